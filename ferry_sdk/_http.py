@@ -1,0 +1,101 @@
+"""What is known of httpx, in one place: its clients made, its failures named.
+
+A caller's own client may be of httpx or of httpx2, which share their names and no classes, so
+failures are told apart by name.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import httpx
+
+from .effects import Head, Headers
+from .errors import (
+    ConfigurationError,
+    ConnectionFailedError,
+    FerryError,
+    Outcome,
+    RequestTimeoutError,
+    UnexpectedResponseError,
+)
+
+if TYPE_CHECKING:
+    from .effects import Request, Timeout
+
+Client = httpx.Client
+AsyncClient = httpx.AsyncClient
+Response = httpx.Response
+
+_LIMITS: Final = httpx.Limits(max_connections=200, max_keepalive_connections=50)
+
+
+def _connection(outcome: Outcome) -> Callable[[str], FerryError]:
+    return lambda problem: ConnectionFailedError(problem, outcome=outcome)
+
+
+def _timeout(outcome: Outcome) -> Callable[[str], FerryError]:
+    return lambda problem: RequestTimeoutError(problem, outcome=outcome)
+
+
+_FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
+    "ConnectError": _connection("not_sent"),
+    "ConnectTimeout": _timeout("not_sent"),
+    "PoolTimeout": _timeout("not_sent"),
+    "UnsupportedProtocol": ConfigurationError,
+    "InvalidURL": ConfigurationError,
+    "DecodingError": UnexpectedResponseError,
+    "TimeoutException": _timeout("unknown"),
+    "TransportError": _connection("unknown"),
+    "StreamError": _connection("unknown"),
+    "HTTPError": _connection("unknown"),
+}
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    """One context for all clients: to make one takes longer than all else."""
+    return httpx.create_ssl_context()
+
+
+def new_client() -> Client:
+    """A client of the library's own."""
+    return Client(verify=_tls(), limits=_LIMITS, follow_redirects=False)
+
+
+def new_async_client() -> AsyncClient:
+    """An async client of the library's own."""
+    return AsyncClient(verify=_tls(), limits=_LIMITS, follow_redirects=False)
+
+
+def built(client: Client | AsyncClient, request: Request, timeout: Timeout) -> httpx.Request:
+    """The request in the words of the client's library."""
+    return client.build_request(
+        request.method,
+        request.url,
+        headers=dict(request.headers),
+        content=request.content,
+        timeout=(timeout.connect, timeout.read, timeout.write, timeout.pool),
+    )
+
+
+def failure_of(error: Exception) -> FerryError | None:
+    """The named failure of what the client raised; None if it is neither its nor the system's."""
+    names = [kind.__name__ for kind in type(error).__mro__ if _is_httpx(kind)]
+    known = next((_FAILURES[name] for name in names if name in _FAILURES), None)
+    if known is None and isinstance(error, OSError):
+        known = _connection("unknown")
+    words = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return known(words) if known else None
+
+
+def _is_httpx(kind: type[BaseException]) -> bool:
+    return kind.__module__.partition(".")[0] in {"httpx", "httpx2"}
+
+
+def head_of(response: Response) -> Head:
+    """Status and headers of a reply; a header that comes twice is one list."""
+    return Head(response.status_code, Headers(response.headers.items()))

@@ -1,0 +1,146 @@
+"""What the decoded JSON of an answer is read as."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import cache
+from types import GenericAlias
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+
+from .errors import UnexpectedResponseError
+from .models.base import path_of
+from .models.records import Records, Unreadable
+
+logger = logging.getLogger("ferry_sdk")
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class Answer(Protocol[T_co]):
+    """Reads a decoded JSON value as what the caller gets."""
+
+    def read(self, value: object) -> T_co:
+        """Read it.
+
+        Raises:
+            UnexpectedResponseError: It is something else; the error names the field.
+        """
+        ...
+
+
+class One(Generic[ModelT]):
+    """One record."""
+
+    def __init__(self, model: type[ModelT]) -> None:
+        self.model = model
+
+    def read(self, value: object) -> ModelT:
+        """Read the record; what cannot be read is an error that names the field."""
+        try:
+            return self.model.model_validate(value)
+        except ValidationError as error:
+            where, problem = path_of(error)
+            raise unreadable(self.model.__name__, where, problem, value) from None
+
+    def __repr__(self) -> str:
+        return f"One({self.model.__name__})"
+
+
+class Many(Generic[ModelT]):
+    """A list of records: bare, as a member of an object, or a single record that stands alone."""
+
+    def __init__(self, model: type[ModelT], *, member: str | None = None) -> None:
+        self.model = model
+        self.member = member
+
+    def read(self, value: object) -> Records[ModelT]:
+        """Read the records; the ones that cannot be read are kept apart."""
+        items = self._items(value)
+        try:
+            return Records(_tuple_of(self.model).validate_python(items))
+        except ValidationError:
+            return self._one_by_one(items)
+
+    def _items(self, value: object) -> list[object]:
+        if isinstance(value, dict):
+            members = cast("dict[str, object]", value)
+            only = next(iter(members.values())) if len(members) == 1 else None
+            inner = members.get(self.member, only) if self.member else only
+            value = cast("object", inner) if isinstance(inner, list) else [members]
+        if not isinstance(value, list):
+            raise unreadable(f"a list of {self.model.__name__}", None, "no list", value)
+        return cast("list[object]", value)
+
+    def _one_by_one(self, items: Sequence[object]) -> Records[ModelT]:
+        records: list[ModelT] = []
+        lost: list[Unreadable] = []
+        for index, item in enumerate(items):
+            try:
+                records.append(self.model.model_validate(item))
+            except ValidationError as error:
+                where, problem = path_of(error)
+                lost.append(Unreadable(index=index, field=where, problem=problem, raw=item))
+        if not records:
+            first = lost[0]
+            where = f"[{first.index}].{first.field}".rstrip(".")
+            raise unreadable(f"a list of {self.model.__name__}", where, first.problem, items)
+        for one in lost:
+            logger.warning(
+                "%s %d of %d left out as unreadable: %s: %s",
+                self.model.__name__,
+                one.index,
+                len(items),
+                one.field,
+                one.problem,
+            )
+        return Records(records, lost)
+
+    def __repr__(self) -> str:
+        return f"Many({self.model.__name__})"
+
+
+class Json:
+    """The JSON value as it is."""
+
+    def read(self, value: object) -> JsonValue:
+        """Give it back."""
+        return cast("JsonValue", value)
+
+    def __repr__(self) -> str:
+        return "Json()"
+
+
+class Just(Generic[T]):
+    """A value that the call made itself, of a type it knows."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self.kind = kind
+
+    def read(self, value: object) -> T:
+        """Give it back."""
+        assert isinstance(value, self.kind)  # noqa: S101 -- the call's own promise
+        return value
+
+    def __repr__(self) -> str:
+        return f"Just({self.kind.__name__})"
+
+
+@cache
+def _tuple_of(model: type[ModelT]) -> TypeAdapter[tuple[ModelT, ...]]:
+    kind: Any = GenericAlias(tuple, (model, ...))
+    return TypeAdapter(kind)
+
+
+def unreadable(
+    what: str, where: str | None, problem: str, value: object
+) -> UnexpectedResponseError:
+    """The error of an answer that is not what was asked for."""
+    place = f": {where}" if where else ""
+    return UnexpectedResponseError(
+        f"the reply cannot be read as {what}{place}: {problem}", field=where, body=value
+    )

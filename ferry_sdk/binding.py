@@ -1,0 +1,88 @@
+"""A call described once, bound to either client."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine
+from functools import update_wrapper
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from .operation import Operation
+from .responses import RawResponse
+from .transport import AsyncRawTransport, AsyncTransport, RawTransport, Transport
+
+P = ParamSpec("P")
+T = TypeVar("T")
+AnyTransport = Transport | AsyncTransport | RawTransport | AsyncRawTransport
+TransportT_co = TypeVar("TransportT_co", bound=AnyTransport, covariant=True)
+
+
+class Resource(Generic[TransportT_co]):
+    """A group of calls, made through one transport.
+
+    Attributes:
+        transport: What performs them.
+    """
+
+    def __init__(self, transport: TransportT_co) -> None:
+        self.transport = transport
+
+
+class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
+    """Turns the description of a call into a method of either client.
+
+    On the class it stays the description, so that ``Tickets.get(None, "t1")`` is an
+    `Operation` and makes no call.
+    """
+
+    def __init__(self, describe: Callable[Concatenate[Any, P], Operation[T]]) -> None:
+        def call(self: Resource[Transport], *args: P.args, **kwargs: P.kwargs) -> T:
+            return self.transport.run(describe(None, *args, **kwargs))
+
+        async def acall(self: Resource[AsyncTransport], *args: P.args, **kwargs: P.kwargs) -> T:
+            return await self.transport.run(describe(None, *args, **kwargs))
+
+        self.describe = describe
+        self._call = _like(describe, call)
+        self._acall = _like(describe, acall)
+        self.__doc__ = describe.__doc__
+
+    @overload
+    def __get__(
+        self, instance: None, owner: type[object]
+    ) -> Callable[Concatenate[Any, P], Operation[T]]: ...
+    @overload
+    def __get__(
+        self, instance: Resource[Transport], owner: type[object] | None = None
+    ) -> Callable[P, T]: ...
+    @overload
+    def __get__(
+        self, instance: Resource[AsyncTransport], owner: type[object] | None = None
+    ) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    @overload
+    def __get__(
+        self, instance: Resource[RawTransport], owner: type[object] | None = None
+    ) -> Callable[P, RawResponse[T]]: ...
+    @overload
+    def __get__(
+        self, instance: Resource[AsyncRawTransport], owner: type[object] | None = None
+    ) -> Callable[P, Coroutine[Any, Any, RawResponse[T]]]: ...
+    def __get__(
+        self, instance: Resource[Any] | None, owner: type[object] | None = None
+    ) -> Callable[..., Any]:
+        if instance is None:
+            return self.describe
+        is_async = isinstance(instance.transport, AsyncTransport | AsyncRawTransport)
+        return MethodType(self._acall if is_async else self._call, instance)
+
+
+def _like(describe: Callable[..., Any], wrapper: Callable[..., Any]) -> Callable[..., Any]:
+    """The wrapper with the description's name and words, and the answer's type."""
+    update_wrapper(wrapper, describe)
+    signature = inspect.signature(describe)
+    answer = str(signature.return_annotation).removeprefix("Operation[").removesuffix("]")
+    wrapper.__annotations__ = {**describe.__annotations__, "return": answer}
+    wrapper.__signature__ = signature.replace(return_annotation=answer)  # type: ignore[attr-defined]
+    del wrapper.__wrapped__  # type: ignore[attr-defined]
+    return wrapper

@@ -1,0 +1,283 @@
+"""`Ferry` and `AsyncFerry`: settings in, resources out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from typing_extensions import Self
+
+from .binding import TransportT_co
+from .checks import extra_headers as checked_headers
+from .checks import header_value, retries, time_outs
+from .errors import InvalidInputError
+from .resources.availability import AvailabilityGroup
+from .resources.bookings import BookingsGroup
+from .resources.catalogue import CatalogueGroup
+from .resources.mcp import McpGroup
+from .resources.tickets import TicketsGroup
+from .settings import DEFAULT_TIMEOUT, read_settings
+from .transport import AsyncRawTransport, AsyncTransport, RawTransport, Transport
+
+if TYPE_CHECKING:
+    from ._http import AsyncClient as AsyncHttpClient
+    from ._http import Client as HttpClient
+    from .effects import Timeout
+
+
+class Unset:
+    """The type of `UNSET`: what is left out, where None is a value."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Final = Unset()
+
+ClientTransportT_co = TypeVar(
+    "ClientTransportT_co", bound=Transport | AsyncTransport, covariant=True
+)
+
+
+class Resources(Generic[TransportT_co]):
+    """Everything the service can be asked, through one transport.
+
+    Attributes:
+        availability: The search for sailings.
+        bookings: Bookings and what is done with them.
+        tickets: Tickets and what is done with them.
+        catalogue: Ports, journeys, departures, vehicles.
+        mcp: The same service by its other protocol.
+    """
+
+    def __init__(self, transport: TransportT_co) -> None:
+        self._transport = transport
+
+    @cached_property
+    def availability(self) -> AvailabilityGroup[TransportT_co]:
+        """The search for sailings."""
+        return AvailabilityGroup(self._transport)
+
+    @cached_property
+    def bookings(self) -> BookingsGroup[TransportT_co]:
+        """Bookings and what is done with them."""
+        return BookingsGroup(self._transport)
+
+    @cached_property
+    def tickets(self) -> TicketsGroup[TransportT_co]:
+        """Tickets and what is done with them."""
+        return TicketsGroup(self._transport)
+
+    @cached_property
+    def catalogue(self) -> CatalogueGroup[TransportT_co]:
+        """Ports, journeys, departures, vehicles."""
+        return CatalogueGroup(self._transport)
+
+    @cached_property
+    def mcp(self) -> McpGroup[TransportT_co]:
+        """The same service by its other protocol."""
+        return McpGroup(self._transport)
+
+
+class Client(Resources[ClientTransportT_co]):
+    """What `Ferry` and `AsyncFerry` have in common."""
+
+    _owns_pool = False
+
+    def with_options(
+        self,
+        *,
+        timeout: float | Timeout | Unset | None = UNSET,
+        max_retries: int | Unset = UNSET,
+        language: str | Unset | None = UNSET,
+        correlation_id: str | Unset | None = UNSET,
+        read_only: bool | Unset = UNSET,
+        extra_headers: Mapping[str, str] | Unset = UNSET,
+    ) -> Self:
+        """A view of this client under other settings, on the same connections.
+
+        Args:
+            timeout: As for the client.
+            max_retries: As for the client.
+            language: As for the client; None: none.
+            correlation_id: The id of every call of the view; None: the context's, or a new one.
+            read_only: Refuse every write; a client that only reads cannot be made to write.
+            extra_headers: Carried besides those of the client.
+
+        Raises:
+            InvalidInputError: An option cannot work; `field` names it.
+        """
+        settings = self._transport.settings
+        changes: dict[str, Any] = {}
+        if not isinstance(timeout, Unset):
+            changes["timeout"] = time_outs(timeout)
+        if not isinstance(max_retries, Unset):
+            changes["max_retries"] = retries(max_retries)
+        if not isinstance(language, Unset):
+            changes["language"] = language and header_value(language, "language")
+        if not isinstance(correlation_id, Unset):
+            changes["correlation_id"] = correlation_id and header_value(
+                correlation_id, "correlation_id"
+            )
+        if not isinstance(read_only, Unset):
+            if settings.read_only and not read_only:
+                raise InvalidInputError(
+                    "a client that only reads cannot be made to write", field="read_only"
+                )
+            changes["read_only"] = read_only
+        if not isinstance(extra_headers, Unset):
+            added = checked_headers(extra_headers, "extra_headers")
+            changes["headers"] = {**settings.headers, **added}
+        view = type(self).__new__(type(self))
+        vars(view)["_transport"] = self._transport.view(replace(settings, **changes))
+        return view
+
+
+class Ferry(Client[Transport]):
+    """The ferry ticketing service, for code that waits for each answer; safe between threads.
+
+    Args:
+        token: The access token, or a function that gives it; else ``FERRY_TOKEN``.
+        base_url: The service's address; else ``FERRY_BASE_URL``.
+        allow_http: Accept plain http beyond this machine.
+        organisation_token: The token of `tickets.mark_paid` only; else
+            ``FERRY_ORGANISATION_TOKEN``.
+        language: Language of names and messages, as Accept-Language; else ``FERRY_LANGUAGE``.
+        client_version: Sent as x-client-version.
+        timeout: Seconds each part of an attempt may take, or a `Timeout`; None: no limit.
+        max_retries: How many attempts may follow the first where that is safe.
+        read_only: Refuse every write before the wire.
+        http_client: An ``httpx.Client`` (or httpx2's) of the caller's own; it is not closed.
+        default_headers: What else every request carries.
+
+    Raises:
+        ConfigurationError: A setting is missing or cannot work; the message names it.
+    """
+
+    def __init__(
+        self,
+        token: str | Callable[[], str] | None = None,
+        *,
+        base_url: str | None = None,
+        allow_http: bool = False,
+        organisation_token: str | Callable[[], str] | None = None,
+        language: str | None = None,
+        client_version: str | int | None = None,
+        timeout: float | Timeout | None = DEFAULT_TIMEOUT,
+        max_retries: int = 2,
+        read_only: bool = False,
+        http_client: HttpClient | None = None,
+        default_headers: Mapping[str, str] | None = None,
+    ) -> None:
+        settings = read_settings(
+            token=token,
+            base_url=base_url,
+            allow_http=allow_http,
+            organisation_token=organisation_token,
+            language=language,
+            client_version=client_version,
+            timeout=timeout,
+            max_retries=max_retries,
+            read_only=read_only,
+            default_headers=default_headers,
+        )
+        super().__init__(Transport(settings, http_client))
+        self._owns_pool = http_client is None
+
+    @cached_property
+    def with_raw_response(self) -> Resources[RawTransport]:
+        """The same calls, each giving the `RawResponse` of its answer."""
+        return Resources(RawTransport(self._transport))
+
+    def close(self) -> None:
+        """Close the connections, unless they are a caller's or another client's."""
+        if self._owns_pool:
+            self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class AsyncFerry(Client[AsyncTransport]):
+    """The ferry ticketing service, for asyncio and trio.
+
+    Args:
+        token: The access token, or a function, async or not, that gives it; else
+            ``FERRY_TOKEN``.
+        base_url: The service's address; else ``FERRY_BASE_URL``.
+        allow_http: Accept plain http beyond this machine.
+        organisation_token: The token of `tickets.mark_paid` only; else
+            ``FERRY_ORGANISATION_TOKEN``.
+        language: Language of names and messages, as Accept-Language; else ``FERRY_LANGUAGE``.
+        client_version: Sent as x-client-version.
+        timeout: Seconds each part of an attempt may take, or a `Timeout`; None: no limit.
+        max_retries: How many attempts may follow the first where that is safe.
+        read_only: Refuse every write before the wire.
+        http_client: An ``httpx.AsyncClient`` (or httpx2's) of the caller's own; it is not closed.
+        default_headers: What else every request carries.
+
+    Raises:
+        ConfigurationError: A setting is missing or cannot work; the message names it.
+    """
+
+    def __init__(
+        self,
+        token: str | Callable[[], str | Awaitable[str]] | None = None,
+        *,
+        base_url: str | None = None,
+        allow_http: bool = False,
+        organisation_token: str | Callable[[], str | Awaitable[str]] | None = None,
+        language: str | None = None,
+        client_version: str | int | None = None,
+        timeout: float | Timeout | None = DEFAULT_TIMEOUT,
+        max_retries: int = 2,
+        read_only: bool = False,
+        http_client: AsyncHttpClient | None = None,
+        default_headers: Mapping[str, str] | None = None,
+    ) -> None:
+        settings = read_settings(
+            token=token,
+            base_url=base_url,
+            allow_http=allow_http,
+            organisation_token=organisation_token,
+            language=language,
+            client_version=client_version,
+            timeout=timeout,
+            max_retries=max_retries,
+            read_only=read_only,
+            default_headers=default_headers,
+        )
+        super().__init__(AsyncTransport(settings, http_client))
+        self._owns_pool = http_client is None
+
+    @cached_property
+    def with_raw_response(self) -> Resources[AsyncRawTransport]:
+        """The same calls, each giving the `RawResponse` of its answer."""
+        return Resources(AsyncRawTransport(self._transport))
+
+    async def aclose(self) -> None:
+        """Close the connections, unless they are a caller's or another client's."""
+        if self._owns_pool:
+            await self._transport.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()

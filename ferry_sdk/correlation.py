@@ -1,0 +1,42 @@
+"""The id that ties a call's attempts, its logs and the service's records together."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from .checks import header_value
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_current: ContextVar[str | None] = ContextVar("ferry_sdk_correlation", default=None)
+
+
+@contextmanager
+def correlation(correlation_id: str) -> Generator[str]:
+    """Give every call inside the block this correlation id; threads and tasks keep their own.
+
+    Interface: Conventions for all REST requests, x-client-correlation-id.
+
+    Args:
+        correlation_id: Printable ASCII.
+
+    Yields:
+        The id.
+
+    Raises:
+        InvalidInputError: The id cannot stand in a header.
+    """
+    token = _current.set(header_value(correlation_id, "correlation_id"))
+    try:
+        yield correlation_id
+    finally:
+        _current.reset(token)
+
+
+def next_correlation_id() -> str:
+    """The id of a call that begins now: the context's, else a new one."""
+    return _current.get() or str(uuid4())

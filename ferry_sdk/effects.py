@@ -1,0 +1,161 @@
+"""What a flow may ask of a transport, as values: bytes sent, a wait, a question, a turn, a file.
+
+A flow yields an effect and is sent its result; a failure is thrown into it at the same place.
+``yield from`` an effect gives the result with its type: ``reply = yield from Send(request)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+Steps = Generator["Effect[Any]", Any, T]
+"""A course of effects that ends in a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeout:
+    """Time-outs of one attempt, in seconds; None is no limit.
+
+    Attributes:
+        connect: To reach the service.
+        read: Between two pieces of the reply.
+        write: Between two pieces of the request.
+        pool: To get a connection from the pool.
+    """
+
+    connect: float | None = 5.0
+    read: float | None = 30.0
+    write: float | None = 30.0
+    pool: float | None = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request, whole. Nothing of it but method shows in a repr."""
+
+    method: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes | None = field(default=None, repr=False)
+
+
+class Headers(Mapping[str, str]):
+    """The headers of a reply: names without regard to case, no value in a repr."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, items: Iterable[tuple[str, str]]) -> None:
+        self._values = {name.lower(): value for name, value in items}
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name.lower()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Headers({sorted(self)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What comes before a reply's body."""
+
+    status_code: int
+    headers: Headers
+
+    @property
+    def request_id(self) -> str | None:
+        """The service's id of the exchange."""
+        return self.headers.get("x-request-id")
+
+    @property
+    def media_type(self) -> str:
+        """The media type of the body in lower case, without parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Head):
+    """One HTTP reply, as far as it was read."""
+
+    content: bytes = field(repr=False)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is 2xx."""
+        return 200 <= self.status_code < 300  # noqa: PLR2004 -- the range is its name
+
+
+class Listener(Protocol):
+    """Follows a body while it is read, and says when enough was read."""
+
+    def feed(self, head: Head, chunk: bytes) -> bool:
+        """Take the next piece; True when no more is needed."""
+        ...
+
+
+class Effect(Generic[R]):
+    """Something a transport performs."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Generator[Effect[Any], Any, R]:
+        result: R = yield self
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Effect[Reply]):
+    """Send the request and read the reply, to its end or to where the listener has enough."""
+
+    request: Request
+    timeout: Timeout
+    listener: Listener | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep(Effect[None]):
+    """Wait for some seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Effect[str]):
+    """Call a function of the caller's; what it gives is awaited where it can be."""
+
+    function: Callable[[], str | Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class InTurn(Effect[R]):
+    """Run steps while no other call of this client runs steps of the same key."""
+
+    key: Hashable
+    steps: Callable[[], Steps[R]] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Save(Effect[None]):
+    """Put a file in its place, whole or not at all."""
+
+    path: Path
+    content: bytes = field(repr=False)

@@ -1,0 +1,147 @@
+"""What a search answers with: sailings, their tariffs and their places."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pydantic import Field, JsonValue
+
+from ferry_sdk.errors import InvalidInputError
+
+from .base import Amount, Currency, Identifier, Model, Moment, Values
+from .enums import Direction, PlaceGender, PlaceType, PlaceUse, TariffType
+from .inputs import Selection
+
+
+class SailingCompany(Model):
+    """The ferry company of a sailing. Interface: Availability, member company."""
+
+    id: Identifier
+    name: str
+    logo: str = ""
+
+
+class Provider(Model):
+    """Who provides the sailing. Interface: Availability, member provider."""
+
+    id: Identifier
+    name: str
+
+
+class Gateway(Model):
+    """The gateway a sailing is sold through. Interface: Availability, member gateway."""
+
+    id: Identifier
+    code: str
+    provider: str
+
+
+class Tariff(Model):
+    """One price of a sailing. Interface: Tariff.
+
+    Attributes:
+        amount: Price in `currency`.
+        balance_amount: What remains to be paid, in `currency`.
+        date: When the tariff was made, UTC.
+        expiration_date: Until when it holds, UTC. Option and Presale expire at that moment.
+        roundtrip_locked: Holds only as a round trip with the same carrier.
+    """
+
+    id: Identifier
+    type: TariffType
+    amount: Amount
+    balance_amount: Amount
+    currency: Currency
+    date: Moment
+    expiration_date: Moment
+    roundtrip_locked: bool = False
+
+
+class InBoard(Model):
+    """Who and what is in a place. Interface: Place, member in_board."""
+
+    adults: int = 0
+    childs: int = 0
+    babies: int = 0
+    has_shower: bool = False
+    has_toilet: bool = False
+    has_window: bool = False
+    passengers: Values = Field(default=(), repr=False)
+
+
+class Place(Model):
+    """One accommodation of a sailing. Interface: Place."""
+
+    id: Identifier
+    index: int
+    code: str
+    count: int
+    type: PlaceType
+    gender: PlaceGender
+    capacity: int
+    use: PlaceUse
+    name: str
+    in_board: InBoard = InBoard()
+
+
+class Availability(Model):
+    """A sailing that can be booked. Interface: Availability.
+
+    Attributes:
+        depart_at: Departure with the offset of the departure port.
+        arrive_at: Arrival with the offset of the arrival port.
+        duration: The service's own figure, in whole hours; `travel_time` is exact.
+        is_open: An open (flexible-date) ticket.
+        stops: Codes of the ports on the way.
+    """
+
+    id: Identifier
+    group_id: int
+    direction: Direction
+    journey_id: Identifier
+    sailing_id: Identifier
+    depart_name: str
+    arrive_name: str
+    depart_code: str
+    arrive_code: str
+    is_open: bool
+    depart_at: Moment
+    arrive_at: Moment
+    company: SailingCompany
+    provider: Provider
+    gateway: Gateway
+    tariffs: tuple[Tariff, ...]
+    places: tuple[Place, ...]
+    passenger_count: int
+    vehicle: Values = ()
+    meals: Values = ()
+    animals: JsonValue = None
+    stops: tuple[str, ...] = ()
+    ship_name: str
+    duration: int
+
+    @property
+    def travel_time(self) -> timedelta:
+        """Time between the two moments, right across time zones and clock changes."""
+        return self.arrive_at - self.depart_at
+
+    def select(self, *, tariff: Tariff | str, place: Place | str) -> Selection:
+        """The element of ``availabilities`` that books this sailing.
+
+        Args:
+            tariff: One of `tariffs`, or its id.
+            place: One of `places`, or its id.
+
+        Returns:
+            What `bookings.create` takes.
+
+        Raises:
+            InvalidInputError: The tariff or the place is not one of this availability's.
+        """
+        tariff_id = tariff if isinstance(tariff, str) else tariff.id
+        place_id = place if isinstance(place, str) else place.id
+        if all(mine.id != tariff_id for mine in self.tariffs):
+            raise InvalidInputError("not one of this availability's tariffs", field="tariff")
+        if all(mine.id != place_id for mine in self.places):
+            raise InvalidInputError("not one of this availability's places", field="place")
+        return Selection(availability_id=self.id, tariff_id=tariff_id, place_id=place_id)

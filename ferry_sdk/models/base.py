@@ -1,0 +1,158 @@
+"""What every record on the wire is built from: base models and the kinds of values in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    JsonValue,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+from typing_extensions import Self
+
+
+class Model(BaseModel):
+    """An immutable record; a field never seen before is kept in ``model_extra``."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        frozen=True,
+        populate_by_name=True,
+        protected_namespaces=(),
+        hide_input_in_errors=True,
+    )
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
+        """The fields that are known: what else the service says may be personal."""
+        known = type(self).model_fields
+        return ((name, value) for name, value in super().__repr_args__() if name in known)
+
+
+class OpenEnum(str, Enum):
+    """Names for the values seen so far; any other string is a value as well.
+
+    A member is its string (``Stage.VOIDED == "voided"``). ``Stage("moored")`` does not fail: it
+    gives a member of that value, equal to its string, whose ``is_known`` is false.
+    """
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        if not isinstance(value, str):
+            return None
+        member = str.__new__(cls, value)
+        member._name_ = member._value_ = value
+        return member
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this SDK has a name for the value."""
+        return self._name_ in type(self).__members__
+
+    def __str__(self) -> str:
+        return str.__str__(self)
+
+    def __format__(self, format_spec: str) -> str:
+        return str.__format__(self, format_spec)
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+    def __reduce_ex__(self, _protocol: object) -> tuple[type[Self], tuple[str]]:
+        return type(self), (str(self),)
+
+
+def _amount(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("a number is expected, not a boolean")  # noqa: TRY004 -- pydantic's way
+    return value
+
+
+def _spent_or_said(value: object) -> object:
+    if isinstance(value, float | bool):
+        raise ValueError("money is a Decimal, an int or a str, never a float")  # noqa: TRY004
+    return value
+
+
+def _upper(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _from_epoch(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("a moment is expected, not a boolean")  # noqa: TRY004
+    if isinstance(value, int | float):
+        try:
+            return datetime.fromtimestamp(value, tz=timezone.utc)
+        except (OverflowError, OSError, ValueError):
+            raise ValueError("not a moment in epoch seconds") from None
+    return value
+
+
+_moment: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
+
+
+def _moment_or_text(value: object) -> object:
+    if isinstance(value, str):
+        if value[4:5] != "-":
+            return value
+        try:
+            return _moment.validate_python(value)
+        except ValidationError:
+            return value
+    return _from_epoch(value)
+
+
+def _absent_as_empty(value: object) -> object:
+    return "" if value is None else value
+
+
+Amount = Annotated[Decimal, BeforeValidator(_amount)]
+"""Money as the service says it: a JSON number, exact to the digits on the wire."""
+
+Money = Annotated[Decimal, BeforeValidator(_spent_or_said)]
+"""Money as a caller says it: `Decimal`, `int` or `str`; a `float` is refused."""
+
+Currency = Annotated[
+    str, BeforeValidator(_upper), StringConstraints(pattern=r"^[A-Z]{3}$", strict=True)
+]
+"""An ISO 4217 code in upper case, whatever case the wire has (``Eur`` is ``EUR``)."""
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_from_epoch)]
+"""A moment with its offset: ISO 8601 with an offset, or epoch seconds (then UTC)."""
+
+LooseMoment = Annotated[datetime | str, BeforeValidator(_moment_or_text)]
+"""A moment where the interface promises no offset: what cannot be read as one stays the text."""
+
+Text = Annotated[str, BeforeValidator(_absent_as_empty)]
+"""A text that is not there yet at some stages: absent and null are the empty string."""
+
+Identifier = Annotated[str, StringConstraints(min_length=1, strict=True)]
+"""An identifier: a string, never empty, never a number taken for one."""
+
+Values = tuple[JsonValue, ...]
+"""An array whose elements the interface does not show."""
+
+Members = Mapping[str, JsonValue]
+"""An object whose members the interface does not show."""
+
+
+def path_of(error: ValidationError) -> tuple[str, str]:
+    """Where a record is wrong first, as a path (``tickets[0].status``), and what is wrong there.
+
+    The value that is wrong is in neither.
+    """
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    text = ""
+    for part in first["loc"]:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text, first["msg"].removeprefix("Value error, ")

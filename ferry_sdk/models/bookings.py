@@ -1,0 +1,209 @@
+"""A booking, what may be done with it, and what the acts on it answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import NamedTuple
+
+from pydantic import Field
+
+from .base import Amount, Currency, Identifier, LooseMoment, Members, Model
+from .enums import ActionType, PaymentStatus, Stage
+from .tickets import Ticket
+
+_NEVER = datetime.max.replace(tzinfo=timezone.utc)
+
+
+class PossibleAction(Model):
+    """What may be done next. Interface: Booking, member possible_actions.
+
+    Attributes:
+        type: Mandatory (the primary action) or optional.
+        time_limit: Until when; a text where it cannot be read as a moment.
+        requested_items: What the action asks for, as the service says it.
+    """
+
+    type: ActionType
+    time_limit: LooseMoment | None = Field(default=None, alias="timeLimit")
+    requested_items: Members = Field(default_factory=dict, alias="requestedItems", repr=False)
+
+
+class NextAction(NamedTuple):
+    """A possible action together with its name on the wire (Pay, Issue, Cancel, …)."""
+
+    name: str
+    action: PossibleAction
+
+    @property
+    def is_mandatory(self) -> bool:
+        """Whether it is the primary action."""
+        return self.action.type == ActionType.MANDATORY
+
+    @property
+    def time_limit(self) -> datetime | str | None:
+        """Until when; a text where it cannot be read as a moment."""
+        return self.action.time_limit
+
+
+class WithActions(Model):
+    """A record that says what may be done next."""
+
+    possible_actions: Mapping[str, PossibleAction]
+
+    def next_actions(self) -> tuple[NextAction, ...]:
+        """What may be done next: the mandatory first, then by deadline, then by name."""
+
+        def urgency(action: NextAction) -> tuple[bool, datetime, str]:
+            limit = action.time_limit
+            return (
+                not action.is_mandatory,
+                limit if isinstance(limit, datetime) else _NEVER,
+                action.name,
+            )
+
+        named = (NextAction(name, action) for name, action in self.possible_actions.items())
+        return tuple(sorted(named, key=urgency))
+
+
+class BookingCreated(WithActions):
+    """A booking as its creation answers it. Interface: POST /api/booking.
+
+    Attributes:
+        total_price: Sum over all journeys, in `currency`.
+        status: A tracking status; drive on `stage` and `possible_actions` instead.
+    """
+
+    booking_id: Identifier
+    booking_reference: str
+    stage: Stage
+    status: str
+    total_price: Amount
+    currency: Currency
+
+
+class Received(Model):
+    """Money that came in. Interface: Booking, pricing.received."""
+
+    amount: Amount
+    currency: Currency
+    from_label: str | None = Field(default=None, repr=False)
+    from_kind: str | None = None
+
+
+class KeptLine(Model):
+    """One part of what was kept. Interface: Booking, pricing.kept.lines."""
+
+    key: str
+    label: str
+    amount: Amount
+
+
+class Kept(Model):
+    """Money that stays with the reader. Interface: Booking, pricing.kept."""
+
+    total: Amount
+    lines: tuple[KeptLine, ...] = ()
+
+
+class Reverse(Model):
+    """Money that goes on to somebody else. Interface: Booking, pricing.reverse."""
+
+    amount: Amount
+    currency: Currency
+    to_label: str | None = Field(default=None, repr=False)
+    to_kind: str | None = None
+
+
+class Balance(Model):
+    """The reader's balance before and after. Interface: Booking, pricing.balance."""
+
+    mutated: bool
+    before: Amount | None = None
+    after: Amount | None = None
+
+
+class Pricing(Model):
+    """The money of a booking from the reader's viewpoint. Interface: Booking, member pricing."""
+
+    viewer_role: str
+    currency: Currency
+    received: Received | None = None
+    kept: Kept | None = None
+    reverse: Reverse | None = None
+    balance: Balance | None = None
+
+
+class Booking(WithActions):
+    """A booking with its journeys. Interface: Booking.
+
+    Attributes:
+        stage: The aggregate state, which to go by.
+        total_price: Sum over all journeys in `currency`; a round trip is counted once.
+        expire_at: The earliest deadline among the journeys; a text where it cannot be read.
+        pricing: None where the token has no recognised role.
+    """
+
+    booking_id: Identifier
+    booking_reference: str
+    stage: Stage
+    status: str
+    payment_status: PaymentStatus
+    all_tickets_paid: bool
+    ticket_count: int
+    total_price: Amount
+    currency: Currency
+    expire_at: LooseMoment | None
+    pricing: Pricing | None
+    tickets: tuple[Ticket, ...]
+    journey_details: Members = Field(default_factory=dict, repr=False)
+
+
+class BookingConfirmation(Model):
+    """A confirmed booking. Interface: POST /api/booking/confirm.
+
+    Attributes:
+        ticket_id: The first ticket; `bookings.get` lists all.
+        read_back: The reply was lost, and the effect was seen by reading the booking.
+    """
+
+    booking_id: Identifier
+    status: str
+    ticket_id: Identifier
+    ticket_number: str | None
+    read_back: bool = False
+
+
+class BookingCancellation(Model):
+    """A cancelled booking. Interface: POST /api/booking/cancel.
+
+    Attributes:
+        refund_amount: In the booking's currency; None where the effect was read back.
+        read_back: The reply was lost, and the effect was seen by reading the booking.
+    """
+
+    booking_id: Identifier
+    status: str
+    refund_amount: Amount | None
+    read_back: bool = False
+
+
+class CancellationFee(Model):
+    """What cancelling now would cost. Interface: POST /api/booking/cancel-fee.
+
+    Attributes:
+        penalty_amount: Kept by the carrier, in `currency`.
+        refund_amount: Paid back, in `currency`.
+        ticket_status: The raw status of the ticket asked about.
+    """
+
+    penalty_amount: Amount
+    refund_amount: Amount
+    currency: Currency
+    ticket_status: str
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing is kept."""
+        return self.penalty_amount == Decimal(0)

@@ -1,0 +1,112 @@
+"""The values the service is known to use for each enumeration; all are open."""
+
+from __future__ import annotations
+
+from .base import OpenEnum
+
+
+class Direction(OpenEnum):
+    """The way of an availability. Interface: Availability."""
+
+    OUTWARD = "Outward"
+    RETURN = "Return"
+
+
+class TicketDirection(OpenEnum):
+    """The way or ways a ticket covers. Interface: Ticket."""
+
+    OUTWARD = "OUTWARD"
+    RETURN = "RETURN"
+    ROUND_TRIP = "OUTWARD+RETURN"
+
+
+class TariffType(OpenEnum):
+    """What a tariff sells: a ticket at once, or a promise that expires. Interface: Tariff."""
+
+    TICKET = "Ticket"
+    PRESALE = "Presale"
+    OPTION = "Option"
+
+
+class PlaceType(OpenEnum):
+    """The kind of accommodation. Interface: Place."""
+
+    SEAT = "Seat"
+    CABIN = "Cabin"
+    SUITE = "Suite"
+
+
+class PlaceGender(OpenEnum):
+    """Who may take the place; other values than Any are not shown. Interface: Place."""
+
+    ANY = "Any"
+
+
+class PlaceUse(OpenEnum):
+    """How the place is used; other values than Exclusive are not shown. Interface: Place."""
+
+    EXCLUSIVE = "Exclusive"
+
+
+class PassengerType(OpenEnum):
+    """An age group, by the words of a search. Interface: Search passenger."""
+
+    ADULT = "Adult"
+    CHILD = "Child"
+    INFANT = "Infant"
+
+
+class Gender(OpenEnum):
+    """A passenger's gender, by the words of a search. Interface: Search passenger."""
+
+    MALE = "Male"
+    FEMALE = "Female"
+
+
+class ReservationType(OpenEnum):
+    """What a booking reserves. Interface: Booking-creation inputs."""
+
+    TICKET = "TICKET"
+    PRESALE = "PRESALE"
+    OPTION = "OPTION"
+
+
+class Stage(OpenEnum):
+    """The aggregate state of a booking, which a client goes by. Interface: States."""
+
+    PAYMENT_DUE = "payment_due"
+    ISSUANCE_DUE = "issuance_due"
+    IN_PROGRESS = "in_progress"
+    TICKETED = "ticketed"
+    VOIDED = "voided"
+    LAPSED = "lapsed"
+    REJECTED = "rejected"
+    PARTIALLY_TICKETED = "partially_ticketed"
+    PARTIALLY_VOIDED = "partially_voided"
+
+
+class TicketStatus(OpenEnum):
+    """The raw state of one ticket. Interface: States."""
+
+    INIT = "Init"
+    BLOCKED = "Blocked"
+    PENDING = "Pending"
+    ISSUED = "Issued"
+    CANCELED = "Canceled"
+    FAILED = "Failed"
+    EXPIRED = "Expired"
+
+
+class PaymentStatus(OpenEnum):
+    """How much of a booking or ticket is paid. Interface: States."""
+
+    PAID = "paid"
+    PARTIALLY_PAID = "partially_paid"
+    UNPAID = "unpaid"
+
+
+class ActionType(OpenEnum):
+    """Whether a possible action is the primary one. Interface: Booking."""
+
+    MANDATORY = "mandatory"
+    OPTIONAL = "optional"

@@ -1,0 +1,84 @@
+"""The catalogues as MCP gives them.
+
+The interface says in words what they hold and shows no field names, so every field here may be
+absent, the spellings in use are understood, and whatever else comes is in ``model_extra``.
+"""
+
+from __future__ import annotations
+
+from pydantic import AliasChoices, Field, JsonValue
+
+from .base import LooseMoment, Members, Model
+
+
+class McpPort(Model):
+    """A port with its city and position in degrees. Interface: resource://service/ports."""
+
+    code: str | None = None
+    name: str | None = None
+    city: str | None = None
+    country: str | None = None
+    latitude: float | None = Field(
+        default=None, validation_alias=AliasChoices("latitude", "lat"), ge=-90, le=90
+    )
+    longitude: float | None = Field(
+        default=None, validation_alias=AliasChoices("longitude", "lon", "lng"), ge=-180, le=180
+    )
+
+
+class Company(Model):
+    """A ferry company with its logo and code. Interface: resource://service/companies."""
+
+    id: str | None = None
+    code: str | None = None
+    name: str | None = None
+    logo: str | None = None
+
+
+class Country(Model):
+    """A country with ISO code and phone prefix. Interface: resource://service/countries.
+
+    Attributes:
+        names: Localised names by language, where the service gives them so.
+    """
+
+    code: str | None = Field(default=None, validation_alias=AliasChoices("code", "iso_code", "iso"))
+    name: str | None = None
+    phone_prefix: str | None = Field(
+        default=None, validation_alias=AliasChoices("phone_prefix", "prefix")
+    )
+    names: Members = Field(default_factory=dict)
+
+
+class VehicleModel(Model):
+    """A model of vehicle; length and height in metres. Interface: resource://service/vehicle-data."""
+
+    code: str | None = None
+    brand: str | None = None
+    model: str | None = None
+    type: str | None = None
+    length: float | None = Field(
+        default=None, validation_alias=AliasChoices("length", "length_m", "max_length")
+    )
+    height: float | None = Field(
+        default=None, validation_alias=AliasChoices("height", "height_m", "max_height")
+    )
+
+
+class ScheduledDeparture(Model):
+    """A departure of the timetable. Interface: resource://service/departures.
+
+    Attributes:
+        company: The carrier, as the service gives it.
+        ship: The ship, as the service gives it.
+    """
+
+    journey_id: str | None = Field(
+        default=None, validation_alias=AliasChoices("journey_id", "journey")
+    )
+    company: JsonValue = None
+    depart_code: str | None = None
+    arrive_code: str | None = None
+    ship: JsonValue = Field(default=None, validation_alias=AliasChoices("ship", "ship_name"))
+    depart_at: LooseMoment | None = None
+    arrive_at: LooseMoment | None = None

@@ -1,0 +1,117 @@
+"""A ticket, its voucher, and what the acts on it answer."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from pydantic import Field
+
+from .base import Identifier, LooseMoment, Model, Text
+from .enums import PaymentStatus, TicketDirection, TicketStatus
+
+
+class TicketVehicle(Model):
+    """The vehicle on a ticket. Interface: Ticket, member vehicle."""
+
+    code: str | None = None
+    vehicule_code: str | None = None
+    brand_name: str | None = None
+    model: str | None = None
+    type: str | None = None
+
+
+class TicketPassenger(Model):
+    """A traveller on a ticket; personal fields do not show in its repr. Interface: Ticket."""
+
+    first_name: str = Field(repr=False)
+    last_name: str = Field(repr=False)
+    birth_date: date | str | None = Field(default=None, repr=False)
+    nationality: str | None = Field(default=None, repr=False)
+    doc_type: str | None = Field(default=None, repr=False)
+    doc_number: str | None = Field(default=None, repr=False)
+    doc_expiration: date | str | None = Field(default=None, repr=False)
+
+
+class TicketJourney(Model):
+    """One crossing on a ticket. Interface: Ticket, member availability."""
+
+    depart_at: LooseMoment
+    arrive_at: LooseMoment
+    depart_port_name: str
+    arrive_port_name: str
+    duration_minutes: int
+
+    @property
+    def duration(self) -> timedelta:
+        """`duration_minutes` as a time span."""
+        return timedelta(minutes=self.duration_minutes)
+
+
+class TicketLeg(Model):
+    """One way of a ticket. Interface: Ticket, member availability."""
+
+    journey: TicketJourney | None = None
+
+
+class TicketJourneys(Model):
+    """The crossings of a ticket by direction. Interface: Ticket, member availability."""
+
+    outward: TicketLeg | None = None
+    return_: TicketLeg | None = Field(default=None, alias="return")
+
+
+class Ticket(Model):
+    """One journey of a booking. Interface: Ticket.
+
+    Attributes:
+        ticket_number: The carrier's reference; None before it is issued.
+        pdf_url: Where the voucher is; None before it is issued, or where it comes by e-mail.
+        qr_code: A QR code, usually as an image data URI; empty while there is none.
+        boarding_time: A moment, or the text that the carrier gave; empty while there is none.
+    """
+
+    id: Identifier
+    status: TicketStatus
+    ticket_number: str | None
+    pdf_url: str | None
+    direction: TicketDirection
+    vehicle: TicketVehicle | None
+    passengers: tuple[TicketPassenger, ...]
+    availability: TicketJourneys
+    qr_code: Text = Field(default="", repr=False)
+    boarding_time: LooseMoment | Text = ""
+
+
+class TicketCancellation(Model):
+    """A cancelled ticket. Interface: POST /api/ticket/cancel.
+
+    Attributes:
+        read_back: The reply was lost, and the effect was seen by reading the ticket.
+    """
+
+    ticket_id: Identifier
+    status: str
+    read_back: bool = False
+
+
+class Voucher(Model):
+    """Where the boarding voucher is. Interface: GET /api/ticket/{id}/pdf.
+
+    Attributes:
+        url: Address of the PDF; None while it is not there yet, or because the carrier sends it
+            by e-mail: the service does not say which.
+    """
+
+    url: str | None
+
+
+class PaymentRecorded(Model):
+    """A payment that was recorded. Interface: POST /api/ticket/{id}/mark-paid.
+
+    Attributes:
+        read_back: The reply was lost, and the effect was seen by reading the ticket.
+    """
+
+    ticket_id: Identifier
+    payment_status: PaymentStatus
+    read_back: bool = False

@@ -1,0 +1,76 @@
+"""JSON to bytes and back, and which texts of a request are a traveller's own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Final, cast
+
+from pydantic_core import from_json
+
+from ferry_sdk.errors import InvalidInputError, RequestDigest
+
+_PERSONAL: Final = frozenset(
+    {
+        "first_name",
+        "last_name",
+        "birth_date",
+        "doc_number",
+        "doc_expiration",
+        "email",
+        "phone",
+        "identification",
+        "name",
+    }
+)
+_SHORTEST_SECRET = 3
+_DIGEST_KEY = secrets.token_bytes(16)
+
+
+def encoded(body: Mapping[str, object]) -> bytes:
+    """The body as JSON.
+
+    Raises:
+        InvalidInputError: A value of the caller's has no place in JSON.
+    """
+    try:
+        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInputError("not a value that JSON can carry", field="arguments") from None
+
+
+def decoded(content: bytes) -> object:
+    """The JSON value of a body.
+
+    Raises:
+        ValueError: It is not JSON, or not UTF-8.
+    """
+    value: object = from_json(content, allow_inf_nan=False)
+    return value
+
+
+def digest(method: str, path: str, body: object) -> RequestDigest:
+    """Which request it is, without its content."""
+    content = json.dumps(body, sort_keys=True, default=str).encode()
+    fingerprint = hashlib.blake2b(content, key=_DIGEST_KEY, digest_size=16).hexdigest()
+    return RequestDigest(method=method, path=path, digest=fingerprint)
+
+
+def personal(body: object) -> Iterable[str]:
+    """The texts of a request that are a traveller's own."""
+    if isinstance(body, Mapping):
+        for name, value in cast("Mapping[str, object]", body).items():
+            if isinstance(value, str) and name in _PERSONAL and len(value) >= _SHORTEST_SECRET:
+                yield value
+            else:
+                yield from personal(value)
+    elif isinstance(body, list | tuple):
+        for item in cast("Iterable[object]", body):
+            yield from personal(item)
+
+
+def text_of(content: bytes) -> str:
+    """A body that is not JSON, as far as it is text."""
+    return content.decode("utf-8", errors="replace")

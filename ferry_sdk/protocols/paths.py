@@ -1,0 +1,35 @@
+"""Identifiers, and paths made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from ferry_sdk.errors import InvalidInputError
+
+
+def identifier(value: object, argument: str) -> str:
+    """The identifier, if it can be one segment of a path.
+
+    Raises:
+        InvalidInputError: It is empty, ``.`` or ``..``, or no text that can be sent.
+    """
+    if not isinstance(value, str) or not value.strip() or value in {".", ".."}:
+        raise InvalidInputError("an identifier is expected", field=argument)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError("not a text that can be sent", field=argument) from None
+    return value
+
+
+def identifiers(values: Iterable[object], argument: str) -> list[str]:
+    """Several identifiers, each checked as one."""
+    if isinstance(values, str):
+        raise InvalidInputError("a list of identifiers is expected", field=argument)
+    return [identifier(value, f"{argument}[{index}]") for index, value in enumerate(values)]
+
+
+def joined(segments: tuple[str, ...]) -> str:
+    """A path of the segments, each percent-encoded."""
+    return "/".join(quote(segment, safe="") for segment in segments)

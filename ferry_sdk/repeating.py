@@ -1,0 +1,90 @@
+"""Whether a failed attempt is followed by another, and when: tenacity's strategies decide."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from tenacity import (
+    DoSleep,
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+
+from .errors import (
+    APIError,
+    FerryError,
+    RateLimitError,
+    ServerError,
+    TransportError,
+    UnexpectedResponseError,
+)
+from .safety import Safety
+
+LONGEST_WAIT = 60.0
+"""Seconds: a ``Retry-After`` beyond them is not waited for."""
+
+_REDIRECTS = range(300, 400)
+_backoff = wait_random_exponential(multiplier=0.5, max=8)
+
+
+class Repeating:
+    """The decisions of one call; made anew for each, as its state is its own.
+
+    Args:
+        safety: The operation's row of the safety table.
+        max_retries: How many attempts may follow the first.
+    """
+
+    def __init__(self, safety: Safety, max_retries: int) -> None:
+        self._safety = safety
+        self._retrying = Retrying(
+            stop=stop_after_attempt(max_retries + 1),
+            wait=_wait,
+            retry=retry_if_exception(self._may_repeat),
+            reraise=True,
+        )
+        self._state = RetryCallState(self._retrying, None, (), {})
+        self._retrying.begin()
+
+    def wait_after(self, failure: FerryError) -> float:
+        """Seconds to wait before the next attempt.
+
+        Raises:
+            FerryError: The failure itself: there is no next attempt.
+        """
+        self._state.set_exception((type(failure), failure, failure.__traceback__))
+        step = self._retrying.iter(self._state)
+        assert isinstance(step, DoSleep)  # noqa: S101 -- a failure is raised, or slept on
+        seconds = float(step)
+        self._state.prepare_for_next_attempt()
+        return seconds
+
+    def _may_repeat(self, failure: BaseException) -> bool:
+        if isinstance(failure, APIError) and (failure.retry_after or 0) > LONGEST_WAIT:
+            return False
+        if isinstance(failure, RateLimitError):
+            return True
+        if not isinstance(failure, FerryError) or not _is_passing(failure):
+            return False
+        return self._safety.is_read or failure.outcome == "not_sent"
+
+
+def _is_passing(failure: FerryError) -> bool:
+    """Whether the same request may well succeed another time."""
+    if isinstance(failure, UnexpectedResponseError):
+        return failure.status_code not in _REDIRECTS
+    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.REQUEST_TIMEOUT:
+        return True
+    return isinstance(failure, TransportError | ServerError) or (
+        isinstance(failure, APIError) and failure.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
+    )
+
+
+def _wait(state: RetryCallState) -> float:
+    failure = state.outcome.exception() if state.outcome else None
+    if isinstance(failure, APIError) and failure.retry_after is not None:
+        return failure.retry_after
+    return _backoff(state)

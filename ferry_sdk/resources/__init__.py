@@ -1,0 +1,1 @@
+"""Everything a client can be asked, one group a module."""

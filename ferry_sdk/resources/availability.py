@@ -1,0 +1,91 @@
+"""The search for sailings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, time
+
+from ferry_sdk.answers import Many
+from ferry_sdk.binding import Resource, TransportT_co, method
+from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.inputs import (
+    SearchPassenger,
+    SearchPassengerDict,
+    VehicleQuery,
+    VehicleQueryDict,
+)
+from ferry_sdk.models.records import Records
+from ferry_sdk.operation import Operation
+from ferry_sdk.protocols import arguments
+from ferry_sdk.protocols.rest import Rest
+from ferry_sdk.safety import SAFETY
+
+
+class AvailabilityGroup(Resource[TransportT_co]):
+    """Sailings that can be booked."""
+
+    @method
+    def search(
+        self,
+        *,
+        company: str,
+        depart_code: str,
+        arrive_code: str,
+        out_journey_id: str,
+        out_at: date | str,
+        out_time: time | datetime | str,
+        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        out_is_open: bool | None = None,
+        ret_journey_id: str | None = None,
+        ret_at: date | str | None = None,
+        ret_time: time | datetime | str | None = None,
+        ret_is_open: bool | None = None,
+        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+    ) -> Operation[Records[Availability]]:
+        """Search sailings of one company on one route and date.
+
+        Interface: POST /api/availability.
+
+        Args:
+            company: Identifier of the ferry company.
+            depart_code: Code of the port of departure.
+            arrive_code: Code of the port of arrival.
+            out_journey_id: UUID of the journey out.
+            out_at: Date out, local to the port; a date or YYYY-MM-DD.
+            out_time: Time out, local to the port; a time or HH:MM.
+            passengers: Who travels, with true ages.
+            out_is_open: Ask for an open (flexible-date) ticket out.
+            ret_journey_id: UUID of the journey back, for a round trip.
+            ret_at: Date back, local to the port.
+            ret_time: Time back, local to the port.
+            ret_is_open: Ask for an open ticket back.
+            vehicle: The vehicle that comes along, as ``BRAND__MODEL``.
+
+        Returns:
+            The sailings, outward and return. What could not be read is in ``.unreadable``.
+
+        Raises:
+            InvalidInputError: An argument cannot be sent; `field` names it.
+            AvailabilityError: Nothing sails, or the search failed.
+            FerryError: Anything else that went wrong.
+        """
+        body = arguments.search(
+            company=company,
+            depart_code=depart_code,
+            arrive_code=arrive_code,
+            out_journey_id=out_journey_id,
+            out_at=out_at,
+            out_time=out_time,
+            passengers=passengers,
+            out_is_open=out_is_open,
+            ret_journey_id=ret_journey_id,
+            ret_at=ret_at,
+            ret_time=ret_time,
+            ret_is_open=ret_is_open,
+            vehicle=vehicle,
+        )
+        return Operation(
+            Rest.post("availability", body=body),
+            Many(Availability),
+            SAFETY["availability.search"],
+        )

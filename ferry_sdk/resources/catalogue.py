@@ -1,0 +1,96 @@
+"""The catalogues: ports, journeys, departures, vehicles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ferry_sdk.answers import Many
+from ferry_sdk.binding import Resource, TransportT_co, method
+from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
+from ferry_sdk.models.records import Records
+from ferry_sdk.operation import Operation
+from ferry_sdk.protocols.paths import identifier, identifiers
+from ferry_sdk.protocols.rest import Rest
+from ferry_sdk.safety import SAFETY
+
+
+class CatalogueGroup(Resource[TransportT_co]):
+    """What there is to travel with and between. Every call only reads."""
+
+    @method
+    def ports(self) -> Operation[Records[Port]]:
+        """All ports, their names in the client's language.
+
+        Interface: GET /api/port.
+
+        Raises:
+            FerryError: Anything that went wrong.
+        """
+        return Operation(Rest.get("port"), Many(Port, member="ports"), SAFETY["catalogue.ports"])
+
+    @method
+    def journeys(self) -> Operation[Records[Journey]]:
+        """All journeys.
+
+        Interface: POST /api/journey.
+
+        Raises:
+            FerryError: Anything that went wrong.
+        """
+        return Operation(
+            Rest.post("journey"), Many(Journey, member="journeys"), SAFETY["catalogue.journeys"]
+        )
+
+    @method
+    def departures(
+        self, provider_id: str, *, journey_ids: Sequence[str] | None = None
+    ) -> Operation[Records[Departure]]:
+        """When the journeys of a provider leave.
+
+        Interface: POST /api/departure.
+
+        Args:
+            provider_id: The provider.
+            journey_ids: Only these journeys.
+
+        Raises:
+            FerryError: Anything that went wrong.
+        """
+        body: dict[str, object] = {"provider_id": identifier(provider_id, "provider_id")}
+        if journey_ids is not None:
+            body["__journey_id"] = identifiers(journey_ids, "journey_ids")
+        return Operation(
+            Rest.post("departure", body=body),
+            Many(Departure, member="departures"),
+            SAFETY["catalogue.departures"],
+        )
+
+    @method
+    def vehicle_brands(self) -> Operation[Records[VehicleBrand]]:
+        """All makes of vehicles.
+
+        Interface: GET /api/vehicle-brand.
+
+        Raises:
+            FerryError: Anything that went wrong.
+        """
+        return Operation(
+            Rest.get("vehicle-brand"),
+            Many(VehicleBrand, member="brands"),
+            SAFETY["catalogue.vehicle_brands"],
+        )
+
+    @method
+    def vehicle_types(self) -> Operation[Records[VehicleType]]:
+        """All classes of vehicles; lengths and heights in metres.
+
+        Interface: GET /api/vehicle-data.
+
+        Raises:
+            FerryError: Anything that went wrong.
+        """
+        return Operation(
+            Rest.get("vehicle-data"),
+            Many(VehicleType, member="vehicle_types"),
+            SAFETY["catalogue.vehicle_types"],
+        )

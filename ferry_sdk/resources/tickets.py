@@ -1,0 +1,174 @@
+"""Tickets: read, priced for cancelling, cancelled, paid, and their vouchers."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from ferry_sdk.answers import Just, One
+from ferry_sdk.binding import Resource, TransportT_co, method
+from ferry_sdk.models.bookings import CancellationFee
+from ferry_sdk.models.tickets import PaymentRecorded, Ticket, TicketCancellation, Voucher
+from ferry_sdk.operation import Operation
+from ferry_sdk.protocols import arguments
+from ferry_sdk.protocols.paths import identifier
+from ferry_sdk.protocols.rest import Rest
+from ferry_sdk.protocols.voucher import VoucherFile
+from ferry_sdk.safety import SAFETY
+
+
+class TicketsGroup(Resource[TransportT_co]):
+    """Tickets and what is done with them."""
+
+    @method
+    def get(self, ticket_id: str) -> Operation[Ticket]:
+        """Read one ticket.
+
+        Interface: GET /api/ticket/{id}.
+
+        Raises:
+            NotFoundError: There is no such ticket.
+            FerryError: Anything else that went wrong.
+        """
+        return Operation(
+            Rest.get("ticket", identifier(ticket_id, "ticket_id")),
+            One(Ticket),
+            SAFETY["tickets.get"],
+        )
+
+    @method
+    def cancel(
+        self, ticket_id: str, *, ticket_number: str | None = None
+    ) -> Operation[TicketCancellation]:
+        """Cancel one ticket before its departure. It is sent once; fees may apply.
+
+        Interface: POST /api/ticket/cancel.
+
+        Args:
+            ticket_id: The ticket.
+            ticket_number: The carrier's reference, to be sure of the ticket.
+
+        Raises:
+            TicketCancelError: The service did not cancel it.
+            OutcomeUnknownError: It may have been cancelled.
+            FerryError: Anything else that went wrong.
+        """
+        body = arguments.given(
+            ticket_id=identifier(ticket_id, "ticket_id"), ticket_number=ticket_number
+        )
+        return Operation(
+            Rest.post("ticket", "cancel", body=body),
+            One(TicketCancellation),
+            SAFETY["tickets.cancel"],
+        )
+
+    @method
+    def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
+        """What cancelling a ticket or a booking now would cost. Nothing is changed.
+
+        Interface: POST /api/booking/cancel-fee.
+
+        Args:
+            id: A ticket or a booking.
+
+        Returns:
+            Penalty and refund in `currency`.
+
+        Raises:
+            FerryError: Anything that went wrong.
+        """
+        body = {"id": identifier(id, "id")}
+        return Operation(
+            Rest.post("booking", "cancel-fee", body=body),
+            One(CancellationFee),
+            SAFETY["tickets.cancel_fee"],
+        )
+
+    @method
+    def pdf(self, ticket_id: str) -> Operation[Voucher]:
+        """Where the boarding voucher is.
+
+        Interface: GET /api/ticket/{id}/pdf.
+
+        Returns:
+            Its address; ``url`` is None while it is not there yet, or for ever where the
+            carrier sends it by e-mail.
+
+        Raises:
+            NotFoundError: There is no such ticket.
+            FerryError: Anything else that went wrong.
+        """
+        return Operation(
+            Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
+            One(Voucher),
+            SAFETY["tickets.pdf"],
+        )
+
+    @method
+    def save_pdf(self, ticket_id: str, path: str | os.PathLike[str]) -> Operation[Path]:
+        """Fetch the boarding voucher and put it into a file, whole or not at all.
+
+        The token goes to the service's own address only. A voucher elsewhere is fetched over
+        https, redirects followed, without it. Interface: GET /api/ticket/{id}/pdf.
+
+        Args:
+            ticket_id: The ticket.
+            path: The file; one that exists is replaced.
+
+        Returns:
+            The file's path.
+
+        Raises:
+            NotFoundError: There is no such ticket, or no voucher to fetch.
+            UnexpectedResponseError: What was fetched is no PDF.
+            FerryError: Anything else that went wrong.
+            OSError: The file cannot be written.
+        """
+        return Operation(
+            VoucherFile(identifier(ticket_id, "ticket_id"), Path(path)),
+            Just(Path),
+            SAFETY["tickets.save_pdf"],
+        )
+
+    @method
+    def mark_paid(
+        self,
+        ticket_id: str,
+        *,
+        external_payment_ref: str,
+        psp: str | None = None,
+        paid_at: datetime | str | None = None,
+    ) -> Operation[PaymentRecorded]:
+        """Record a payment that was collected elsewhere. It is sent once.
+
+        It carries the organisation token, and is for servers only.
+        Interface: POST /api/ticket/{id}/mark-paid.
+
+        Args:
+            ticket_id: The ticket.
+            external_payment_ref: The payment provider's reference of the transaction.
+            psp: Name of the payment provider.
+            paid_at: When it was paid: an aware datetime, or ISO 8601.
+
+        Raises:
+            ConfigurationError: The client has no organisation token.
+            OutcomeUnknownError: The payment may have been recorded.
+            FerryError: Anything else that went wrong.
+        """
+        body = arguments.given(
+            external_payment_ref=arguments.text(external_payment_ref, "external_payment_ref"),
+            psp=psp,
+            paid_at=None if paid_at is None else arguments.moment(paid_at, "paid_at"),
+        )
+        return Operation(
+            Rest.post(
+                "ticket",
+                identifier(ticket_id, "ticket_id"),
+                "mark-paid",
+                body=body,
+                authority="organisation_token",
+            ),
+            One(PaymentRecorded),
+            SAFETY["tickets.mark_paid"],
+        )

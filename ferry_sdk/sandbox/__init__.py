@@ -1,0 +1,68 @@
+"""A local ferry ticketing service to develop and test against, loaded on first use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.clock import Clock
+    from ferry_sdk.sandbox.counters import Counters, Effect
+    from ferry_sdk.sandbox.fault_kinds import FaultKind
+    from ferry_sdk.sandbox.faults import Fault, Faults
+    from ferry_sdk.sandbox.mcp_options import McpOptions, McpSwitches
+    from ferry_sdk.sandbox.orders import InvalidOrderError
+    from ferry_sdk.sandbox.server import AsyncSandbox, Sandbox, serve
+
+__all__ = [
+    "AsyncSandbox",
+    "Clock",
+    "Counters",
+    "Effect",
+    "Fault",
+    "FaultKind",
+    "Faults",
+    "InvalidOrderError",
+    "McpOptions",
+    "McpSwitches",
+    "Sandbox",
+    "serve",
+]
+
+_ROOMS = {
+    "AsyncSandbox": "server",
+    "Clock": "clock",
+    "Counters": "counters",
+    "Effect": "counters",
+    "Fault": "faults",
+    "FaultKind": "fault_kinds",
+    "Faults": "faults",
+    "InvalidOrderError": "orders",
+    "McpOptions": "mcp_options",
+    "McpSwitches": "mcp_options",
+    "Sandbox": "server",
+    "serve": "server",
+}
+_EXTRA = ("starlette", "uvicorn", "segno", "fpdf")
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        room = import_module(f"{__name__}.{_ROOMS[name]}")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in _EXTRA:
+            raise
+        raise ModuleNotFoundError(
+            f'the local service needs an extra: pip install "ferry-sdk[sandbox]" '
+            f"(there is no {error.name})",
+            name=error.name,
+        ) from error
+    value: object = getattr(room, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,74 @@
+"""The three bearer tokens, and what each may do."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass, field
+from enum import Enum
+
+_WRITES = frozenset(
+    {
+        "bookings.create",
+        "bookings.confirm",
+        "bookings.cancel",
+        "tickets.cancel",
+        "mcp.create_booking",
+        "mcp.confirm_booking",
+        "mcp.cancel_ticket",
+    }
+)
+_ORGANISATION_ONLY = frozenset({"tickets.mark_paid"})
+
+
+class Access(Enum):
+    """What the bearer of a token may do."""
+
+    READ_ONLY = "read-only"
+    READ_WRITE = "read-write"
+    ORGANISATION = "organisation"
+
+    def allows(self, operation: str) -> bool:
+        """Whether an operation, by its public name, may be asked for."""
+        if operation in _ORGANISATION_ONLY:
+            return self is Access.ORGANISATION
+        return self is not Access.READ_ONLY or operation not in _WRITES
+
+
+class Unauthorized(Exception):  # noqa: N818 - it is the name of the HTTP status
+    """The request carries no token that the service knows."""
+
+
+def _token(kind: str) -> str:
+    return f"ferry_{kind}_{secrets.token_urlsafe(24)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of one running service; they do not show in its repr."""
+
+    read_write: str = field(default_factory=lambda: _token("rw"), repr=False)
+    read_only: str = field(default_factory=lambda: _token("ro"), repr=False)
+    organisation: str = field(default_factory=lambda: _token("org"), repr=False)
+
+    def access_of(self, authorization: str | None) -> Access:
+        """The access given by an `Authorization` header.
+
+        Raises:
+            Unauthorized: The header is missing, of another scheme, or of an unknown token.
+        """
+        scheme, _, given = (authorization or "").strip().partition(" ")
+        if scheme.lower() != "bearer":
+            raise Unauthorized
+        candidate = given.strip().encode()
+        found: Access | None = None
+        for access, token in (
+            (Access.READ_WRITE, self.read_write),
+            (Access.READ_ONLY, self.read_only),
+            (Access.ORGANISATION, self.organisation),
+        ):
+            if hmac.compare_digest(candidate, token.encode()):
+                found = access
+        if found is None:
+            raise Unauthorized
+        return found

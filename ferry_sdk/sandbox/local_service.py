@@ -1,0 +1,163 @@
+"""The parts of the local service, put together and served on a port."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+
+from ferry_sdk.sandbox import rest
+from ferry_sdk.sandbox.access import Tokens
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.control import Control
+from ferry_sdk.sandbox.conventions import conventional
+from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults import Faults
+from ferry_sdk.sandbox.http_server import HttpServer
+from ferry_sdk.sandbox.mcp import McpEndpoint
+from ferry_sdk.sandbox.mcp_options import McpOptions, McpSwitches
+from ferry_sdk.sandbox.mcp_sessions import McpSessions
+from ferry_sdk.sandbox.network import Network
+from ferry_sdk.sandbox.offers import Offers
+from ferry_sdk.sandbox.service import Service
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - named here, bound on request
+
+
+class LocalService:
+    """A ferry ticketing service of one's own, over HTTP on this machine.
+
+    What it knows (bookings, clock, counters) lasts as long as the object, over every stop and
+    start, until `reset`.
+
+    Attributes:
+        clock: The service's time, which a test may move.
+        faults: What shall go wrong.
+        counters: What was really asked and done.
+        mcp: How `/mcp` shapes its replies.
+        network: The ports, companies and journeys.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int = 1,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        token: str | None = None,
+        read_only_token: str | None = None,
+        organisation_token: str | None = None,
+        mcp: McpOptions | None = None,
+    ) -> None:
+        """Make a service, not yet started.
+
+        Args:
+            seed: What the timetable, the prices and what is sold out follow from.
+            host: The address to listen on.
+            port: The port to listen on; 0 takes a free one at the first start and keeps it.
+            token: The read-write token; random if left out, as are the other two.
+            read_only_token: The token that may only read.
+            organisation_token: The token that may do everything, recording payments too.
+            mcp: How `/mcp` shapes its replies to begin with.
+        """
+        self.clock = Clock()
+        self.faults = Faults()
+        self.counters = Counters(self.clock)
+        self.mcp = McpSwitches(mcp)
+        self.network = Network.load()
+        given = {
+            "read_write": token,
+            "read_only": read_only_token,
+            "organisation": organisation_token,
+        }
+        self._tokens = Tokens(**{name: value for name, value in given.items() if value})
+        self._sessions = McpSessions(self.clock)
+        self._seed = seed
+        self._host = host
+        self._port = port
+        self._server: HttpServer | None = None
+        self._starting = threading.Lock()
+        self._service, self._app = self._made()
+
+    @property
+    def service(self) -> Service:
+        """Every operation, without HTTP; another one after each `reset`."""
+        return self._service
+
+    @property
+    def token(self) -> str:
+        """The token that may read and write."""
+        return self._tokens.read_write
+
+    @property
+    def read_only_token(self) -> str:
+        """The token that may only read."""
+        return self._tokens.read_only
+
+    @property
+    def organisation_token(self) -> str:
+        """The token that may do everything, recording payments too."""
+        return self._tokens.organisation
+
+    @property
+    def base_url(self) -> str:
+        """The address, without a slash at its end.
+
+        Raises:
+            RuntimeError: The port was left to be found at the first start, and there was none yet.
+        """
+        if self._port == 0:
+            raise RuntimeError("the service has no address before it is started")
+        host = _EVERYWHERE.get(self._host, self._host)
+        return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
+
+    @property
+    def running(self) -> bool:
+        """Whether the service is listening."""
+        return self._server is not None
+
+    def reset(self) -> None:
+        """Forget every booking, offer, fault, count and session; real time, the first options.
+
+        The address and the tokens stay, and so do the connections.
+        """
+        self._service, self._app = self._made()
+        self._sessions.clear()
+        self.faults.clear()
+        self.mcp.reset()
+        self.clock.reset()
+        self.counters.reset()
+
+    def _open(self) -> None:
+        with self._starting:
+            if self._server is not None:
+                raise RuntimeError("the service is already running")
+            self._server = HttpServer(self._serve, self.counters, self._host, self._port)
+            self._port = self._server.port
+
+    def _close(self) -> None:
+        with self._starting:
+            if self._server is not None:
+                self._server.stop()
+                self._server = None
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+    def _made(self) -> tuple[Service, ASGIApp]:
+        offers = Offers(self.network, self.clock, self._seed)
+        service = Service(
+            clock=self.clock, offers=offers, faults=self.faults, counters=self.counters
+        )
+        mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
+        control = Control(self.clock, self.faults, self.counters, self.mcp, self.reset)
+        routes = [
+            *rest.routes(service, self._tokens, self.faults),
+            *mcp.routes(),
+            *control.routes(),
+        ]
+        return service, conventional(Starlette(routes=routes))

@@ -1,0 +1,37 @@
+"""The names of everything the local service can be asked, as counters and faults use them."""
+
+from __future__ import annotations
+
+OPERATIONS = (
+    "availability.search",
+    "bookings.create",
+    "bookings.confirm",
+    "bookings.get",
+    "bookings.cancel",
+    "bookings.cancel_fee",
+    "tickets.get",
+    "tickets.cancel",
+    "tickets.pdf",
+    "tickets.mark_paid",
+    "catalogue.ports",
+    "catalogue.journeys",
+    "catalogue.departures",
+    "catalogue.vehicle_brands",
+    "catalogue.vehicle_types",
+    "voucher.file",
+    "mcp.search_availability",
+    "mcp.create_booking",
+    "mcp.confirm_booking",
+    "mcp.view_ticket",
+    "mcp.cancel_ticket",
+    "mcp.ports",
+    "mcp.companies",
+    "mcp.countries",
+    "mcp.vehicle_brands",
+    "mcp.vehicle_data",
+    "mcp.departures",
+    "mcp.initialize",
+    "mcp.ping",
+    "mcp.list_tools",
+    "mcp.list_resources",
+)

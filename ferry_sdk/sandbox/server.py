@@ -1,0 +1,131 @@
+"""The local service started and stopped: in a block, in an async block, in the foreground."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+from typing_extensions import Self
+
+from ferry_sdk.sandbox.local_service import LocalService
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_A_WHILE = 3600.0
+
+
+class Sandbox(LocalService):
+    """The local service for `with` blocks: ready when entered, gone when left."""
+
+    def start(self) -> None:
+        """Listen and answer from now on; return when ready.
+
+        Raises:
+            RuntimeError: It is already running.
+            OSError: The port is taken.
+        """
+        self._open()
+
+    def stop(self) -> None:
+        """Cut every connection and return when the port is free; nothing if not running."""
+        self._close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+class AsyncSandbox(LocalService):
+    """The local service for `async with` blocks; no event loop waits for it."""
+
+    async def start(self) -> None:
+        """Listen and answer from now on; return when ready.
+
+        Raises:
+            RuntimeError: It is already running.
+            OSError: The port is taken.
+        """
+        await anyio.to_thread.run_sync(self._open)
+
+    async def stop(self) -> None:
+        """Cut every connection and return when the port is free; nothing if not running."""
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._close)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+
+def serve(
+    port: int = 8080,
+    *,
+    host: str = "127.0.0.1",
+    seed: int = 1,
+    token: str | None = None,
+    read_only_token: str | None = None,
+    organisation_token: str | None = None,
+) -> None:
+    """Run the local service in the foreground until Ctrl-C or SIGTERM.
+
+    It first prints its address and its tokens as `NAME=value` lines. Only a process's main
+    thread may call it.
+
+    Args:
+        port: The port to listen on; 0 takes a free one.
+        host: The address to listen on.
+        seed: What the timetable, the prices and what is sold out follow from.
+        token: The read-write token; random if left out, as are the other two.
+        read_only_token: The token that may only read.
+        organisation_token: The token that may do everything, recording payments too.
+    """
+    sandbox = Sandbox(
+        seed=seed,
+        host=host,
+        port=port,
+        token=token,
+        read_only_token=read_only_token,
+        organisation_token=organisation_token,
+    )
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with sandbox:
+            sys.stdout.write(_greeting(sandbox))
+            sys.stdout.flush()
+            while True:
+                time.sleep(_A_WHILE)
+    except KeyboardInterrupt:
+        sys.stdout.write("# stopped\n")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _greeting(sandbox: Sandbox) -> str:
+    return (
+        f"FERRY_BASE_URL={sandbox.base_url}\n"
+        f"FERRY_TOKEN={sandbox.token}\n"
+        f"FERRY_ORGANISATION_TOKEN={sandbox.organisation_token}\n"
+        f"# a token that may only read: {sandbox.read_only_token}\n"
+        f"# MCP: {sandbox.base_url}/mcp · control: {sandbox.base_url}/_sandbox/… · Ctrl-C stops\n"
+    )

@@ -1,0 +1,212 @@
+"""Every operation of the service by its name, answered or refused in the caller's language."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from ferry_sdk.sandbox import requests
+from ferry_sdk.sandbox.caller import Ask, Caller
+from ferry_sdk.sandbox.network import MismatchError
+from ferry_sdk.sandbox.reading import read
+from ferry_sdk.sandbox.refusals import MalformedError, Problem, RefusedError
+from ferry_sdk.sandbox.sales import Sales
+from ferry_sdk.sandbox.searching import search
+from ferry_sdk.sandbox.texts import text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pydantic import JsonValue
+
+    from ferry_sdk.sandbox.clock import Clock
+    from ferry_sdk.sandbox.counters import Counters
+    from ferry_sdk.sandbox.faults import Faults
+    from ferry_sdk.sandbox.offers import Offers
+
+    Act = Callable[[Mapping[str, object], Ask], object]
+
+__all__ = ["Caller", "Service", "ServiceError"]
+
+B = TypeVar("B", bound=requests.Body)
+
+_ACT_CODES = {
+    "availability.search": "AVAILABILITY_ERROR",
+    "bookings.create": "BOOKING_CREATE_ERROR",
+    "bookings.confirm": "BOOKING_CONFIRM_ERROR",
+    "tickets.get": "TICKET_VIEW_ERROR",
+    "tickets.cancel": "TICKET_CANCEL_ERROR",
+    "mcp.search_availability": "AVAILABILITY_ERROR",
+    "mcp.create_booking": "BOOKING_CREATE_ERROR",
+    "mcp.confirm_booking": "BOOKING_CONFIRM_ERROR",
+    "mcp.view_ticket": "TICKET_VIEW_ERROR",
+    "mcp.cancel_ticket": "TICKET_CANCEL_ERROR",
+}
+_TICKET_READS = {"tickets.get", "tickets.pdf", "tickets.mark_paid", "mcp.view_ticket"}
+_CODES = {403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 422: "VALIDATION_ERROR"}
+_NOT_FOUND, _FORBIDDEN = 404, 403
+
+
+class ServiceError(Exception):
+    """A refusal in words.
+
+    Attributes:
+        status: The HTTP status.
+        code: What went wrong, for programs.
+        message: What went wrong, in the caller's language.
+        field: The path of the first field at fault, if there is one.
+        errors: Every field at fault, with its message.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        field: str | None = None,
+        errors: tuple[Mapping[str, str], ...] = (),
+    ) -> None:
+        super().__init__(status, code, message, field, errors)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.field = field
+        self.errors = errors
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """The error object of the interface, with the fields at fault where there are any."""
+        wire: dict[str, JsonValue] = {"error": True, "code": self.code, "message": self.message}
+        if self.field is not None:
+            wire["field"] = self.field
+        if self.errors:
+            wire["errors"] = [dict(error) for error in self.errors]
+        return wire
+
+
+class Service:
+    """The whole service in memory; safe from any thread."""
+
+    def __init__(self, *, clock: Clock, offers: Offers, faults: Faults, counters: Counters) -> None:
+        self.clock = clock
+        self.offers = offers
+        self.faults = faults
+        self.counters = counters
+        self._lock = threading.Lock()
+        self._sales = Sales(offers, faults, counters)
+        self._acts = {**_sales_acts(self._sales), **_catalogue_acts(offers)}
+
+    def perform(self, operation: str, arguments: Mapping[str, object], caller: Caller) -> JsonValue:
+        """Do one operation and answer it as the wire writes it.
+
+        Args:
+            operation: Its public name.
+            arguments: The body of the request, with the id of the path as `id`.
+            caller: Who asks.
+
+        Raises:
+            ServiceError: It is refused.
+            KeyError: There is no such operation.
+        """
+        act = self._acts[operation]
+        try:
+            _check_access(operation, caller)
+            with self._lock:
+                answer = act(arguments, Ask(operation, caller, self.clock.now()))
+        except MismatchError as error:
+            problem = Problem(error.reason, error.field, {"value": error.value})
+            raise _in_words(RefusedError(422, problem), operation, caller) from None
+        except RefusedError as refusal:
+            raise _in_words(refusal, operation, caller) from None
+        return self.faults.reshape(operation, cast("JsonValue", answer))
+
+    def voucher_file(self, ticket_id: str, key: str) -> bytes | None:
+        """A ticket's voucher as PDF; None where the key is wrong or there is none (yet)."""
+        with self._lock:
+            return self._sales.voucher_file(ticket_id, key, self.clock.now())
+
+
+def _check_access(operation: str, caller: Caller) -> None:
+    if not caller.access.allows(operation):
+        paying = operation == "tickets.mark_paid"
+        raise RefusedError(403, Problem("organisation_only" if paying else "forbidden"))
+
+
+def _taking(model: type[B], act: Callable[[B, Ask], object]) -> Act:
+    return lambda arguments, ask: act(read(model, arguments), ask)
+
+
+def _sales_acts(sales: Sales) -> dict[str, Act]:
+    confirm = _taking(requests.Identified, sales.confirm)
+    cancel_ticket = _taking(requests.TicketCancellation, sales.cancel_ticket)
+    return {
+        "bookings.create": _taking(requests.NewBooking, sales.create),
+        "bookings.confirm": confirm,
+        "bookings.get": _taking(requests.Identified, sales.booking),
+        "bookings.cancel": _taking(requests.BookingCancellation, sales.cancel_booking),
+        "bookings.cancel_fee": _taking(requests.Identified, sales.cancellation_fee),
+        "tickets.get": _taking(requests.Identified, sales.ticket),
+        "tickets.cancel": cancel_ticket,
+        "tickets.pdf": _taking(requests.Identified, sales.voucher_address),
+        "tickets.mark_paid": _taking(requests.Payment, sales.mark_paid),
+        "mcp.create_booking": _taking(requests.McpNewBooking, sales.create_by_tool),
+        "mcp.confirm_booking": confirm,
+        "mcp.view_ticket": _taking(requests.Identified, sales.ticket_by_tool),
+        "mcp.cancel_ticket": cancel_ticket,
+    }
+
+
+def _catalogue_acts(offers: Offers) -> dict[str, Act]:
+    catalogue = offers.catalogue
+
+    def departures(request: requests.DepartureQuery, _: Ask) -> object:
+        found = catalogue.departures(request.provider_id, request.journey_ids or ())
+        return {"departures": found}
+
+    def listing(records: Callable[[str], object], name: str | None = None) -> Act:
+        def act(_: requests.Nothing, ask: Ask) -> object:
+            found = records(ask.caller.language)
+            return found if name is None else {name: found}
+
+        return _taking(requests.Nothing, act)
+
+    searching = _taking(requests.Search, lambda request, ask: search(request, offers, ask))
+    return {
+        "availability.search": searching,
+        "mcp.search_availability": searching,
+        "catalogue.ports": listing(catalogue.ports, "ports"),
+        "catalogue.journeys": listing(catalogue.journeys, "journeys"),
+        "catalogue.departures": _taking(requests.DepartureQuery, departures),
+        "catalogue.vehicle_brands": listing(lambda _: catalogue.vehicle_brands(), "brands"),
+        "catalogue.vehicle_types": listing(lambda _: catalogue.vehicle_types(), "vehicle_types"),
+        "mcp.ports": listing(catalogue.ports_with_places),
+        "mcp.companies": listing(catalogue.companies),
+        "mcp.countries": listing(catalogue.countries),
+        "mcp.vehicle_brands": listing(lambda _: catalogue.vehicle_brands()),
+        "mcp.vehicle_data": listing(lambda _: catalogue.vehicles()),
+        "mcp.departures": listing(catalogue.scheduled_departures),
+    }
+
+
+def _in_words(refusal: RefusedError, operation: str, caller: Caller) -> ServiceError:
+    said = [
+        (problem.path, text(problem.text, caller.language, problem.values))
+        for problem in refusal.problems
+    ]
+    field, message = said[0]
+    return ServiceError(
+        refusal.status,
+        _code(refusal, operation, caller),
+        message if field is None else f"{field}: {message}",
+        field,
+        tuple({"field": path, "message": words} for path, words in said if path is not None),
+    )
+
+
+def _code(refusal: RefusedError, operation: str, caller: Caller) -> str:
+    """The code of the act, but for REST where the request is wrong in itself."""
+    if refusal.status == _NOT_FOUND and operation in _TICKET_READS:
+        return "TICKET_NOT_FOUND"
+    general = refusal.status == _FORBIDDEN or (
+        caller.protocol == "rest" and isinstance(refusal, MalformedError)
+    )
+    return _CODES[refusal.status] if general else _ACT_CODES.get(operation, _CODES[refusal.status])

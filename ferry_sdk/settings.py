@@ -1,0 +1,113 @@
+"""Address, tokens and time-outs of a client as one frozen value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from .checks import address, extra_headers, header_value, retries, time_outs
+from .effects import Timeout
+from .errors import ConfigurationError, InvalidInputError
+
+TokenSource = str | Callable[[], str | Awaitable[str]]
+DEFAULT_TIMEOUT = Timeout()
+
+
+class Secret:
+    """A token, or the function that gives it: in no repr and in no pickle.
+
+    Attributes:
+        source: The token or the function.
+        shown: The token last sent, so that it can be kept out of messages.
+    """
+
+    __slots__ = ("shown", "source")
+
+    def __init__(self, source: TokenSource) -> None:
+        self.source: TokenSource = source
+        self.shown: str | None = None
+        if isinstance(source, str):
+            self.shown = header_value(source, "token")
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a token is not pickled")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a call needs to know of its client.
+
+    Attributes:
+        base_url: The service's address, without a slash at its end.
+        token: The access token.
+        organisation_token: The token of `mark_paid`.
+        language: Accept-Language.
+        client_version: x-client-version.
+        timeout: Time-outs of one attempt.
+        max_retries: How many attempts may follow the first, where the safety table allows any.
+        read_only: Refuse every write before the wire.
+        headers: What else every request to the service carries.
+        correlation_id: The id of every call; None: the context's, else a new one each.
+    """
+
+    base_url: str
+    token: Secret
+    organisation_token: Secret | None = None
+    language: str | None = None
+    client_version: str | None = None
+    timeout: Timeout = DEFAULT_TIMEOUT
+    max_retries: int = 2
+    read_only: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    correlation_id: str | None = None
+
+
+def read_settings(
+    *,
+    token: TokenSource | None,
+    base_url: str | None,
+    allow_http: bool,
+    organisation_token: TokenSource | None,
+    language: str | None,
+    client_version: str | int | None,
+    timeout: float | Timeout | None,
+    max_retries: int,
+    read_only: bool,
+    default_headers: Mapping[str, str] | None,
+) -> Settings:
+    """The settings a caller gave, completed from the environment and checked.
+
+    Raises:
+        ConfigurationError: One is missing or cannot work; the message names it.
+    """
+    token = token or os.environ.get("FERRY_TOKEN")
+    base_url = base_url or os.environ.get("FERRY_BASE_URL")
+    organisation_token = organisation_token or os.environ.get("FERRY_ORGANISATION_TOKEN")
+    language = language or os.environ.get("FERRY_LANGUAGE")
+    if not token:
+        raise ConfigurationError("missing: token=… or FERRY_TOKEN")
+    if not base_url:
+        raise ConfigurationError("missing: base_url=… or FERRY_BASE_URL")
+    try:
+        return Settings(
+            base_url=address(base_url, allow_http=allow_http),
+            token=Secret(token),
+            organisation_token=Secret(organisation_token) if organisation_token else None,
+            language=header_value(language, "language") if language else None,
+            client_version=(
+                None
+                if client_version is None
+                else header_value(str(client_version), "client_version")
+            ),
+            timeout=time_outs(timeout),
+            max_retries=retries(max_retries),
+            read_only=read_only,
+            headers=extra_headers(default_headers or {}, "default_headers"),
+        )
+    except InvalidInputError as error:
+        raise ConfigurationError(str(error)) from None

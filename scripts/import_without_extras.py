@@ -1,0 +1,60 @@
+"""Import every core module of an installed ferry_sdk where none of the extras is installed."""
+
+from __future__ import annotations
+
+import asyncio
+import pkgutil
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import ferry_sdk
+
+EXTRAS = ("fpdf", "mcp", "pytest", "segno", "starlette", "uvicorn")
+WINGS = ("ferry_sdk.__main__", "ferry_sdk.demo", "ferry_sdk.sandbox")
+HINT = "ferry-sdk[sandbox]"
+
+
+def core_modules() -> list[str]:
+    """Name every module that has to work with the core dependencies alone."""
+    found = pkgutil.walk_packages(ferry_sdk.__path__, "ferry_sdk.", onerror=lambda _: None)
+    return [module.name for module in found if not f"{module.name}.".startswith(DOTTED_WINGS)]
+
+
+async def open_and_close() -> None:
+    """Make an async client and close it."""
+    async with ferry_sdk.AsyncFerry("token", base_url="http://127.0.0.1:9"):
+        pass
+
+
+def missing_extra() -> str:
+    """Say what the local service answers where its extra is not installed."""
+    try:
+        return f"it could be loaded: {import_module('ferry_sdk.sandbox').Sandbox}"
+    except ModuleNotFoundError as error:
+        return str(error)
+
+
+DOTTED_WINGS = tuple(f"{wing}." for wing in WINGS)
+
+package = Path(ferry_sdk.__file__).parent
+if not package.is_relative_to(sys.prefix):
+    sys.exit(f"This is not the installed package: {package}")
+if not (package / "py.typed").is_file():
+    sys.exit("The package does not bring py.typed.")
+present = [extra for extra in EXTRAS if find_spec(extra)]
+if present:
+    sys.exit(f"The core dependencies bring {', '.join(present)}; without extras means without.")
+
+modules = core_modules()
+for name in modules:
+    import_module(name)
+for name in ferry_sdk.__all__:
+    getattr(ferry_sdk, name)
+with ferry_sdk.Ferry("token", base_url="http://127.0.0.1:9"):
+    pass
+asyncio.run(open_and_close())
+if HINT not in missing_extra():
+    sys.exit(f"ferry_sdk.sandbox does not say that {HINT} is missing: {missing_extra()}")
+print(f"{len(modules)} modules imported, both clients made; the sandbox names its extra.")

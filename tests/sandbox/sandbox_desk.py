@@ -1,0 +1,134 @@
+"""A service without HTTP at a moment that stands still, and what the tests ask of it."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+
+import pytest
+
+from ferry_sdk.sandbox.access import Access
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults import Faults
+from ferry_sdk.sandbox.network import Network, journey_id
+from ferry_sdk.sandbox.offers import Offers
+from ferry_sdk.sandbox.service import Caller, Service, ServiceError
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+ADULT = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}
+GUEST = {"type": "Adult", "first_name": "Ada", "last_name": "Byron", "email": "ada@example.org"}
+
+ONE_TICKET = ("CTN", "FRMRS", "TNLGN")
+TWO_TICKETS = ("GNV", "ITGOA", "ITPMO")
+PENDING = ("MOBY", "ITLIV", "ITOLB")
+BY_EMAIL = ("CORSICAFERRIES", "ITLIV", "FRBIA")
+
+
+class Desk:
+    """A service of one's own, asked as a read-write caller unless said otherwise."""
+
+    def __init__(self):
+        self.clock = Clock()
+        self.clock.freeze()
+        self.clock.travel_to(NOW)
+        self.faults = Faults()
+        self.counters = Counters(self.clock)
+        self.service = Service(
+            clock=self.clock,
+            offers=Offers(Network.load(), self.clock, 1),
+            faults=self.faults,
+            counters=self.counters,
+        )
+
+    def ask(
+        self,
+        operation,
+        arguments=None,
+        *,
+        access=Access.READ_WRITE,
+        language="en",
+        protocol="rest",
+        **named,
+    ):
+        caller = Caller(access, language, protocol, "http://ferry.test")
+        return self.service.perform(operation, {**(arguments or {}), **named}, caller)
+
+    def refused(self, operation, arguments=None, **how):
+        with pytest.raises(ServiceError) as caught:
+            self.ask(operation, arguments, **how)
+        return caught.value
+
+    def attempt(self, operation, arguments=None, **how):
+        """The refusal, or None where it was done."""
+        try:
+            self.ask(operation, arguments, **how)
+        except ServiceError as error:
+            return error
+        return None
+
+    def search(self, line=ONE_TICKET, *, back=None, party=(ADULT,), vehicle=None, from_day=60):
+        """The first answer on a line from a day on, with a return some days later if wanted."""
+        company, depart, arrive = line
+        for number in range(14):
+            day = self.today() + timedelta(days=from_day + number)
+            request = {
+                "company": company,
+                "depart_code": depart,
+                "arrive_code": arrive,
+                "out_journey_id": journey_id(depart, arrive),
+                "out_at": day.isoformat(),
+                "out_time": "00:00",
+            }
+            if back is not None:
+                request["ret_journey_id"] = journey_id(arrive, depart)
+                request["ret_at"] = (day + timedelta(days=back)).isoformat()
+                request["ret_time"] = "00:00"
+            body = {"request": request, "passengers": list(party)}
+            if vehicle is not None:
+                body["vehicle"] = {"code": vehicle}
+            try:
+                found = self.ask("availability.search", body)
+            except ServiceError as error:
+                if error.status == 404:
+                    continue
+                raise
+            if back is None or {"Outward", "Return"} == {one["direction"] for one in found}:
+                return found
+        raise AssertionError("nothing sails for a fortnight")
+
+    def chosen(self, line=ONE_TICKET, *, name="STANDARD", place=0, **how):
+        """A selection of the first availability of each way, by the tariff's name."""
+        found = self.search(line, **how)
+        firsts = {}
+        for one in found:
+            firsts.setdefault(one["direction"], one)
+        return [selection(one, name, place) for one in firsts.values()]
+
+    def created(self, line=ONE_TICKET, *, passengers=(GUEST,), more=None, **how):
+        """The answer to a booking's creation."""
+        chosen = self.chosen(line, **how)
+        body = {"availabilities": chosen, "passengers": list(passengers), **(more or {})}
+        return self.ask("bookings.create", body)
+
+    def booking(self, created, **how):
+        return self.ask("bookings.get", id=created["booking_id"], **how)
+
+    def confirm(self, created):
+        return self.ask("bookings.confirm", id=created["booking_id"])
+
+    def today(self) -> date:
+        return self.clock.now().date()
+
+
+def selection(availability, name="STANDARD", place=0):
+    tariff = next(one for one in availability["tariffs"] if one["id"].endswith("." + name))
+    return {
+        "availability_id": availability["id"],
+        "tariff_id": tariff["id"],
+        "place_id": availability["places"][place]["id"],
+    }
+
+
+def departure(booking, ticket=0, way="outward"):
+    moment = booking["tickets"][ticket]["availability"][way]["journey"]["depart_at"]
+    return datetime.fromisoformat(moment)

@@ -1,0 +1,299 @@
+"""One availability of the local service: its fields on the wire, its tariffs and its places."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox_queries import DAYS, FAMILY, NOW, PAIRS, SHORT, at, nightly, query
+
+from ferry_sdk.sandbox.offers import Traveller
+
+TABLE = {
+    "id": str, "group_id": int, "direction": str, "journey_id": str, "sailing_id": str,
+    "depart_name": str, "arrive_name": str, "depart_code": str, "arrive_code": str,
+    "is_open": bool, "depart_at": str, "arrive_at": str, "company": dict, "provider": dict,
+    "gateway": dict, "tariffs": list, "places": list, "passenger_count": int, "vehicle": list,
+    "meals": list, "animals": (dict, type(None)), "stops": list, "ship_name": str,
+    "duration": int,
+}  # fmt: skip
+TARIFF = {
+    "id": str, "type": str, "amount": float, "balance_amount": float, "currency": str,
+    "date": int, "expiration_date": int,
+}  # fmt: skip
+PLACE = {
+    "id": str, "index": int, "code": str, "count": int, "type": str, "gender": str,
+    "capacity": int, "use": str, "name": str, "in_board": dict,
+}  # fmt: skip
+IN_BOARD = {
+    "adults": int, "childs": int, "babies": int, "has_shower": bool, "has_toilet": bool,
+    "has_window": bool, "passengers": list,
+}  # fmt: skip
+
+
+def check(record, table, *optional):
+    assert set(table) <= set(record) <= {*table, *optional}
+    for name, kind in table.items():
+        assert isinstance(record[name], kind), name
+        assert kind is not int or not isinstance(record[name], bool), name
+
+
+@given(
+    st.sampled_from(PAIRS),
+    st.sampled_from(DAYS),
+    st.sampled_from(["en", "ar", "sv"]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_every_field_of_the_interface_is_there(pair, day, language, is_open, returning):
+    operator, journey = pair
+    back = DAYS[-1] + timedelta(days=7) if returning else None
+    ports = journey.depart.code, journey.arrive.code
+    vehicle = "FIAT__500" if journey.route.vehicles else None
+    asked = query(
+        operator.code, *ports, day, back=back, party=FAMILY, vehicle=vehicle, is_open=is_open
+    )
+    for offer in at().search(asked):
+        record = json.loads(json.dumps(offer.to_wire(language)))
+        check(record, TABLE)
+        for name, fields in (
+            ("company", "id name logo"),
+            ("provider", "id name"),
+            ("gateway", "id code provider"),
+        ):
+            check(record[name], dict.fromkeys(fields.split(), str))
+        for tariff in record["tariffs"]:
+            check(tariff, TARIFF, "roundtrip_locked")
+            assert tariff["type"] in {"Ticket", "Presale", "Option"}
+            assert tariff["currency"] == "Eur"
+            assert tariff["amount"] == round(tariff["amount"], 2) > 0
+            assert tariff["date"] < tariff["expiration_date"]
+        assert [each["index"] for each in record["places"]] == [
+            number + 1 for number in range(len(record["places"]))
+        ]
+        for place in record["places"]:
+            check(place, PLACE)
+            check(place["in_board"], IN_BOARD)
+            assert place["type"] in {"Seat", "Cabin", "Suite"}
+            assert place["count"] > 0
+        departs, arrives = map(datetime.fromisoformat, (record["depart_at"], record["arrive_at"]))
+        assert departs == offer.sailing.depart_at
+        assert arrives - departs == timedelta(minutes=offer.sailing.minutes)
+        assert abs(record["duration"] * 60 - offer.sailing.minutes) <= 40
+        assert record["passenger_count"] == 4
+        assert len(record["vehicle"]) == (vehicle is not None)
+        assert record["direction"] in {"Outward", "Return"}
+
+
+@given(st.sampled_from(PAIRS), st.integers(0, 14 * 24 * 60))
+def test_no_tariff_outlives_the_departure(pair, minutes):
+    operator, journey = pair
+    departs = datetime(2026, 7, 14, 21, tzinfo=timezone.utc)
+    offers = at(departs - timedelta(minutes=minutes))
+    ports = journey.depart.code, journey.arrive.code
+    for offer in offers.search(query(operator.code, *ports, date(2026, 7, 14), is_open=True)):
+        for tariff in offer.tariffs:
+            assert tariff.issued_at < tariff.expires_at <= offer.sailing.depart_at
+
+
+def test_tariffs_hold_for_a_time_of_their_own():
+    (offer, *_) = nightly()
+    holds = {each.name: each.expires_at - each.issued_at for each in offer.tariffs}
+    assert holds == {
+        "SAVER": timedelta(minutes=30),
+        "STANDARD": timedelta(minutes=30),
+        "FLEX": timedelta(minutes=30),
+        "PRESALE": timedelta(days=3),
+        "OPTION": timedelta(hours=24),
+    }
+    assert all(each.issued_at == NOW for each in offer.tariffs)
+    assert {each.family for each in offer.tariffs} == {"saver", "standard", "flex"}
+
+
+def test_a_flexible_tariff_costs_more_than_a_plain_one_and_that_more_than_a_saver():
+    for offer in nightly(party=FAMILY, vehicle="FIAT__500"):
+        tariff = {each.name: each for each in offer.tariffs}
+        for place in offer.places:
+            flex, standard, saver = (
+                offer.price(tariff[name], place) for name in ("FLEX", "STANDARD", "SAVER")
+            )
+            assert flex > standard > saver
+
+
+def test_options_and_presales_end_some_days_before():
+    def types(before):
+        day = datetime(2026, 7, 13, 12, tzinfo=timezone.utc)
+        found = at(day - timedelta(days=before)).search(query(*SHORT, date(2026, 7, 14)))
+        return {tariff.type for each in found for tariff in each.tariffs}
+
+    assert types(20) == {"Ticket", "Presale", "Option"}
+    assert types(5) == {"Ticket", "Option"}
+    assert types(0) == {"Ticket"}
+
+
+def test_the_amount_is_the_price_with_the_cheapest_place():
+    (offer, *_) = nightly(party=FAMILY)
+    for tariff in offer.tariffs:
+        prices = [offer.price(tariff, place) for place in offer.places]
+        assert tariff.amount == min(prices) == tariff.balance_amount
+        assert all(price.as_tuple().exponent == -2 for price in prices)
+
+
+def test_a_better_place_costs_more():
+    (offer, *_) = nightly()
+    tariff = offer.tariffs[0]
+    price = {each.code: offer.price(tariff, each) for each in offer.places}
+    assert price["SEAT"] < price["RECLINER"] < price["BERTH_F"] < price["INSIDE_2"]
+    assert price["INSIDE_2"] < price["OUTSIDE_2"] < price["SUITE_2"] < price["SUITE_4"]
+
+
+def test_round_trip_fares_come_on_both_directions_of_a_round_trip_only():
+    company = next(
+        pair for pair in PAIRS if pair[0].round_trip_fares and pair[1].route.round_the_clock
+    )
+    ports = company[1].depart.code, company[1].arrive.code
+    there = query(company[0].code, *ports, DAYS[0])
+    locked = {True: set(), False: set()}
+    for offer in at().search(query(company[0].code, *ports, DAYS[0], back=DAYS[3])):
+        for tariff in offer.tariffs:
+            locked[tariff.roundtrip_locked].add((offer.direction, tariff.name))
+        amounts = {each.name: each.amount for each in offer.tariffs}
+        assert amounts["ROUNDTRIP"] < amounts["STANDARD"]
+    assert locked[True] == {("Outward", "ROUNDTRIP"), ("Return", "ROUNDTRIP")}
+    for offer in at().search(there):
+        assert not any(each.roundtrip_locked for each in offer.tariffs)
+        assert all(each["roundtrip_locked"] is False for each in offer.to_wire("en")["tariffs"])
+
+
+def test_no_round_trip_fare_where_a_direction_has_nothing():
+    asked = query("GNV", "ITGOA", "ITOLB", DAYS[0], back=date(2300, 1, 1))
+    found = at().search(asked)
+    assert {each.direction for each in found} == {"Outward"}
+    assert not any(tariff.roundtrip_locked for each in found for tariff in each.tariffs)
+
+
+def test_operators_without_round_trip_fares_leave_the_word_out():
+    operator, journey = next(
+        pair for pair in PAIRS if not pair[0].round_trip_fares and pair[1].route.minutes < 100
+    )
+    asked = query(operator.code, journey.depart.code, journey.arrive.code, DAYS[0], back=DAYS[1])
+    found = at().search(asked)
+    assert {each.direction for each in found} == {"Outward", "Return"}
+    for offer in found:
+        assert all("roundtrip_locked" not in each for each in offer.to_wire("en")["tariffs"])
+
+
+def test_short_and_fast_crossings_have_seats_only():
+    offers = at()
+    for operator, journey in PAIRS:
+        if not (journey.route.fast or journey.route.minutes < 240):
+            continue
+        ports = journey.depart.code, journey.arrive.code
+        for offer in offers.search(query(operator.code, *ports, DAYS[0])):
+            assert {each.type for each in offer.places} == {"Seat"}
+
+
+def test_overnight_ships_have_seats_cabins_and_suites():
+    (offer, *_) = nightly()
+    assert {each.type for each in offer.places} == {"Seat", "Cabin", "Suite"}
+
+
+MAN = Traveller("Adult", 40, "Male")
+WOMAN = Traveller("Adult", 40, "Female")
+BOY = Traveller("Child", 8, "Male")
+
+
+@pytest.mark.parametrize(
+    ("party", "shared"),
+    [
+        ((MAN,), {"BERTH_M"}),
+        ((WOMAN, WOMAN), {"BERTH_F"}),
+        ((MAN, WOMAN), set()),
+        ((MAN, BOY), set()),
+        ((MAN,) * 4, set()),
+    ],
+)
+def test_shared_cabins_are_for_a_few_adults_of_one_gender(party, shared):
+    (offer, *_) = nightly(party=party)
+    assert {each.code for each in offer.places if each.kind.use == "Shared"} == shared
+    for place in offer.places:
+        assert (place.kind.gender == "Any") is (place.kind.use == "Exclusive")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 9])
+def test_every_place_holds_the_whole_party(size):
+    (offer, *_) = nightly(party=(MAN,) * (size - 1) + (WOMAN, Traveller("Infant", 0, "Male")))
+    assert offer.places
+    assert all(each.capacity >= size for each in offer.places)
+    assert ("INSIDE_2" in {each.code for each in offer.places}) is (size <= 2)
+
+
+def test_a_cabin_is_paid_whole_and_a_large_party_has_several():
+    supplement, count = {}, {}
+    for size in (1, 4, 5):
+        (offer, *_) = nightly(party=(MAN,) * size)
+        (cabin,) = (each for each in offer.places if each.code == "INSIDE_4")
+        supplement[size], count[size] = cabin.supplement, cabin.count
+        assert cabin.capacity == (8 if size == 5 else 4)
+    assert supplement[1] == supplement[4]
+    assert abs(supplement[5] - 2 * supplement[4]) <= Decimal("0.01")
+    assert count[5] == count[4] // 2
+
+
+def test_on_board_everyone_is_counted_as_the_operator_counts():
+    (offer, *_) = nightly(party=(*FAMILY, Traveller("Child", 14, "Male")))
+    record = offer.to_wire("en")
+    aboard = record["places"][0]["in_board"]
+    assert (aboard["adults"], aboard["childs"], aboard["babies"]) == (3, 1, 1)
+    assert aboard["passengers"][4] == {"order": 5, "type": "Adult", "age": 14}
+
+
+def test_names_are_localised():
+    (offer, *_) = nightly()
+    names = {language: offer.to_wire(language) for language in ("en", "fr", "it", "es", "el", "ar")}
+    assert names["fr"]["depart_name"] == "Gênes"
+    assert names["it"]["depart_name"] == "Genova"
+    assert names["ar"]["depart_name"] == "جنوة"
+    for number in range(len(offer.places)):
+        assert len({record["places"][number]["name"] for record in names.values()}) >= 3
+    meals = {tuple(meal["name"] for meal in record["meals"]) for record in names.values()}
+    assert ("Dîner", "Petit-déjeuner", "Déjeuner") in meals
+    assert len(meals) == 6
+    assert offer.to_wire("sv")["places"][0]["name"] == "Seat"
+
+
+def test_fast_ships_take_no_animals():
+    (fast, *_) = at().search(query("TRASMAPI", "ESIBZ", "ESFLD", DAYS[0]))
+    assert fast.to_wire("en")["animals"] is None
+    (night, *_) = nightly()
+    assert night.to_wire("en")["animals"]["cabin"] is True
+
+
+def test_ships_are_fuller_in_summer_and_at_weekends():
+    def left(day):
+        noon = datetime(day.year, day.month, day.day, 12, tzinfo=timezone.utc)
+        found = at(noon - timedelta(days=20)).search(query("ORESUND", "SEHEL", "DKHLS", day))
+        return sum(each.places[0].count for each in found) / len(found)
+
+    assert left(date(2026, 7, 15)) < left(date(2026, 2, 11)) * 0.9
+    assert left(date(2026, 7, 18)) < left(date(2026, 7, 15)) * 0.95
+
+
+def test_places_go_as_the_day_comes_nearer():
+    day = date(2026, 8, 14)
+    start = datetime(2026, 8, 14, tzinfo=timezone.utc)
+    counts: dict[str, list[int]] = {}
+    offered = []
+    for before in (200, 100, 60, 20, 5, 1):
+        found = at(start - timedelta(days=before)).search(query(*SHORT, day))
+        offered.append(len(found))
+        for offer in found:
+            counts.setdefault(offer.sailing.id, []).append(offer.places[0].count)
+    assert all(each == sorted(each, reverse=True) for each in counts.values())
+    assert all(each[0] > each[-1] for each in counts.values())
+    assert offered == sorted(offered, reverse=True)
+    assert 0 < offered[-1] < offered[0]

@@ -1,0 +1,98 @@
+"""The clock of the local service."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from ferry_sdk.sandbox.clock import Clock
+
+MOMENT = datetime(2027, 3, 28, 0, 30, tzinfo=timezone.utc)
+
+
+def test_it_shows_real_time_in_utc():
+    before = datetime.now(timezone.utc)
+    now = Clock().now()
+    assert before <= now <= datetime.now(timezone.utc)
+    assert now.utcoffset() == timedelta()
+
+
+def test_it_advances_by_seconds_and_by_timedelta():
+    clock = Clock()
+    clock.freeze()
+    start = clock.now()
+    assert clock.advance(90) == start + timedelta(seconds=90)
+    assert clock.advance(timedelta(days=2)) == start + timedelta(days=2, seconds=90)
+    assert clock.now() == start + timedelta(days=2, seconds=90)
+
+
+def test_an_advanced_clock_keeps_running():
+    clock = Clock()
+    moved = clock.advance(3600)
+    time.sleep(0.01)
+    assert clock.now() - moved >= timedelta(seconds=0.01)
+    assert clock.now() - datetime.now(timezone.utc) > timedelta(minutes=59)
+
+
+@pytest.mark.parametrize("step", [-0.001, timedelta(days=-1), float("nan"), 1e300])
+def test_it_advances_forwards_only_and_within_the_calendar(step):
+    with pytest.raises(ValueError, match=r"."):
+        Clock().advance(step)
+
+
+def test_it_travels_both_ways_and_runs_on():
+    clock = Clock()
+    assert clock.travel_to(MOMENT) == MOMENT
+    assert MOMENT <= clock.now() < MOMENT + timedelta(minutes=1)
+    athens = MOMENT.astimezone(timezone(timedelta(hours=2))) - timedelta(days=400)
+    assert clock.travel_to(athens) == athens
+    assert clock.now().utcoffset() == timedelta()
+
+
+def test_it_needs_a_time_zone_to_travel():
+    with pytest.raises(ValueError, match="time zone"):
+        Clock().travel_to(MOMENT.replace(tzinfo=None))
+
+
+def test_frozen_it_stands_and_resumed_it_runs_on_from_there():
+    clock = Clock()
+    clock.travel_to(MOMENT)
+    clock.freeze()
+    held = clock.now()
+    time.sleep(0.01)
+    assert clock.now() == held
+    assert clock.frozen
+    assert clock.travel_to(MOMENT) == clock.now() == MOMENT
+    clock.resume()
+    assert not clock.frozen
+    assert MOMENT <= clock.now() < MOMENT + timedelta(minutes=1)
+
+
+def test_reset_brings_back_real_time():
+    clock = Clock()
+    clock.freeze()
+    clock.travel_to(MOMENT)
+    clock.reset()
+    assert not clock.frozen
+    assert abs(clock.now() - datetime.now(timezone.utc)) < timedelta(minutes=1)
+
+
+def test_threads_that_advance_it_lose_no_step():
+    clock = Clock()
+    clock.travel_to(MOMENT)
+    clock.freeze()
+    held = clock.now()
+
+    def advance() -> None:
+        for _ in range(500):
+            clock.advance(1)
+
+    threads = [threading.Thread(target=advance) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert clock.now() == held + timedelta(seconds=4000)

@@ -1,0 +1,176 @@
+"""The controls over HTTP, as a test in another language uses them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+import httpx
+import pytest
+
+from ferry_sdk.sandbox import FaultKind, McpOptions, Sandbox
+
+
+@pytest.fixture(scope="module")
+def running():
+    with Sandbox() as sandbox, httpx.Client(base_url=sandbox.base_url) as http:
+        yield sandbox, http
+
+
+@pytest.fixture
+def sandbox(running):
+    running[0].reset()
+    return running[0]
+
+
+@pytest.fixture
+def http(running):
+    return running[1]
+
+
+def ports(sandbox, http):
+    headers = {"accept": "application/json", "authorization": f"Bearer {sandbox.token}"}
+    return http.get("/api/port", headers=headers)
+
+
+def test_the_clock_is_read_moved_held_and_reset(sandbox, http):
+    now = http.get("/_sandbox/clock").json()
+    assert not now["frozen"]
+    assert abs(datetime.fromisoformat(now["now"]) - sandbox.clock.now()) < timedelta(seconds=5)
+    order = {"frozen": True, "travel_to": "2027-06-01T08:00:00Z", "advance": 90}
+    moved = http.post("/_sandbox/clock", json=order).json()
+    assert moved == {"now": "2027-06-01T08:01:30+00:00", "frozen": True}
+    assert sandbox.clock.now() == datetime(2027, 6, 1, 8, 1, 30, tzinfo=timezone.utc)
+    running = http.post("/_sandbox/clock", json={"frozen": False}).json()
+    assert not running["frozen"]
+    assert running["now"].startswith("2027-06-01T08:01:3")
+    http.delete("/_sandbox/clock")
+    assert abs(sandbox.clock.now() - datetime.now(timezone.utc)) < timedelta(seconds=5)
+
+
+@pytest.mark.parametrize(
+    ("order", "field"),
+    [
+        ({"travel_to": "2027-06-01T08:00:00"}, "travel_to"),
+        ({"travel_to": "tomorrow"}, "travel_to"),
+        ({"advance": -1}, "advance"),
+        ({"advance": 1e12}, "advance"),
+        ({"speed": 2}, "speed"),
+        ({"frozen": "perhaps"}, "frozen"),
+    ],
+)
+def test_an_unknown_order_to_the_clock_moves_nothing(sandbox, http, order, field):
+    refused = http.post("/_sandbox/clock", json=order)
+    assert (refused.status_code, refused.json()["field"]) == (422, field)
+    assert abs(sandbox.clock.now() - datetime.now(timezone.utc)) < timedelta(seconds=5)
+
+
+def test_the_calendars_ends_are_refused(sandbox, http):
+    beyond = {"travel_to": "9999-12-31T00:00:00Z", "advance": 86400 * 3}
+    assert http.post("/_sandbox/clock", json=beyond).status_code == 422
+    before = {"travel_to": "0001-01-01T00:00:00+14:00"}
+    assert http.post("/_sandbox/clock", json=before).status_code == 422
+    sandbox.clock.reset()
+
+
+def test_faults_are_ordered_seen_and_withdrawn(sandbox, http):
+    order = {"kind": "rate_limited", "operation": "catalogue.*", "times": 2, "retry_after": 3}
+    ordered = http.post("/_sandbox/faults", json=order)
+    assert ordered.status_code == 200
+    assert ordered.json() == {**order, "after": 0}
+    assert ports(sandbox, http).headers["retry-after"] == "3"
+    seen = http.get("/_sandbox/faults").json()
+    assert seen == {"pending": [ordered.json()], "taken": [ordered.json()]}
+    assert http.delete("/_sandbox/faults").json() == {"pending": [], "taken": []}
+    assert ports(sandbox, http).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("order", "field"),
+    [
+        ({}, "kind"),
+        ({"kind": "tea_break"}, "kind"),
+        ({"kind": "rate_limited", "operation": "coffee.*"}, "operation"),
+        ({"kind": "rate_limited", "retries": 3}, "retries"),
+        ({"kind": "truncate", "keep": "half"}, "keep"),
+        ({"kind": "mcp_envelope", "result": "xml"}, "result"),
+    ],
+)
+def test_an_unknown_fault_is_refused_by_field(sandbox, http, order, field):
+    refused = http.post("/_sandbox/faults", json=order)
+    assert refused.status_code == 422
+    assert refused.json()["field"] == field
+    assert (refused.json()["error"], refused.json()["code"]) == (True, "VALIDATION_ERROR")
+    assert sandbox.faults.pending == ()
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b"[" * 100_000])
+def test_a_body_that_is_no_order_is_refused(http, body):
+    refused = http.post("/_sandbox/faults", content=body)
+    assert (refused.status_code, refused.json()["field"]) == (422, "body")
+
+
+def test_every_kind_is_listed_with_what_may_be_said_of_it(http):
+    kinds = http.get("/_sandbox/faults/kinds").json()
+    assert set(kinds) == {kind.value for kind in FaultKind}
+    assert set(kinds["truncate"]["properties"]) == {"keep", "chunked", "reset"}
+
+
+def test_counters_are_read_and_reset(sandbox, http):
+    ports(sandbox, http)
+    sandbox.counters.effect("tickets.cancel", "T1")
+    counted = http.get("/_sandbox/counters").json()
+    assert counted["requests"] == {"catalogue.ports": 1}
+    (effect,) = counted["effects"]
+    assert (effect["operation"], effect["subject"]) == ("tickets.cancel", "T1")
+    assert datetime.fromisoformat(effect["at"]) == sandbox.counters.effects[0].at
+    assert http.delete("/_sandbox/counters").json() == {
+        "requests": {},
+        "effects": [],
+        "connections": 0,
+    }
+
+
+def test_options_are_read_changed_and_reset(sandbox, http):
+    assert McpOptions.model_validate(http.get("/_sandbox/options").json()) == McpOptions()
+    changed = http.patch("/_sandbox/options", json={"result": "text", "reply": "sse"})
+    assert changed.json()["result"] == "text"
+    assert sandbox.mcp.current == McpOptions(result="text", reply="sse")
+    refused = http.patch("/_sandbox/options", json={"result": "bare", "colour": "blue"})
+    assert (refused.status_code, refused.json()["field"]) == (422, "colour")
+    assert sandbox.mcp.current.result == "text"
+    http.delete("/_sandbox/options")
+    assert sandbox.mcp.current == McpOptions()
+
+
+def test_reset_over_http_is_the_same_reset(sandbox, http):
+    service = sandbox.service
+    sandbox.faults.add("rate_limited", times=None)
+    sandbox.clock.freeze()
+    assert http.post("/_sandbox/reset").status_code == 200
+    assert sandbox.faults.pending == ()
+    assert not sandbox.clock.frozen
+    assert sandbox.service is not service
+    assert ports(sandbox, http).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("host", "gateway.example"),
+        ("host", "192.0.2.7:80"),
+        ("origin", "https://evil.example"),
+        ("origin", "null"),
+    ],
+)
+def test_strangers_control_nothing(sandbox, http, header, value):
+    sandbox.faults.add("rate_limited")
+    refused = http.post("/_sandbox/reset", headers={header: value})
+    assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN")
+    assert len(sandbox.faults.pending) == 1
+
+
+def test_methods(http):
+    assert http.post("/_sandbox/counters").status_code == 405
+    assert http.get("/_sandbox/reset").status_code == 405
+    assert http.head("/_sandbox/clock").status_code == 200
+    assert http.get("/_sandbox/nothing").status_code == 404

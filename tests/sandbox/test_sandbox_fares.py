@@ -1,0 +1,204 @@
+"""What passages cost on the local service: more for more, and by the operator's own ages."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk.sandbox.dice import Dice
+from ferry_sdk.sandbox.fares import Fares, euros
+from ferry_sdk.sandbox.network import Network, journey_id
+from ferry_sdk.sandbox.party import Party, Traveller, age_band, age_on
+from ferry_sdk.sandbox.timetable import Timetable
+
+NETWORK = Network.load()
+PAIRS = [
+    (NETWORK.operators[code], journey)
+    for journey in NETWORK.journeys.values()
+    for code in journey.route.operators
+]
+NOW = datetime(2026, 1, 10, 12, tzinfo=timezone.utc)
+
+pairs = st.sampled_from(PAIRS)
+seeds = st.integers(0, 2**64)
+
+
+def first_sailing(seed, operator, journey, month):
+    timetable = Timetable(Dice(seed))
+    return next(timetable.sailings_from(operator, journey, date(2026, month, 13), 14))
+
+
+@given(seeds, pairs, st.integers(0, 99), st.integers(0, 99))
+def test_the_older_never_pay_less(seed, pair, one, other):
+    sailing = first_sailing(seed, *pair, 7)
+    younger, older = sorted((one, other))
+    fares = Fares(Dice(seed))
+    assert fares.passenger(sailing, younger, NOW) <= fares.passenger(sailing, older, NOW)
+
+
+@given(seeds, pairs)
+def test_an_adult_a_child_and_an_infant_pay_less_and_less(seed, pair):
+    operator, _ = pair
+    sailing = first_sailing(seed, *pair, 7)
+    fares = Fares(Dice(seed))
+    adult = fares.passenger(sailing, operator.child_below, NOW)
+    child = fares.passenger(sailing, operator.child_below - 1, NOW)
+    infant = fares.passenger(sailing, operator.infant_below - 1, NOW)
+    assert adult > child > infant == 0
+
+
+@given(seeds, pairs, st.integers(0, 700))
+def test_july_is_dearer_than_february(seed, pair, hours):
+    operator, journey = pair
+    if journey.route.season not in {"all-year", "mostly summer"}:
+        return
+    now = datetime(2025, 12, 1, tzinfo=timezone.utc) + timedelta(hours=hours)
+    fares = Fares(Dice(seed))
+    february = first_sailing(seed, operator, journey, 2)
+    july = first_sailing(seed, operator, journey, 7)
+    assert fares.adult(july, now) > fares.adult(february, now)
+
+
+@given(seeds, pairs, st.integers(0, 4000), st.integers(0, 4000))
+def test_prices_rise_as_the_day_comes_nearer(seed, pair, one, other):
+    sailing = first_sailing(seed, *pair, 7)
+    late, early = sorted((one, other))
+    fares = Fares(Dice(seed))
+    assert fares.adult(sailing, sailing.depart_at - timedelta(hours=late)) >= fares.adult(
+        sailing, sailing.depart_at - timedelta(hours=early)
+    )
+
+
+cars = st.sampled_from(list(NETWORK.vehicle_models.values()))
+by_road = st.sampled_from([each for each in PAIRS if each[1].route.vehicles])
+
+
+@given(seeds, by_road, cars, cars)
+def test_the_longer_and_higher_of_two_vehicles_costs_no_less(seed, pair, one, other):
+    sailing = first_sailing(seed, *pair, 7)
+    fares = Fares(Dice(seed))
+    wheels = {"MOTORCYCLE", "SCOOTER"}
+    smaller, larger = sorted((one, other), key=lambda each: each.length)
+    if smaller.height <= larger.height and (larger.type.code not in wheels):
+        assert fares.vehicle(sailing, smaller, NOW) <= fares.vehicle(sailing, larger, NOW)
+
+
+def test_trailers_motorcycles_and_bicycles_are_cheap():
+    sailing = first_sailing(1, NETWORK.operators["CTN"], journey("FRMRS", "TNLGN"), 7)
+    fares = Fares(Dice(1))
+    price = {
+        code: fares.vehicle(sailing, NETWORK.vehicle(f"GENERIC__{code}"), NOW)
+        for code in ("BICYCLE", "SCOOTER", "MOTORCYCLE", "CAR", "TRAILER", "VAN", "MOTORHOME")
+    }
+    assert price["BICYCLE"] < price["SCOOTER"] < price["MOTORCYCLE"] < price["CAR"]
+    assert price["TRAILER"] < price["VAN"] < price["MOTORHOME"]
+    assert price["BICYCLE"] * 5 < price["CAR"]
+
+
+def test_height_costs_beyond_the_operators_limit():
+    operator = NETWORK.operators["CTN"]
+    sailing = first_sailing(1, operator, journey("FRMRS", "TNLGN"), 7)
+    fares = Fares(Dice(1))
+    car = NETWORK.vehicle("FIAT__500")
+    prices = [
+        fares.vehicle(sailing, type(car)("X", "X", "X", car.type, car.length, height), NOW)
+        for height in (operator.low_vehicle, operator.low_vehicle + 0.01, 2.6, 2.61)
+    ]
+    assert prices[0] < prices[1] == prices[2] < prices[3]
+
+
+def test_farther_is_dearer():
+    fares = Fares(Dice(1))
+    gnv = NETWORK.operators["GNV"]
+    near = first_sailing(1, gnv, journey("ITPMO", "TNLGN"), 7)
+    far = first_sailing(1, gnv, journey("ITGOA", "TNLGN"), 7)
+    assert fares.adult(near, NOW) < fares.adult(far, NOW)
+
+
+def test_a_fast_craft_is_dearer():
+    sailing = first_sailing(1, NETWORK.operators["VIRTU"], journey("ITPZL", "MTMLA"), 7)
+    there = sailing.journey
+    slow = dataclasses.replace(
+        sailing,
+        journey=dataclasses.replace(there, route=dataclasses.replace(there.route, fast=False)),
+    )
+    fares = Fares(Dice(1))
+    assert fares.adult(sailing, NOW) > fares.adult(slow, NOW)
+
+
+def test_a_weekend_is_dearer_than_the_days_before():
+    timetable = Timetable(Dice(1))
+    operator, there = NETWORK.operators["ORESUND"], journey("SEHEL", "DKHLS")
+    fares = Fares(Dice(1))
+    now = datetime(2026, 7, 1, tzinfo=timezone.utc)
+
+    def mean(day):
+        prices = [
+            fares.adult(each, now)
+            for each in timetable.sailings(operator, there, date(2026, 7, day))
+        ]
+        return sum(prices) / len(prices)
+
+    assert mean(17) > mean(16) * 1.05  # Friday and Thursday
+
+
+@given(pairs)
+def test_another_seed_is_another_price(pair):
+    sailing = first_sailing(1, *pair, 7)
+    assert len({Fares(Dice(seed)).adult(sailing, NOW) for seed in range(20)}) > 1
+
+
+def test_prices_are_those_of_ferries():
+    fares = Fares(Dice(1))
+    for pair in PAIRS:
+        sailing = first_sailing(1, *pair, 7)
+        assert 400 < fares.adult(sailing, NOW) < 60_000
+
+
+def test_the_same_age_counts_differently():
+    bands = {code: age_band(NETWORK.operators[code], 14) for code in ("GNV", "CTN")}
+    assert bands == {"GNV": "Adult", "CTN": "Child"}
+    assert age_band(NETWORK.operators["GNV"], 3) == "Infant"
+    assert age_band(NETWORK.operators["CTN"], 3) == "Child"
+
+
+@pytest.mark.parametrize(
+    ("born", "day", "age"),
+    [
+        (date(2014, 7, 14), date(2026, 7, 13), 11),
+        (date(2014, 7, 14), date(2026, 7, 14), 12),
+        (date(2012, 2, 29), date(2026, 2, 28), 13),
+        (date(2012, 2, 29), date(2026, 3, 1), 14),
+        (date(2026, 7, 1), date(2026, 7, 1), 0),
+    ],
+)
+def test_age_is_that_of_the_day(born, day, age):
+    assert age_on(born, day) == age
+
+
+def test_a_party_is_counted_and_infants_need_no_berth():
+    party = Party(
+        NETWORK.operators["GNV"],
+        (
+            Traveller("Adult", 40, "Female"),
+            Traveller("Child", 14, "Male"),
+            Traveller("Child", 5, "Male"),
+            Traveller("Infant", 1, "Female"),
+        ),
+    )
+    assert [party.number(kind) for kind in ("Adult", "Child", "Infant")] == [2, 1, 1]
+    assert party.berths == 3
+
+
+def test_cents_are_euros_with_two_places():
+    assert str(euros(12340)) == "123.40"
+    assert euros(5) == Decimal("0.05")
+
+
+def journey(depart, arrive):
+    return NETWORK.journeys[journey_id(depart, arrive)]

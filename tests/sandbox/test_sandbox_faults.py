@@ -1,0 +1,411 @@
+"""Faults: how they are ordered, when they come to pass, and what they do to a connection."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import socket
+import threading
+import time
+from datetime import datetime, timezone
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.fault_details import DETAILS
+from ferry_sdk.sandbox.fault_kinds import FaultKind, PriceChange
+from ferry_sdk.sandbox.faults import Fault, Faults
+from ferry_sdk.sandbox.http_server import HttpServer
+from ferry_sdk.sandbox.operations import OPERATIONS
+from ferry_sdk.sandbox.orders import InvalidOrderError
+
+GOOD = {"id": "T1", "status": "Issued", "passengers": ["Ada", "Grace"]}
+
+
+class Desk:
+    """A server of one operation, `tickets.get` at `/`, that counts the work it does."""
+
+    def __init__(self) -> None:
+        self.faults = Faults()
+        self.counters = Counters(Clock())
+        self.done = 0
+        app = Starlette(routes=[Route("/", self.answer, methods=["GET", "POST"])])
+        self.server = HttpServer(app, self.counters, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self.server.port}/"
+
+    async def answer(self, request):
+        async def produce():
+            self.done += 1
+            return JSONResponse(self.faults.reshape("tickets.get", GOOD))
+
+        return await self.faults.around("tickets.get", request, produce)
+
+    def get(self, **options):
+        with httpx.Client(timeout=5) as client:
+            return client.get(self.url, **options)
+
+
+@pytest.fixture(scope="module")
+def running_desk():
+    desk = Desk()
+    yield desk
+    desk.server.stop()
+
+
+@pytest.fixture
+def desk(running_desk):
+    running_desk.faults.clear()
+    running_desk.counters.reset()
+    running_desk.done = 0
+    return running_desk
+
+
+# How a fault is ordered
+
+
+def test_every_kind_has_details():
+    assert set(DETAILS) == set(FaultKind)
+
+
+@pytest.mark.parametrize("kind", list(FaultKind))
+def test_every_kind_can_be_ordered_by_its_name_alone(kind):
+    fault = Faults().add(kind.value)
+    assert fault.kind is kind
+    assert (fault.operation, fault.times, fault.after) == ("*", 1, 0)
+    assert Fault.read(fault.to_wire()) == fault
+
+
+def test_an_order_survives_its_json():
+    order = {
+        "kind": "price_change",
+        "operation": "bookings.*",
+        "times": None,
+        "after": 2,
+        "factor": 1.5,
+    }
+    fault = Fault.read(json.loads(json.dumps(order)))
+    assert fault.details == PriceChange(factor=1.5)
+    assert fault.to_wire() == order
+
+
+@pytest.mark.parametrize(
+    ("order", "field"),
+    [
+        ({"kind": "tea_break"}, "kind"),
+        ({"operation": "tickets.get"}, "kind"),
+        ({"kind": "rate_limited", "operation": "tickets.read"}, "operation"),
+        ({"kind": "rate_limited", "operation": "ticket.*"}, "operation"),
+        ({"kind": "rate_limited", "times": 0}, "times"),
+        ({"kind": "rate_limited", "times": True}, "times"),
+        ({"kind": "rate_limited", "times": 1.5}, "times"),
+        ({"kind": "rate_limited", "after": -1}, "after"),
+        ({"kind": "rate_limited", "retry": 3}, "retry"),
+        ({"kind": "rate_limited", "retry_after": "soon"}, "retry_after"),
+        ({"kind": "server_error", "status": 404}, "status"),
+        ({"kind": "truncate", "keep": 1.1}, "keep"),
+        ({"kind": "delay_before", "seconds": float("nan")}, "seconds"),
+        ({"kind": "mcp_envelope", "result": "xml"}, "result"),
+        ({"kind": "redirect", "location": "/a\r\nset-cookie: b"}, "location"),
+    ],
+)
+def test_what_is_unknown_is_refused_by_name(order, field):
+    with pytest.raises(InvalidOrderError) as caught:
+        Fault.read(order)
+    assert caught.value.field == field
+    assert isinstance(caught.value, ValueError)
+    assert str(caught.value).startswith(f"{field}: ")
+
+
+def test_add_refuses_what_is_unknown_and_orders_nothing():
+    faults = Faults()
+    with pytest.raises(ValueError, match=r"^sleep: "):
+        faults.add("delay_before", sleep=3)
+    assert faults.pending == ()
+
+
+# When it comes to pass
+
+
+def test_it_comes_to_pass_the_ordered_number_of_times_and_after_the_ordered_number():
+    faults = Faults()
+    fault = faults.add("option_expired", "bookings.*", times=2, after=1)
+    met = [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(5)]
+    assert met == [None, fault, fault, None, None]
+    assert faults.pending == ()
+    assert faults.taken == (fault, fault)
+
+
+def test_without_end_it_stays():
+    faults = Faults()
+    fault = faults.add("option_expired", times=None)
+    assert [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(3)] == [
+        fault
+    ] * 3
+    assert faults.pending == (fault,)
+
+
+def test_it_waits_for_its_own_operation_and_kind():
+    faults = Faults()
+    fault = faults.add("option_expired", "bookings.confirm")
+    assert faults.take(FaultKind.OPTION_EXPIRED, "bookings.create") is None
+    assert faults.take(FaultKind.OPTION_EXPIRED, "mcp.confirm_booking") is None
+    assert faults.take(FaultKind.PRICE_CHANGE, "bookings.confirm") is None
+    assert faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") == fault
+
+
+def test_of_one_phase_the_earlier_goes_first():
+    faults = Faults()
+    first = faults.add("option_expired", "bookings.*")
+    second = faults.add("option_expired", "bookings.confirm", after=1)
+    met = [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(3)]
+    assert met == [first, second, None]
+
+
+def test_clear_withdraws_and_forgets():
+    faults = Faults()
+    faults.add("option_expired", times=2)
+    faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm")
+    faults.clear()
+    assert (faults.pending, faults.taken) == ((), ())
+
+
+def test_a_ready_made_fault_can_be_added():
+    faults = Faults()
+    fault = Fault.read({"kind": "lose_reply", "operation": OPERATIONS[0]})
+    assert faults.add(fault) is fault
+    assert faults.pending == (fault,)
+
+
+def test_threads_share_a_fault_without_taking_it_too_often():
+    faults = Faults()
+    faults.add("option_expired", times=500)
+    met = []
+
+    def take() -> None:
+        met.extend(faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(200))
+
+    threads = [threading.Thread(target=take) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(fault is not None for fault in met) == 500
+
+
+# What is wrong with a value
+
+OFFERS = [
+    {"id": "A1", "direction": "Outward", "tariffs": [{"amount": 10.0}, {"amount": 12.5}]},
+    {"id": "A2", "direction": "Outward", "tariffs": []},
+]
+
+
+@pytest.mark.parametrize(
+    ("order", "value", "expected"),
+    [
+        ({"kind": "wrong_shape"}, OFFERS, {"unexpected": True}),
+        ({"kind": "wrong_shape"}, GOOD, ["unexpected"]),
+        ({"kind": "wrong_shape", "value": None}, GOOD, None),
+        ({"kind": "wrong_shape", "value": "7"}, GOOD, "7"),
+        (
+            {"kind": "unknown_enum"},
+            OFFERS,
+            [{**OFFERS[0], "direction": "Unheard"}, OFFERS[1]],
+        ),
+        ({"kind": "unknown_enum", "value": "Moored"}, GOOD, {**GOOD, "status": "Moored"}),
+        (
+            {"kind": "unknown_enum"},
+            {"tickets": {"a": [{"type": "x"}]}, "b": 1},
+            {"tickets": {"a": [{"type": "Unheard"}]}, "b": 1},
+        ),
+        ({"kind": "missing_field"}, GOOD, {"status": "Issued", "passengers": ["Ada", "Grace"]}),
+        (
+            {"kind": "missing_field", "field": "tariffs.0.amount"},
+            OFFERS,
+            [{**OFFERS[0], "tariffs": [{}, {"amount": 12.5}]}, OFFERS[1]],
+        ),
+        (
+            {"kind": "missing_field", "field": "direction", "index": 1},
+            OFFERS,
+            [OFFERS[0], {"id": "A2", "tariffs": []}],
+        ),
+        ({"kind": "missing_field", "field": "passengers.1"}, GOOD, {**GOOD, "passengers": ["Ada"]}),
+        (
+            {"kind": "null_field", "field": "name", "index": 1},
+            {"ports": [{"name": "a"}, {"name": "b"}]},
+            {"ports": [{"name": "a"}, {"name": None}]},
+        ),
+        ({"kind": "null_field", "field": "berth"}, GOOD, GOOD),
+        ({"kind": "null_field", "field": "passengers.9"}, GOOD, GOOD),
+        ({"kind": "null_field", "index": 9}, OFFERS, OFFERS),
+        ({"kind": "null_field"}, "text", "text"),
+    ],
+)
+def test_a_value_is_reshaped_and_the_given_one_is_not(order, value, expected):
+    faults = Faults()
+    faults.add(**order)
+    before = json.dumps(value)
+    assert faults.reshape("tickets.get", value) == expected
+    assert json.dumps(value) == before
+    assert faults.reshape("tickets.get", value) is value
+
+
+# What is done to a connection
+
+
+def test_without_faults_the_reply_is_the_reply(desk):
+    assert desk.get().json() == GOOD
+    assert desk.done == 1
+
+
+@pytest.mark.parametrize(
+    ("order", "status", "code"),
+    [
+        ({"kind": "rate_limited"}, 429, "RATE_LIMITED"),
+        ({"kind": "server_error"}, 503, "SERVER_ERROR"),
+        ({"kind": "server_error", "status": 500}, 500, "SERVER_ERROR"),
+        ({"kind": "request_timeout"}, 408, "REQUEST_TIMEOUT"),
+        ({"kind": "unauthorized"}, 401, "UNAUTHORIZED"),
+        ({"kind": "unauthorized", "status": 403}, 403, "FORBIDDEN"),
+        ({"kind": "not_acceptable"}, 406, "NOT_ACCEPTABLE"),
+    ],
+)
+def test_a_refusal_comes_before_the_work(desk, order, status, code):
+    desk.faults.add(**order)
+    reply = desk.get()
+    assert (reply.status_code, reply.json()["code"]) == (status, code)
+    assert reply.json()["error"] is True
+    assert "retry-after" not in reply.headers
+    assert ("www-authenticate" in reply.headers) == (order["kind"] == "unauthorized")
+    assert desk.done == 0
+    assert desk.get().status_code == 200
+
+
+def test_retry_after_in_seconds_and_as_a_date(desk):
+    desk.faults.add("rate_limited", retry_after=7)
+    assert desk.get().headers["retry-after"] == "7"
+    desk.faults.add("server_error", retry_after=120, as_date=True)
+    date = email.utils.parsedate_to_datetime(desk.get().headers["retry-after"])
+    assert 110 < (date - datetime.now(timezone.utc)).total_seconds() <= 120
+
+
+def test_a_redirect(desk):
+    desk.faults.add("redirect", status=302, location="https://elsewhere.example/x")
+    reply = desk.get()
+    assert reply.status_code == 302
+    assert reply.headers["location"] == "https://elsewhere.example/x"
+    assert desk.done == 0
+
+
+@pytest.mark.parametrize("reset", [False, True])
+@pytest.mark.parametrize(("kind", "done"), [("cut_before", 0), ("lose_reply", 1)])
+def test_a_connection_is_cut_before_and_after_the_work(desk, kind, done, reset):
+    desk.faults.add(kind, reset=reset)
+    with pytest.raises(httpx.ReadError if reset else httpx.RemoteProtocolError):
+        desk.get()
+    assert desk.done == done
+    assert desk.get().status_code == 200
+    assert desk.counters.connections == 2
+
+
+@pytest.mark.parametrize("order", [{}, {"chunked": True}, {"keep": 0}, {"keep": 1.0}])
+def test_a_truncated_reply_has_a_good_head_and_half_a_body(desk, order):
+    desk.faults.add("truncate", **order)
+    with httpx.Client(timeout=5) as client, client.stream("GET", desk.url) as reply:
+        assert reply.status_code == 200
+        assert ("content-length" in reply.headers) != order.get("chunked", False)
+        with pytest.raises(httpx.RemoteProtocolError):
+            reply.read()
+    assert desk.done == 1
+
+
+def test_delays_before_and_after_the_work(desk):
+    desk.faults.add("delay_before", seconds=0.05)
+    desk.faults.add("delay_after", seconds=0.05)
+    began = time.monotonic()
+    assert desk.get().json() == GOOD
+    assert time.monotonic() - began >= 0.1
+    assert len(desk.faults.taken) == 2
+
+
+def test_a_delay_after_meets_an_impatient_client_when_the_work_is_done(desk):
+    desk.faults.add("delay_after", seconds=30)
+    with pytest.raises(httpx.ReadTimeout):
+        desk.get(timeout=0.1)
+    assert desk.done == 1
+
+
+def test_a_trickle_comes_in_pieces_and_is_whole(desk):
+    desk.faults.add("trickle", seconds=0.1, pieces=5)
+    began = time.monotonic()
+    with httpx.Client(timeout=5) as client, client.stream("GET", desk.url) as reply:
+        pieces = list(reply.iter_raw())
+    assert json.loads(b"".join(pieces)) == GOOD
+    assert len(pieces) >= 3
+    assert 0.1 <= time.monotonic() - began < 2
+
+
+def test_left_open_everything_is_there_but_the_end(desk):
+    desk.faults.add("left_open", seconds=30)
+    with httpx.Client(timeout=0.5) as client, client.stream("GET", desk.url) as reply:
+        pieces = reply.iter_raw()
+        assert json.loads(next(pieces)) == GOOD
+        with pytest.raises(httpx.ReadTimeout):
+            next(pieces)
+    desk.faults.add("left_open", seconds=0.05)
+    assert desk.get().json() == GOOD
+
+
+def test_a_kept_alive_connection_is_closed_unannounced(desk):
+    desk.faults.add("close_connection")
+    with socket.create_connection(("127.0.0.1", desk.server.port), timeout=5) as link:
+        link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        received = b""
+        while data := link.recv(65536):
+            received += data
+    assert received.endswith(json.dumps(GOOD, separators=(",", ":")).encode())
+    assert b"connection: close" not in received.lower()
+
+
+@pytest.mark.parametrize(
+    ("order", "status", "media_type"),
+    [
+        ({"kind": "server_error_after"}, 503, "application/json"),
+        ({"kind": "request_timeout_after"}, 408, "application/json"),
+        ({"kind": "html_page"}, 200, "text/html; charset=utf-8"),
+        ({"kind": "html_page", "status": 502}, 502, "text/html; charset=utf-8"),
+        ({"kind": "not_json"}, 200, "application/json"),
+        ({"kind": "not_utf8"}, 200, "application/json"),
+        ({"kind": "empty_body"}, 200, "application/json"),
+    ],
+)
+def test_a_reply_is_replaced_after_the_work(desk, order, status, media_type):
+    desk.faults.add(**order)
+    reply = desk.get()
+    assert (reply.status_code, reply.headers["content-type"]) == (status, media_type)
+    assert desk.done == 1
+    if status == 200:
+        with pytest.raises(ValueError, match=r"."):
+            reply.json()
+    if order["kind"] == "not_utf8":
+        with pytest.raises(UnicodeDecodeError):
+            reply.content.decode()
+
+
+def test_a_reply_is_reshaped_after_the_work(desk):
+    desk.faults.add("unknown_enum", "tickets.*")
+    assert desk.get().json() == {**GOOD, "status": "Unheard"}
+    assert desk.done == 1
+
+
+def test_a_client_that_leaves_while_sending_does_no_harm(desk, caplog):
+    with socket.create_connection(("127.0.0.1", desk.server.port), timeout=5) as link:
+        link.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf")
+    assert desk.get().status_code == 200
+    assert desk.done == 1
+    assert caplog.records == []

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox_desk import ONE_TICKET, TWO_TICKETS, Desk, departure
+
+from ferry_sdk.sandbox.carriers import Delivery, habits_of
+from ferry_sdk.sandbox.fees import LADDERS, cancellation
+from ferry_sdk.sandbox.network import Network
+
+HOUR = timedelta(hours=1)
+FAMILIES = st.sampled_from(sorted(LADDERS))
+NOTICES = st.sampled_from([0.5, 1.0, 2.0])
+AMOUNTS = st.decimals(0, 9999, places=2)
+LEFT = st.timedeltas(timedelta(days=-2), timedelta(days=60))
+
+
+@pytest.mark.parametrize(
+    ("family", "left", "kept"),
+    [
+        ("flex", 24 * HOUR, "0.00"),
+        ("flex", 24 * HOUR - timedelta(seconds=1), "20.00"),
+        ("flex", 2 * HOUR, "20.00"),
+        ("flex", 1 * HOUR, "50.00"),
+        ("standard", 7 * 24 * HOUR, "20.00"),
+        ("standard", 48 * HOUR, "50.00"),
+        ("standard", 47 * HOUR, "100.00"),
+        ("saver", 300 * 24 * HOUR, "100.00"),
+        ("flex", timedelta(seconds=-1), "100.00"),
+    ],
+)
+def test_the_ladder(family, left, kept):
+    fee = cancellation(Decimal("100.00"), family=family, notice=1.0, left=left)
+    assert (str(fee.penalty), fee.refund) == (kept, Decimal(100) - Decimal(kept))
+
+
+@pytest.mark.parametrize(("notice", "kept"), [(0.5, 0), (1.0, 0), (2.0, 20)])
+def test_a_strict_carrier_asks_for_more_notice(notice, kept):
+    fee = cancellation(Decimal(100), family="flex", notice=notice, left=30 * HOUR)
+    assert fee.penalty == kept
+
+
+@given(paid=AMOUNTS, family=FAMILIES, notice=NOTICES, left=LEFT)
+def test_nothing_is_lost_or_invented(paid, family, notice, left):
+    fee = cancellation(paid, family=family, notice=notice, left=left)
+    assert fee.penalty + fee.refund == paid
+    assert fee.penalty >= 0
+    assert fee.refund >= 0
+    assert fee.penalty == fee.penalty.quantize(Decimal("0.01"))
+
+
+@given(paid=AMOUNTS, family=FAMILIES, notice=NOTICES, left=LEFT, later=st.timedeltas(timedelta()))
+def test_waiting_never_makes_it_cheaper(paid, family, notice, left, later):
+    now = cancellation(paid, family=family, notice=notice, left=left)
+    then = cancellation(paid, family=family, notice=notice, left=left - later)
+    assert then.penalty >= now.penalty
+
+
+def test_every_family_that_is_sold_has_a_ladder():
+    desk = Desk()
+    found = desk.search(ONE_TICKET, back=7)
+    families = {
+        tariff.family for one in found for tariff in desk.service.offers.find(one["id"]).tariffs
+    }
+    assert families == set(LADDERS)
+
+
+def test_carriers_differ_and_each_stays_the_same():
+    habits = {each.code: habits_of(each) for each in Network.load().operators.values()}
+    assert {each.delivery for each in habits.values()} == set(Delivery)
+    assert {each.notice for each in habits.values()} == {0.5, 1.0, 2.0}
+    assert {each.one_ticket for each in habits.values()} == {True, False}
+    habits_of.cache_clear()
+    assert habits == {each.code: habits_of(each) for each in Network.load().operators.values()}
+
+
+def test_the_preview_changes_nothing_and_costs_what_cancelling_then_costs():
+    desk = Desk()
+    created = desk.created()
+    desk.confirm(created)
+    before = desk.booking(created)
+    effects = desk.counters.effects
+    preview = desk.ask("bookings.cancel_fee", id=created["booking_id"])
+    assert preview == desk.ask("bookings.cancel_fee", id=before["tickets"][0]["id"])
+    assert (desk.booking(created), desk.counters.effects) == (before, effects)
+    assert preview["ticket_status"] == "Issued"
+    assert preview["currency"] == "EUR"
+    assert round(preview["penalty_amount"] + preview["refund_amount"], 2) == created["total_price"]
+    assert 0 < preview["penalty_amount"] < created["total_price"]
+    answer = desk.ask("bookings.cancel", booking_id=created["booking_id"])
+    assert answer["refund_amount"] == preview["refund_amount"]
+
+
+def test_the_fee_steps_up_between_preview_and_cancel():
+    desk = Desk()
+    created = desk.created(name="FLEX")
+    desk.confirm(created)
+    sails = departure(desk.booking(created))
+    ticket = desk.booking(created)["tickets"][0]["id"]
+    penalties = []
+    for left in (25 * HOUR, 23 * HOUR, HOUR, -HOUR):
+        desk.clock.travel_to(sails - left)
+        penalties.append(desk.ask("bookings.cancel_fee", id=ticket)["penalty_amount"])
+    total = created["total_price"]
+    assert penalties == [
+        0,
+        pytest.approx(0.2 * total, abs=0.02),
+        pytest.approx(0.5 * total, abs=0.02),
+        total,
+    ]
+
+
+def test_what_is_not_paid_costs_nothing():
+    desk = Desk()
+    created = desk.created(name="SAVER")
+    fee = desk.ask("bookings.cancel_fee", id=created["booking_id"])
+    assert (fee["penalty_amount"], fee["refund_amount"], fee["ticket_status"]) == (0, 0, "Blocked")
+    answer = desk.ask("bookings.cancel", booking_id=created["booking_id"])
+    assert answer["refund_amount"] == 0
+
+
+def test_after_cancelling_the_preview_tells_what_was_settled():
+    desk = Desk()
+    created = desk.created(TWO_TICKETS, back=7)
+    desk.confirm(created)
+    first, second = (ticket["id"] for ticket in desk.booking(created)["tickets"])
+    before = desk.ask("bookings.cancel_fee", id=first)
+    desk.ask("tickets.cancel", ticket_id=first)
+    assert desk.ask("bookings.cancel_fee", id=first) == {**before, "ticket_status": "Canceled"}
+    whole = desk.ask("bookings.cancel_fee", id=created["booking_id"])
+    assert whole["refund_amount"] == desk.ask("bookings.cancel_fee", id=second)["refund_amount"]
+
+
+def test_an_unknown_id_is_not_found():
+    error = Desk().refused("bookings.cancel_fee", id="nothing")
+    assert (error.status, error.code, error.field) == (404, "NOT_FOUND", "id")

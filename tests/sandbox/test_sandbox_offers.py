@@ -1,0 +1,270 @@
+"""What a search of the local service answers, and what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from sandbox_queries import ADULT, DAYS, FAMILY, NETWORK, NOW, PAIRS, SHORT, at, leg, nightly, query
+
+from ferry_sdk.sandbox import offers as offers_module
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.network import MismatchError
+from ferry_sdk.sandbox.offers import Offers, SearchQuery, Traveller
+
+
+def digest():
+    """All that a few searches answer, in brief."""
+    offers = at()
+    answers = [
+        offer.to_wire("fr")
+        for operator, journey in PAIRS[::7]
+        for offer in offers.search(
+            query(operator.code, journey.depart.code, journey.arrive.code, DAYS[0], party=FAMILY)
+        )
+    ]
+    assert len(answers) > 100
+    return hashlib.sha256(json.dumps(answers).encode()).hexdigest()
+
+
+def test_every_process_gives_the_same_answer(monkeypatch):
+    digests = set()
+    for hash_seed in ("1", "2"):
+        monkeypatch.setenv("PYTHONHASHSEED", hash_seed)
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as another:
+            digests.add(another.submit(digest).result())
+    assert digests == {digest()}
+
+
+def test_the_same_moment_gives_the_same_answer_and_another_does_not():
+    asked = query(*SHORT, DAYS[0])
+    offers = at()
+    assert offers.search(asked) == offers.search(asked)
+    ids = {each.id for each in offers.search(asked)}
+    later = at(NOW + timedelta(seconds=1)).search(asked)
+    assert ids.isdisjoint(each.id for each in later)
+
+
+def test_another_seed_gives_other_prices_and_times():
+    one, other = (at(seed=seed).search(query(*SHORT, DAYS[0])) for seed in (1, 2))
+    assert [each.fare for each in one] != [each.fare for each in other]
+    assert [each.sailing.depart_at for each in one] != [each.sailing.depart_at for each in other]
+
+
+def test_every_operator_answers_on_its_every_journey():
+    offers = at()
+    for operator, journey in PAIRS:
+        assert any(
+            offers.search(query(operator.code, journey.depart.code, journey.arrive.code, day))
+            for day in DAYS
+        ), (operator.code, journey.key)
+
+
+def test_the_company_is_named_by_code_or_id():
+    offers = at()
+    by_id = query(NETWORK.operators["BALEARIA"].id, *SHORT[1:], DAYS[0])
+    by_code = query(*SHORT, DAYS[0])
+    assert [each.sailing for each in offers.search(by_id)] == [
+        each.sailing for each in offers.search(by_code)
+    ]
+
+
+def test_the_time_asked_is_the_earliest_and_the_nearest_comes_first():
+    found = at().search(query(*SHORT, DAYS[0], earliest=time(15)))
+    times = [each.sailing.depart_at for each in found]
+    assert times == sorted(times)
+    assert times[0].time() >= time(15)
+    assert {each.date() for each in times} == {DAYS[0]}
+    assert len(found) < len(at().search(query(*SHORT, DAYS[0])))
+
+
+def test_what_has_sailed_is_not_offered():
+    noon = datetime(2026, 7, 13, 12, tzinfo=timezone.utc)
+    offers = at(noon)
+    assert offers.search(query(*SHORT, DAYS[0] - timedelta(days=1))) == ()
+    today = offers.search(query(*SHORT, DAYS[0]))
+    assert today
+    assert all(each.sailing.depart_at > noon for each in today)
+
+
+@pytest.mark.parametrize("day", [date.min, date(2199, 12, 31), date(2300, 1, 1), date.max])
+@pytest.mark.parametrize("is_open", [False, True])
+def test_the_ends_of_the_calendar_are_answered(day, is_open):
+    found = at().search(query(*SHORT, day, is_open=is_open))
+    assert bool(found) is (day.year == 2199)
+
+
+def test_a_return_leaves_after_an_arrival():
+    found = at().search(query(*SHORT, DAYS[0], back=DAYS[0]))
+    there = [each.sailing for each in found if each.direction == "Outward"]
+    back = [each.sailing for each in found if each.direction == "Return"]
+    assert [each.group_id for each in found] == [1] * len(there) + [2] * len(back)
+    assert min(each.depart_at for each in back) >= min(each.arrive_at for each in there)
+    assert {each.journey.key for each in back} == {"MAPTM-ESALG"}
+
+
+def test_a_week_ahead_nothing_is_sold_out():
+    for month in (1, 8):
+        day = date(2027, month, 13)
+        offers = at(datetime(2027, month, 5, tzinfo=timezone.utc))
+        for operator, journey in PAIRS:
+            ports = journey.depart.code, journey.arrive.code
+            sailings = offers.timetable.sailings(operator, journey, day)
+            assert len(offers.search(query(operator.code, *ports, day))) == len(sailings)
+
+
+def test_an_open_ticket_is_flexible_and_answers_a_week():
+    found = at().search(query(*SHORT, DAYS[0], earliest=time(22), is_open=True))
+    days = [each.sailing.depart_at.date() for each in found]
+    assert sorted(set(days)) == DAYS
+    assert days.count(DAYS[0]) < days.count(DAYS[1])
+    for offer in found:
+        assert offer.is_open
+        assert offer.to_wire("en")["is_open"] is True
+        assert [each.name for each in offer.tariffs] == ["FLEX"]
+        assert offer.valid_until == NOW + timedelta(days=365)
+    (fixed, *_) = at().search(query(*SHORT, DAYS[0]))
+    assert fixed.valid_until is None
+
+
+def test_a_large_answer_is_to_be_had():
+    found = at().search(query("ORESUND", "SEHEL", "DKHLS", DAYS[0], back=DAYS[1], is_open=True))
+    assert len(found) == 2 * 7 * 72
+    assert len({each.id for each in found}) == len(found)
+
+
+def test_offers_tariffs_and_places_are_found_again():
+    offers = at()
+    found = offers.search(query(*SHORT, DAYS[0], party=FAMILY, vehicle="FIAT__500"))
+    ids = set()
+    for offer in found:
+        again = offers.find(offer.id)
+        assert again == offer
+        for tariff in offer.tariffs:
+            assert again.tariff(tariff.id) == tariff
+        for place in offer.places:
+            assert again.place(place.id) == place
+        ids |= {offer.id, *(each.id for each in (*offer.tariffs, *offer.places))}
+    assert len(ids) == sum(1 + len(each.tariffs) + len(each.places) for each in found)
+    assert found[0].tariff(found[1].tariffs[0].id) is None
+    assert found[0].place("nowhere") is None
+    assert offers.find("nowhere") is None
+    assert at().find(found[0].id) is None
+
+
+def test_an_offer_found_keeps_the_prices_of_its_moment():
+    clock = Clock()
+    clock.freeze()
+    clock.travel_to(NOW)
+    offers = Offers(NETWORK, clock, 1)
+    (offer, *_) = offers.search(query(*SHORT, DAYS[0]))
+    clock.advance(timedelta(days=70))
+    assert offers.find(offer.id) == offer
+    later = {each.sailing.id: each for each in offers.search(query(*SHORT, DAYS[0]))}
+    assert later[offer.sailing.id].fare > offer.fare
+
+
+def test_the_oldest_offers_are_forgotten(monkeypatch):
+    offers = at()
+    (first, *_, last) = offers.search(query(*SHORT, DAYS[0]))
+    monkeypatch.setattr(offers_module, "_REMEMBERED", 5)
+    more = offers.search(query(*SHORT, DAYS[1]))
+    assert offers.find(first.id) is offers.find(last.id) is None
+    assert [each.id for each in more if offers.find(each.id)] == [each.id for each in more[-5:]]
+
+
+def test_an_offer_found_once_more_is_as_good_as_new(monkeypatch):
+    offers = at()
+    day, night = (
+        query(*SHORT, DAYS[0], earliest=time(21)),
+        query(*SHORT, DAYS[1], earliest=time(21)),
+    )
+    size = len(offers.search(day))
+    monkeypatch.setattr(offers_module, "_REMEMBERED", 2 * size)
+    offers.search(night)
+    again = offers.search(day)
+    offers.search(query(*SHORT, DAYS[2], earliest=time(21)))
+    assert all(offers.find(each.id) for each in again)
+
+
+def test_an_offer_can_be_priced_for_who_really_travels():
+    offers = at()
+    (offer, *_) = nightly(offers, party=(ADULT, Traveller("Child", 11, "Male")))
+    older = offers.for_travellers(offer, (ADULT, Traveller("Child", 12, "Male")))
+    assert (older.id, older.sailing) == (offer.id, offer.sailing)
+    assert offer.fare == older.fare * 3 / 4
+    assert offers.for_travellers(offer, offer.travellers) == offer
+
+
+def test_the_party_and_the_vehicle_are_paid_for():
+    alone, family, driving = (
+        nightly(party=party, vehicle=vehicle)[0]
+        for party, vehicle in (((ADULT,), None), (FAMILY, None), ((ADULT,), "FIAT__500"))
+    )
+    assert family.fare == alone.fare * Decimal("2.5")
+    assert driving.fare == alone.fare + driving.vehicle_fare
+    (entry,) = driving.to_wire("en")["vehicle"]
+    assert entry["code"] == "FIAT__500"
+    assert entry["amount"] == float(driving.vehicle_fare)
+
+
+CTN = "CTN", "FRMRS", "TNLGN"
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "reason"),
+    [
+        (query("NOBODY", *CTN[1:], DAYS[0]), "request.company", "unknown_company"),
+        (query("GNV", *CTN[1:], DAYS[0]), "request.company", "journey_not_sailed"),
+        (query(*CTN[:2], "XXXXX", DAYS[0]), "request.arrive_code", "unknown_port"),
+        (query(CTN[0], "XXXXX", CTN[2], DAYS[0]), "request.depart_code", "unknown_port"),
+        (query(*CTN[:2], "ITGOA", DAYS[0]), "request.out_journey_id", "unknown_journey"),
+        (
+            SearchQuery(
+                "CTN",
+                dataclasses.replace(leg(*CTN[1:], DAYS[0]), depart_code="ITGOA"),
+                None,
+                (ADULT,),
+                None,
+            ),
+            "request.out_journey_id",
+            "ports_mismatch",
+        ),
+        (
+            SearchQuery(
+                "CTN",
+                leg(*CTN[1:], DAYS[0]),
+                dataclasses.replace(leg(*CTN[1:], DAYS[6]), journey_id="?"),
+                (ADULT,),
+                None,
+            ),
+            "request.ret_journey_id",
+            "unknown_journey",
+        ),
+        (
+            query("LIBERTY", "ITMLZ", "ITLIP", DAYS[0], vehicle="FIAT__500"),
+            "vehicle.code",
+            "no_vehicles",
+        ),
+        (
+            query("VIRTU", "ITPZL", "MTMLA", DAYS[0], vehicle="ADRIA_MOBIL__CORAL_XL"),
+            "vehicle.code",
+            "vehicle_too_high",
+        ),
+        (query(*CTN, DAYS[0], vehicle="GENERIC__TRUCK"), "vehicle.code", "vehicle_is_freight"),
+    ],
+)
+def test_what_does_not_fit_names_its_field(asked, field, reason):
+    with pytest.raises(MismatchError) as caught:
+        at().search(asked)
+    assert (caught.value.field, caught.value.reason) == (field, reason)
+
+
+def test_a_fast_craft_takes_a_low_vehicle():
+    assert at().search(query("VIRTU", "ITPZL", "MTMLA", DAYS[0], vehicle="FIAT__500"))

@@ -1,0 +1,118 @@
+"""The pytest plugin, in runs of pytest of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+MODULE = "ferry_sdk.sandbox.pytest_plugin"
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+    def run(test, conftest=""):
+        pytester.makepyfile(test)
+        pytester.makeconftest(conftest)
+        options = ["-p", MODULE, "-p", "no:cacheprovider", "-W", "error"]
+        return pytester.runpytest_subprocess(*options)
+
+    return run
+
+
+def test_one_server_a_run_and_as_new_for_every_test(run):
+    run(
+        """
+        import json, urllib.request
+
+        ADDRESSES = set()
+
+        def ask(sandbox):
+            request = urllib.request.Request(
+                sandbox.base_url + "/api/port",
+                headers={"authorization": "Bearer " + sandbox.token, "accept": "application/json"},
+            )
+            with urllib.request.urlopen(request) as reply:
+                return json.load(reply)
+
+        def test_leaves_things_behind(ferry_sandbox):
+            ADDRESSES.add(ferry_sandbox.base_url)
+            assert ask(ferry_sandbox)["ports"]
+            assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
+            ferry_sandbox.faults.add("server_error", times=None)
+            ferry_sandbox.clock.freeze()
+            ferry_sandbox.mcp.set(result="bare")
+
+        def test_finds_nothing_of_it(ferry_sandbox):
+            ADDRESSES.add(ferry_sandbox.base_url)
+            assert ferry_sandbox.counters.requests == {}
+            assert ferry_sandbox.faults.pending == ()
+            assert not ferry_sandbox.clock.frozen
+            assert ask(ferry_sandbox)["ports"]
+            ferry_sandbox.stop()
+
+        def test_finds_it_running_again(ferry_sandbox, ferry_sandbox_server):
+            ADDRESSES.add(ferry_sandbox.base_url)
+            assert ferry_sandbox is ferry_sandbox_server
+            assert ask(ferry_sandbox)["ports"]
+            assert len(ADDRESSES) == 1
+        """
+    ).assert_outcomes(passed=3)
+
+
+def test_the_clients_speak_to_the_service(run):
+    run(
+        """
+        import asyncio
+        from ferry_sdk import AsyncFerry, Ferry
+
+        def test_sync(ferry, ferry_sandbox):
+            assert isinstance(ferry, Ferry)
+            assert ferry.catalogue.ports()
+            assert ferry_sandbox.counters.requests == {"catalogue.ports": 1}
+
+        def test_async(async_ferry, ferry_sandbox):
+            async def main():
+                async with async_ferry:
+                    return await async_ferry.catalogue.ports()
+
+            assert isinstance(async_ferry, AsyncFerry)
+            assert asyncio.run(main())
+            assert ferry_sandbox.counters.requests == {"catalogue.ports": 1}
+        """
+    ).assert_outcomes(passed=2)
+
+
+def test_nothing_heavy_is_loaded_by_a_run_that_uses_no_fixture(run):
+    run(
+        """
+        import sys
+
+        def test_nothing(request):
+            assert request.config.pluginmanager.has_plugin("ferry_sdk.sandbox.pytest_plugin")
+            heavy = {"starlette", "uvicorn", "httpx", "fpdf", "segno", "pydantic"}
+            assert heavy & set(sys.modules) == set()
+        """
+    ).assert_outcomes(passed=1)
+
+
+def test_without_the_extra_other_tests_run_and_the_fixtures_say_what_to_install(run):
+    result = run(
+        """
+        def test_other():
+            pass
+
+        def test_with(ferry_sandbox):
+            pass
+        """,
+        conftest="import sys; sys.modules['starlette'] = None",
+    )
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(['*pip install "ferry-sdk[[]sandbox[]]"*'])

@@ -1,0 +1,376 @@
+from __future__ import annotations
+
+import copy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox_desk import (
+    ADULT,
+    GUEST,
+    NOW,
+    ONE_TICKET,
+    TWO_TICKETS,
+    Desk,
+    departure,
+    selection,
+)
+
+from ferry_sdk.sandbox.reading import read
+from ferry_sdk.sandbox.refusals import RefusedError
+from ferry_sdk.sandbox.requests import McpNewBooking, NewBooking, Search
+
+SEARCH = {
+    "request": {
+        "company": "CTN",
+        "depart_code": "FRMRS",
+        "arrive_code": "TNLGN",
+        "out_journey_id": "j",
+        "out_at": "2026-07-01",
+        "out_time": "08:00",
+    },
+    "passengers": [ADULT],
+}
+BOOKING = {
+    "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
+    "passengers": [
+        {
+            **GUEST,
+            "order": 1,
+            "age": 35,
+            "gender": "F",
+            "birth_date": "1990-05-15",
+            "nationality": "fr",
+            "doc_type": "Passport",
+            "doc_number": "12AB34567",
+            "doc_expiration": "2030-01-01",
+        }
+    ],
+    "vehicle": {"code": "CAR", "brand": "Peugeot", "model": "208", "identification": "AB-123-CD"},
+    "contact": {"name": "Ada", "email": "a@b", "prefix": "+33", "phone": "612345678"},
+}
+INFANT = {"order": 2, "type": "Infant", "param": "I", "gender": "Male", "age": 1}
+LEAVE_OUT = object()
+
+
+def changed(body, path, value):
+    """The body with one value in it changed or left out."""
+    body = copy.deepcopy(body)
+    inner = body
+    for step in path[:-1]:
+        inner = inner[step]
+    if value is LEAVE_OUT:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    return body
+
+
+def faults(model, body):
+    with pytest.raises(RefusedError) as caught:
+        read(model, body)
+    assert caught.value.status == 422
+    return {(problem.path, problem.text) for problem in caught.value.problems}
+
+
+def test_the_examples_are_right():
+    read(Search, SEARCH)
+    read(NewBooking, BOOKING)
+    read(NewBooking, {**BOOKING, "passengers": [GUEST], "vehicle": None, "contact": None})
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field", "text"),
+    [
+        (("request", "company"), LEAVE_OUT, "request.company", "missing"),
+        (("request", "company"), "  ", "request.company", "empty"),
+        (("request", "company"), 7, "request.company", "text"),
+        (("request", "company"), "x" * 201, "request.company", "too_long"),
+        (("request", "company"), "\ud800", "request.company", "malformed"),
+        (("request", "compny"), "CTN", "request.compny", "unknown_field"),
+        (("request",), [], "request", "object"),
+        (("request", "out_at"), "2026-02-30", "request.out_at", "date"),
+        (("request", "out_at"), "20260701", "request.out_at", "date"),
+        (("request", "out_at"), 20260701, "request.out_at", "date"),
+        (("request", "out_time"), "24:00", "request.out_time", "time"),
+        (("request", "out_time"), "8:00", "request.out_time", "time"),
+        (("request", "out_is_open"), "yes", "request.out_is_open", "boolean"),
+        (("request", "ret_at"), "2026-07-02", "request.ret_journey_id", "return_incomplete"),
+        (("passengers",), [], "passengers", "empty"),
+        (("passengers",), {}, "passengers", "list"),
+        (("passengers",), [ADULT] * 10, "passengers", "too_many"),
+        (("passengers", 0, "type"), "ADT", "passengers[0].type", "choice"),
+        (("passengers", 0, "param"), "C", "passengers[0].param", "param"),
+        (("passengers", 0, "gender"), "M", "passengers[0].gender", "choice"),
+        (("passengers", 0, "age"), "35", "passengers[0].age", "whole_number"),
+        (("passengers", 0, "age"), True, "passengers[0].age", "whole_number"),
+        (("passengers", 0, "age"), 1.5, "passengers[0].age", "whole_number"),
+        (("passengers", 0, "age"), -1, "passengers[0].age", "too_small"),
+        (("passengers", 0, "age"), 121, "passengers[0].age", "too_great"),
+        (("passengers", 0, "age"), 10**30, "passengers[0].age", "too_great"),
+        (("passengers", 0, "age"), 5, "passengers[0].age", "age_of_type"),
+        (("passengers", 0, "order"), 2, "passengers[0].order", "order"),
+        (("passengers", 0, "order"), LEAVE_OUT, "passengers[0].order", "missing"),
+        (("vehicle",), {"code": "PEUGEOT 208"}, "vehicle.code", "vehicle_form"),
+    ],
+)
+def test_what_is_wrong_with_a_search_is_named(path, value, field, text):
+    assert (field, text) in faults(Search, changed(SEARCH, path, value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field", "text"),
+    [
+        (("availabilities",), [], "availabilities", "empty"),
+        (("availabilities",), BOOKING["availabilities"] * 3, "availabilities", "too_many"),
+        (
+            ("availabilities",),
+            BOOKING["availabilities"] * 2,
+            "availabilities[1].availability_id",
+            "availability_twice",
+        ),
+        (("availabilities", 0, "place_id"), LEAVE_OUT, "availabilities[0].place_id", "missing"),
+        (("reservation_type",), "Ticket", "reservation_type", "choice"),
+        (("passengers", 0, "type"), "ADT", "passengers[0].type", "choice"),
+        (("passengers", 0, "first_name"), "", "passengers[0].first_name", "empty"),
+        (("passengers", 0, "birthdate"), "x", "passengers[0].birthdate", "unknown_field"),
+        (("passengers", 0, "gender"), "Female", "passengers[0].gender", "choice"),
+        (("passengers", 0, "birth_date"), "15/05/1990", "passengers[0].birth_date", "date"),
+        (("passengers", 0, "nationality"), "FRA", "passengers[0].nationality", "country"),
+        (("passengers", 0, "doc_type"), "Library", "passengers[0].doc_type", "choice"),
+        (("passengers", 0, "doc_type"), LEAVE_OUT, "passengers[0].doc_type", "document_half"),
+        (("passengers", 0, "doc_number"), "é!", "passengers[0].doc_number", "document_number"),
+        (("passengers", 0, "doc_number"), None, "passengers[0].doc_number", "document_half"),
+        (("passengers", 0, "email"), "ada", "passengers[0].email", "email"),
+        (("contact", "email"), "a@b@c", "contact.email", "email"),
+        (("contact", "prefix"), "+0", "contact.prefix", "prefix"),
+        (("contact", "phone"), "+33612", "contact.phone", "phone"),
+        (("vehicle", "code"), LEAVE_OUT, "vehicle.code", "missing"),
+    ],
+)
+def test_what_is_wrong_with_a_booking_is_named(path, value, field, text):
+    assert (field, text) in faults(NewBooking, changed(BOOKING, path, value))
+
+
+def test_every_field_at_fault_is_named_at_once():
+    body = changed(changed(SEARCH, ("request", "out_at"), "soon"), ("passengers", 0, "age"), "x")
+    found = faults(Search, body)
+    assert found == {("request.out_at", "date"), ("passengers[0].age", "whole_number")}
+
+
+def test_numbers_of_passengers_are_each_once():
+    twice = faults(Search, {**SEARCH, "passengers": [ADULT, ADULT]})
+    assert twice == {("passengers[1].order", "order")}
+    second = {**GUEST, "order": 1}
+    assert faults(NewBooking, {**BOOKING, "passengers": [second, {**GUEST, "order": 1}]})
+    read(NewBooking, {**BOOKING, "passengers": [{**GUEST, "order": 2}, second]})
+
+
+def test_an_infant_needs_an_adult():
+    alone = {**INFANT, "order": 1}
+    assert faults(Search, {**SEARCH, "passengers": [alone]}) == {
+        ("passengers[0].type", "infant_alone")
+    }
+    read(Search, {**SEARCH, "passengers": [ADULT, INFANT]})
+
+
+def test_a_return_may_be_left_empty_but_not_half_given():
+    empty = {"ret_journey_id": "", "ret_at": "", "ret_time": ""}
+    asked = read(Search, {**SEARCH, "request": {**SEARCH["request"], **empty}}).request
+    assert (asked.ret_journey_id, asked.ret_at, asked.ret_time) == (None, None, None)
+    early = {"ret_journey_id": "j", "ret_at": "2026-06-30", "ret_time": "08:00"}
+    found = faults(Search, {**SEARCH, "request": {**SEARCH["request"], **early}})
+    assert found == {("request.ret_at", "return_before_outward")}
+
+
+def test_the_tool_has_words_of_its_own():
+    guest = {**GUEST, "type": "ADT"}
+    assert read(McpNewBooking, {"id": "a", "passengers": [guest]}).id == "a"
+    words = faults(McpNewBooking, {"id": "a", "passengers": [GUEST]})
+    assert words == {("passengers[0].type", "choice")}
+    both = {**BOOKING, "id": "a", "passengers": [guest]}
+    assert faults(McpNewBooking, both) == {("id", "either")}
+    neither = {"passengers": [guest]}
+    assert faults(McpNewBooking, neither) == {("availabilities", "missing")}
+    old = {"id": "a", "passengers": [{**guest, "age": 4}]}
+    assert faults(McpNewBooking, old) == {("passengers[0].age", "age_of_type")}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+PATHS = [
+    ("request",),
+    ("passengers",),
+    ("passengers", 0),
+    *(("request", name) for name in SEARCH["request"]),
+    *(("passengers", 0, name) for name in ADULT),
+]
+DESK = Desk()
+
+
+@given(path=st.sampled_from(PATHS), value=JSON)
+def test_whatever_is_sent_is_refused_in_good_order(path, value):
+    error = DESK.attempt("availability.search", changed(SEARCH, path, value))
+    if error is not None:
+        assert error.status in {404, 422}
+        assert error.message
+        assert set(error.to_wire()) <= {"error", "code", "message", "field", "errors"}
+
+
+def refused(desk, body):
+    error = desk.refused("bookings.create", body)
+    assert error.status == 422
+    assert error.code == "BOOKING_CREATE_ERROR"
+    return {one["field"] for one in error.errors}, error.message
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+@pytest.mark.parametrize("name", ["availability_id", "tariff_id", "place_id"])
+def test_what_does_not_belong_together_is_named(desk, name):
+    (chosen,) = desk.chosen()
+    body = {"availabilities": [{**chosen, name: "another"}], "passengers": [GUEST]}
+    fields, _ = refused(desk, body)
+    assert fields == {f"availabilities[0].{name}"}
+
+
+def test_a_place_of_another_availability_is_refused(desk):
+    first, second = desk.chosen(), desk.chosen(from_day=90)
+    mixed = {**first[0], "place_id": second[0]["place_id"]}
+    fields, _ = refused(desk, {"availabilities": [mixed], "passengers": [GUEST]})
+    assert fields == {"availabilities[0].place_id"}
+
+
+def test_an_expired_tariff_is_refused(desk):
+    (chosen,) = desk.chosen()
+    desk.clock.advance(30 * 60)
+    fields, message = refused(desk, {"availabilities": [chosen], "passengers": [GUEST]})
+    assert fields == {"availabilities[0].tariff_id"}
+    assert "expired" in message
+
+
+def test_a_round_trip_tariff_is_not_sold_alone(desk):
+    out, _ = desk.chosen(back=7, name="ROUNDTRIP")
+    fields, message = refused(desk, {"availabilities": [out], "passengers": [GUEST]})
+    assert fields == {"availabilities[0].tariff_id"}
+    assert "round trip" in message
+
+
+def test_the_party_is_the_one_that_was_searched(desk):
+    chosen = desk.chosen()
+    child = {**GUEST, "type": "Child", "age": 8}
+    for party in ([child], [GUEST, GUEST], [GUEST, child]):
+        fields, message = refused(desk, {"availabilities": chosen, "passengers": party})
+        assert fields == {"passengers"}
+        assert "1 Adult" in message
+
+
+def test_the_vehicle_is_the_one_that_was_searched(desk):
+    driven, walked = desk.chosen(vehicle="PEUGEOT__208"), desk.chosen()
+    body = {"passengers": [GUEST], "availabilities": driven}
+    assert refused(desk, body)[0] == {"vehicle"}
+    assert refused(desk, {**body, "vehicle": {"code": "CAMPER"}})[0] == {"vehicle.code"}
+    on_foot = {**body, "availabilities": walked, "vehicle": {"code": "CAR"}}
+    assert refused(desk, on_foot)[0] == {"vehicle"}
+    booking = desk.booking(desk.ask("bookings.create", {**body, "vehicle": {"code": "CAR"}}))
+    assert booking["tickets"][0]["vehicle"] == {
+        "code": "CAR",
+        "vehicule_code": "PEUGEOT__208",
+        "brand_name": "Peugeot",
+        "model": "208",
+        "type": "Car up to 5 m",
+    }
+
+
+def test_the_reservation_fits_the_tariff(desk):
+    body = {"availabilities": desk.chosen(name="OPTION"), "passengers": [GUEST]}
+    assert refused(desk, body)[0] == {"reservation_type"}
+    assert desk.ask("bookings.create", {**body, "reservation_type": "OPTION"})
+
+
+def test_two_ways_and_in_order(desk):
+    one, other = desk.chosen(TWO_TICKETS), desk.chosen(TWO_TICKETS, from_day=80)
+    body = {"availabilities": [*one, *other], "passengers": [GUEST]}
+    assert refused(desk, body)[0] == {"availabilities[1].availability_id"}
+    late = desk.chosen(TWO_TICKETS, back=3, from_day=90)[0]
+    early = desk.chosen(TWO_TICKETS, back=3)[1]
+    fields, message = refused(desk, {**body, "availabilities": [late, early]})
+    assert fields == {"availabilities[1].availability_id"}
+    assert "before" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("birth_date", "2030-01-01"),
+        ("birth_date", "1980-01-01"),
+        ("doc_expiration", "2026-06-01"),
+    ],
+)
+def test_documents_and_dates_fit_the_voyage(desk, name, value):
+    guest = {**BOOKING["passengers"][0], "birth_date": "1991-03-01", name: value}
+    fields, _ = refused(desk, {"availabilities": desk.chosen(), "passengers": [guest]})
+    assert fields == {f"passengers[0].{name}"}
+
+
+def test_a_birth_date_alone_must_fit_the_type(desk):
+    guest = {**GUEST, "birth_date": "2022-01-01"}
+    fields, _ = refused(desk, {"availabilities": desk.chosen(), "passengers": [guest]})
+    assert fields == {"passengers[0].birth_date"}
+
+
+def test_a_ship_that_has_sailed_is_not_booked(desk):
+    body = {"availabilities": desk.chosen(), "passengers": [GUEST]}
+    booking = desk.booking(desk.ask("bookings.create", body))
+    desk.clock.travel_to(departure(booking))
+    assert "availabilities[0].availability_id" in refused(desk, body)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "field", "status"),
+    [
+        ("company", "NOBODY", "request.company", 422),
+        ("company", "DFDS", "request.company", 422),
+        ("out_journey_id", "nowhere", "request.out_journey_id", 422),
+        ("depart_code", "XXXXX", "request.depart_code", 422),
+        ("arrive_code", "ITGOA", "request.out_journey_id", 422),
+        ("out_at", "2026-04-30", "request.out_at", 422),
+    ],
+)
+def test_what_a_search_names_must_exist_and_fit(desk, name, value, field, status):
+    desk.search()
+    journey = desk.search(ONE_TICKET)[0]["journey_id"]
+    request = {**SEARCH["request"], "out_journey_id": journey, name: value}
+    error = desk.refused("availability.search", request=request, passengers=[ADULT])
+    assert (error.status, error.field, error.code) == (status, field, "AVAILABILITY_ERROR")
+    assert error.message.startswith(f"{field}: ")
+
+
+@pytest.mark.parametrize(("hour", "past"), [(21, False), (22, True)])
+def test_a_day_is_past_by_the_clock_of_the_port(desk, hour, past):
+    request = {**SEARCH["request"], "out_at": "2026-05-01"}
+    request["out_journey_id"] = desk.search()[0]["journey_id"]
+    desk.clock.travel_to(NOW.replace(hour=hour))
+    error = desk.attempt("availability.search", request=request, passengers=[ADULT])
+    assert (error is not None and error.field == "request.out_at") == past
+
+
+def test_the_cheapest_of_an_availability_by_tool(desk):
+    (availability, *_) = desk.search()
+    guest = {**GUEST, "type": "ADT"}
+    body = {"id": availability["id"], "passengers": [guest]}
+    created = desk.ask("mcp.create_booking", body, protocol="mcp")
+    tickets = [one["amount"] for one in availability["tariffs"] if one["type"] == "Ticket"]
+    assert created["total_price"] == min(tickets)
+    assert desk.counters.effects_of("bookings.create")
+    error = desk.refused("mcp.create_booking", {**body, "id": "x"}, protocol="mcp")
+    assert (error.field, error.code) == ("id", "BOOKING_CREATE_ERROR")
+    chosen = [selection(availability, "OPTION")]
+    option = {"availabilities": chosen, "passengers": [guest], "reservation_type": "OPTION"}
+    assert desk.ask("mcp.create_booking", option, protocol="mcp")["stage"] == "payment_due"

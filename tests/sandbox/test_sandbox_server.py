@@ -1,0 +1,302 @@
+"""The local service as a server: started, stopped, many at once, in the foreground."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import anyio
+import httpx
+import pytest
+
+import ferry_sdk.sandbox
+from ferry_sdk.sandbox import AsyncSandbox, McpOptions, Sandbox
+
+
+def ports(sandbox, token=None, **options):
+    with httpx.Client(base_url=sandbox.base_url) as client:
+        headers = {"accept": "application/json", "authorization": f"Bearer {token}"}
+        return client.get("/api/port", headers=headers, **options)
+
+
+def has_a_thread(sandbox):
+    name = "ferry-sandbox-" + sandbox.base_url.rpartition(":")[2]
+    return name in {thread.name for thread in threading.enumerate()}
+
+
+def test_it_answers_when_entered_and_is_gone_when_left():
+    with Sandbox() as sandbox:
+        assert sandbox.running
+        assert sandbox.base_url.startswith("http://127.0.0.1:")
+        assert ports(sandbox, sandbox.token).status_code == 200
+        assert has_a_thread(sandbox)
+    assert not sandbox.running
+    assert not has_a_thread(sandbox)
+    with pytest.raises(httpx.ConnectError):
+        ports(sandbox, sandbox.token)
+
+
+def test_it_starts_and_stops_in_no_time():
+    began = time.monotonic()
+    with Sandbox():
+        pass
+    assert time.monotonic() - began < 0.3
+
+
+def test_a_small_reply_does_not_wait_for_an_acknowledgement():
+    with Sandbox() as sandbox, httpx.Client(base_url=sandbox.base_url) as client:
+        client.get("/nothing")
+        began = time.monotonic()
+        for _ in range(20):
+            client.get("/nothing")
+        assert time.monotonic() - began < 20 * 0.03
+
+
+def test_it_leaves_no_socket_and_no_warning_behind():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with Sandbox() as sandbox, httpx.Client(base_url=sandbox.base_url) as client:
+            client.get("/api/port")
+            sandbox.faults.add("lose_reply")
+            with pytest.raises(httpx.RemoteProtocolError):
+                client.get("/api/port")
+        del sandbox, client
+        gc.collect()
+    assert [str(warning.message) for warning in caught] == []
+
+
+def test_stopped_with_a_request_in_its_hands_it_cuts_it_off(caplog):
+    with Sandbox() as sandbox:
+        sandbox.faults.add("delay_before", seconds=60)
+        failures = []
+
+        def ask():
+            try:
+                ports(sandbox, sandbox.token, timeout=30)
+            except httpx.HTTPError as error:
+                failures.append(error)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while not sandbox.faults.taken:
+            time.sleep(0.01)
+        began = time.monotonic()
+        sandbox.stop()
+        assert time.monotonic() - began < 1
+        asking.join()
+    assert len(failures) == 1
+    assert caplog.records == []
+
+
+def test_it_starts_again_at_the_same_address_and_remembers():
+    sandbox = Sandbox()
+    sandbox.start()
+    address, token = sandbox.base_url, sandbox.token
+    ports(sandbox, token)
+    sandbox.stop()
+    sandbox.stop()
+    sandbox.start()
+    try:
+        assert (sandbox.base_url, sandbox.token) == (address, token)
+        assert ports(sandbox, token).status_code == 200
+        assert sandbox.counters.requests["catalogue.ports"] == 2
+    finally:
+        sandbox.stop()
+
+
+def test_it_is_not_started_twice_and_has_no_address_before():
+    sandbox = Sandbox()
+    with pytest.raises(RuntimeError, match="no address before"):
+        _ = sandbox.base_url
+    with sandbox, pytest.raises(RuntimeError, match="already running"):
+        sandbox.start()
+
+
+def test_a_taken_port_is_an_error_at_once():
+    with Sandbox() as first:
+        taken = Sandbox(port=int(first.base_url.rpartition(":")[2]))
+        with pytest.raises(OSError, match=r"."):
+            taken.start()
+        assert not taken.running
+
+
+def test_many_run_side_by_side_each_with_its_own_tokens():
+    sandboxes = [Sandbox() for _ in range(8)]
+    try:
+        for sandbox in sandboxes:
+            sandbox.start()
+        assert len({sandbox.base_url for sandbox in sandboxes}) == 8
+        first, second = sandboxes[:2]
+        assert ports(first, first.token).status_code == 200
+        assert ports(first, second.token).status_code == 401
+        second.clock.advance(3600)
+        assert (second.clock.now() - first.clock.now()).total_seconds() > 3500
+    finally:
+        for sandbox in sandboxes:
+            sandbox.stop()
+
+
+def test_tokens_are_random_or_given():
+    first, second = Sandbox(), Sandbox()
+    tokens = {
+        token
+        for each in (first, second)
+        for token in (each.token, each.read_only_token, each.organisation_token)
+    }
+    assert len(tokens) == 6
+    given = Sandbox(token="rw", read_only_token="ro", organisation_token="org")
+    assert (given.token, given.read_only_token, given.organisation_token) == ("rw", "ro", "org")
+    with given:
+        assert ports(given, "ro").status_code == 200
+
+
+def test_it_can_listen_on_ipv6():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        with pytest.raises(OSError, match=r"."):
+            Sandbox(host="::1").start()
+    else:
+        with Sandbox(host="::1") as sandbox:
+            assert sandbox.base_url.startswith("http://[::1]:")
+            assert ports(sandbox, sandbox.token).status_code == 200
+
+
+def test_listening_everywhere_its_address_is_this_machine():
+    with Sandbox(host="0.0.0.0") as sandbox:  # noqa: S104 - what is tested
+        assert sandbox.base_url.startswith("http://127.0.0.1:")
+        assert ports(sandbox, sandbox.token).status_code == 200
+
+
+def test_reset_makes_it_new_but_for_address_and_tokens():
+    with Sandbox(mcp=McpOptions(result="text")) as sandbox:
+        before = (sandbox.base_url, sandbox.token, sandbox.service)
+        ports(sandbox, sandbox.token)
+        sandbox.clock.freeze()
+        sandbox.faults.add("rate_limited", times=None)
+        sandbox.mcp.set(result="bare")
+        sandbox.reset()
+        assert (sandbox.base_url, sandbox.token) == before[:2]
+        assert sandbox.service is not before[2]
+        assert sandbox.counters.requests == {}
+        assert sandbox.counters.connections == 0
+        assert not sandbox.clock.frozen
+        assert sandbox.faults.pending == ()
+        assert sandbox.mcp.current.result == "text"
+        assert ports(sandbox, sandbox.token).status_code == 200
+
+
+def test_the_clock_moves_while_requests_run():
+    with Sandbox() as sandbox, httpx.Client(base_url=sandbox.base_url) as client:
+        headers = {"accept": "application/json", "authorization": f"Bearer {sandbox.token}"}
+        statuses = []
+
+        def ask():
+            statuses.extend(client.get("/api/port", headers=headers).status_code for _ in range(25))
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            sandbox.clock.advance(60)
+            assert sandbox.counters.effects == ()
+            time.sleep(0.001)
+        assert statuses == [200] * 100
+        assert sandbox.counters.requests["catalogue.ports"] == 100
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_the_async_twin_runs_on_both_event_loops(backend):
+    async def main():
+        async with AsyncSandbox(token="rw") as sandbox:
+            assert sandbox.running
+            async with httpx.AsyncClient(base_url=sandbox.base_url) as client:
+                headers = {"accept": "application/json", "authorization": "Bearer rw"}
+                reply = await client.get("/api/port", headers=headers)
+                assert reply.status_code == 200
+            assert sandbox.counters.connections == 1
+        assert not sandbox.running
+        await sandbox.start()
+        await sandbox.stop()
+        return sandbox
+
+    sandbox = anyio.run(main, backend=backend)
+    assert not sandbox.running
+    assert not has_a_thread(sandbox)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_the_async_twin_stops_when_its_block_is_cancelled(backend):
+    async def main():
+        with anyio.move_on_after(0.05):
+            async with AsyncSandbox() as sandbox:
+                await anyio.sleep(60)
+        return sandbox
+
+    assert not anyio.run(main, backend=backend).running
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_in_the_foreground_it_prints_what_one_needs_and_stops_cleanly(ending):
+    script = "from ferry_sdk.sandbox import serve; serve(0, read_only_token='ro')"
+    process = subprocess.Popen(  # noqa: S603 - our own words
+        [sys.executable, "-X", "dev", "-W", "error", "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        text=True,
+    )
+    lines = [process.stdout.readline().strip() for _ in range(5)]
+    settings = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+    assert set(settings) == {"FERRY_BASE_URL", "FERRY_TOKEN", "FERRY_ORGANISATION_TOKEN"}
+    assert "# a token that may only read: ro" in lines
+    headers = {
+        "accept": "application/json",
+        "authorization": f"Bearer {settings['FERRY_TOKEN']}",
+    }
+    reply = httpx.get(f"{settings['FERRY_BASE_URL']}/api/port", headers=headers)
+    assert reply.status_code == 200
+    process.send_signal(ending)
+    output, errors = process.communicate(timeout=10)
+    assert (process.returncode, output, errors) == (0, "# stopped\n", "")
+
+
+def test_the_public_names_are_there():
+    for name in ferry_sdk.sandbox.__all__:
+        assert getattr(ferry_sdk.sandbox, name).__name__ == name
+    assert set(ferry_sdk.sandbox.__all__) <= set(dir(ferry_sdk.sandbox))
+    with pytest.raises(AttributeError, match="Catamaran"):
+        _ = ferry_sdk.sandbox.Catamaran
+
+
+def in_a_new_python(script):
+    return subprocess.run(  # noqa: S603 - our own words
+        [sys.executable, "-c", script],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        text=True,
+    )
+
+
+def test_the_package_itself_loads_nothing_heavy():
+    done = in_a_new_python(
+        "import sys, ferry_sdk.sandbox\n"
+        "print(sorted({'starlette', 'uvicorn', 'fpdf', 'segno', 'httpx'} & set(sys.modules)))"
+    )
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_without_the_extra_it_says_what_to_install():
+    done = in_a_new_python(
+        "import sys; sys.modules['uvicorn'] = None\nfrom ferry_sdk.sandbox import Sandbox"
+    )
+    assert done.returncode == 1
+    assert 'pip install "ferry-sdk[sandbox]"' in done.stderr

@@ -1,0 +1,221 @@
+"""When the ships of the local service sail, and what the clocks show."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk.sandbox.dice import Dice
+from ferry_sdk.sandbox.network import Network, journey_id
+from ferry_sdk.sandbox.timetable import Timetable
+
+NETWORK = Network.load()
+TIMETABLE = Timetable(Dice(1))
+PAIRS = [
+    (NETWORK.operators[code], journey)
+    for journey in NETWORK.journeys.values()
+    for code in journey.route.operators
+]
+SUMMER = [date(2026, 7, 13) + timedelta(days=number) for number in range(7)]
+WINTER = [date(2027, 1, 11) + timedelta(days=number) for number in range(7)]
+
+
+def pair(operator: str, depart: str, arrive: str):
+    return NETWORK.operators[operator], NETWORK.journeys[journey_id(depart, arrive)]
+
+
+def week(days, operator, journey):
+    return [each for day in days for each in TIMETABLE.sailings(operator, journey, day)]
+
+
+def test_every_operator_sails_its_every_journey_in_summer():
+    for operator, journey in PAIRS:
+        assert week(SUMMER, operator, journey), (operator.code, journey.key)
+
+
+def test_only_routes_of_other_seasons_rest_in_winter():
+    for operator, journey in PAIRS:
+        sailings = week(WINTER, operator, journey)
+        assert bool(sailings) is (journey.route.season in {"all-year", "mostly summer"})
+
+
+@pytest.mark.parametrize(
+    ("season", "first", "last"),
+    [
+        ("summer", date(2026, 6, 15), date(2026, 9, 15)),
+        ("spring-autumn", date(2026, 4, 1), date(2026, 10, 31)),
+    ],
+)
+def test_a_season_has_a_first_and_a_last_day(season, first, last):
+    for operator, journey in PAIRS:
+        if journey.route.season != season:
+            continue
+        before = [first - timedelta(days=number) for number in range(1, 8)]
+        after = [last + timedelta(days=number) for number in range(1, 8)]
+        assert not week(before + after, operator, journey)
+        assert week([first + timedelta(days=number) for number in range(7)], operator, journey)
+
+
+def test_mostly_summer_is_one_evening_a_week_else():
+    operator, journey = pair("BALEARIA", "ESVLC", "DZMOS")
+    assert len(week(WINTER, operator, journey)) == 1
+    assert len(week(SUMMER, operator, journey)) == 7
+
+
+def test_overnight_ships_leave_in_the_evening():
+    for operator, journey in PAIRS:
+        if journey.route.overnight:
+            for sailing in week(SUMMER + WINTER, operator, journey):
+                assert sailing.depart_at.hour >= 18
+
+
+def test_short_hops_go_often_and_long_ones_seldom():
+    for operator, journey in PAIRS:
+        sailings = len(week(SUMMER, operator, journey))
+        if journey.route.minutes <= 60:
+            assert sailings >= 6 * 7
+        if journey.route.minutes > 1900:
+            assert sailings <= 3
+        if journey.route.round_the_clock:
+            hours = {each.depart_at.hour for each in week(SUMMER[:1], operator, journey)}
+            assert len(hours) >= 12
+            assert min(hours) <= 2
+
+
+def test_fast_ships_sail_the_fast_routes():
+    for operator, journey in PAIRS:
+        if any(ship.fast for ship in operator.ships) and journey.route.fast:
+            assert all(each.ship.fast for each in week(SUMMER, operator, journey))
+
+
+def test_a_name_belongs_to_one_sailing():
+    names = [each.id for operator, journey in PAIRS for each in week(SUMMER, operator, journey)]
+    assert len(names) == len(set(names))
+
+
+def test_some_sailings_call_on_the_way():
+    (sailing, *_) = week(SUMMER, *pair("GNV", "ITGOA", "MAPTM"))
+    assert sailing.stops == ("ESBCN",)
+    days = [date(2026, 7, 1) + timedelta(days=number) for number in range(60)]
+    calls = {each.stops for each in week(days, *pair("GNV", "ITCVV", "TNLGN"))}
+    assert calls == {(), ("ITPMO",)}
+
+
+def test_operators_take_their_own_time():
+    minutes = {
+        code: week(SUMMER, *pair(code, "FIHEL", "EETLL"))[0].minutes
+        for code in ("TALLINK", "ECKERO", "VIKING")
+    }
+    assert minutes == {"TALLINK": 120, "ECKERO": 135, "VIKING": 150}
+
+
+@given(
+    st.sampled_from(PAIRS),
+    st.dates(date(1970, 1, 1), date(2199, 12, 31)),
+)
+def test_the_clocks_of_both_ports_are_right(chosen, day):
+    operator, journey = chosen
+    for sailing in TIMETABLE.sailings(operator, journey, day):
+        assert sailing.depart_at.date() == day
+        assert sailing.depart_at.tzinfo is journey.depart.zone
+        assert sailing.arrive_at.tzinfo is journey.arrive.zone
+        delay = 60 if journey.route.minutes >= 1200 and day.month not in range(4, 11) else 0
+        assert sailing.minutes == journey.route.minutes_of(operator) + delay
+        for moment in (sailing.depart_at, sailing.arrive_at):
+            there_and_back = moment.astimezone(timezone.utc).astimezone(moment.tzinfo)
+            assert there_and_back.replace(tzinfo=None) == moment.replace(tzinfo=None)
+
+
+def gap(sailing) -> timedelta:
+    shown = sailing.arrive_at.replace(tzinfo=None) - sailing.depart_at.replace(tzinfo=None)
+    return shown - timedelta(minutes=sailing.minutes)
+
+
+def test_the_hour_between_marseille_and_tunis_comes_in_summer_only():
+    assert {gap(each) for each in week(SUMMER, *pair("CTN", "FRMRS", "TNLGN"))} == {
+        timedelta(hours=-1)
+    }
+    assert {gap(each) for each in week(WINTER, *pair("CTN", "FRMRS", "TNLGN"))} == {timedelta()}
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"),
+    [
+        (date(2026, 1, 20), 0),
+        (date(2026, 3, 2), -1),  # Ramadan: Morocco keeps UTC
+        (date(2026, 3, 25), 0),
+        (date(2026, 7, 20), -1),
+    ],
+)
+def test_morocco_sets_its_clocks_back_in_ramadan(day, hours):
+    sailings = TIMETABLE.sailings(*pair("BALEARIA", "ESALG", "MAPTM"), day)
+    assert {gap(each) for each in sailings} == {timedelta(hours=hours)}
+
+
+def test_the_hour_that_spring_leaves_out_does_not_appear():
+    night = date(2026, 3, 29)
+    checked = 0
+    for operator, journey in PAIRS:
+        if not journey.route.round_the_clock:
+            continue
+        moments = [each.depart_at for each in TIMETABLE.sailings(operator, journey, night)]
+        skipped = 1 if journey.depart.timezone == "Europe/London" else 2
+        if journey.depart.timezone.startswith("Europe/"):
+            checked += 1
+            assert skipped not in {each.hour for each in moments}
+        instants = [each.timestamp() for each in moments]
+        assert instants == sorted(set(instants))
+    assert checked >= 10
+
+
+def test_the_hour_that_autumn_repeats_is_sailed_once_at_most_a_time():
+    night = date(2026, 10, 25)
+    for operator, journey in PAIRS:
+        instants = [
+            each.depart_at.timestamp() for each in TIMETABLE.sailings(operator, journey, night)
+        ]
+        assert instants == sorted(set(instants))
+
+
+@pytest.mark.parametrize("night", [date(2026, 3, 28), date(2026, 10, 24)])
+def test_a_night_an_hour_longer_or_shorter_does_not_change_the_time_at_sea(night):
+    across = 0
+    for operator, journey in PAIRS:
+        delay = 60 if journey.route.minutes >= 1200 and night.month == 3 else 0
+        for sailing in week([night, night + timedelta(days=1)], operator, journey):
+            assert sailing.minutes == journey.route.minutes_of(operator) + delay
+            across += gap(sailing) % timedelta(hours=24) != timedelta()
+    assert across > 50
+
+
+@pytest.mark.parametrize("day", [date.min, date(1969, 12, 31), date(2200, 1, 1), date.max])
+def test_nothing_sails_beyond_the_calendar(day):
+    operator, journey = pair("ORESUND", "SEHEL", "DKHLS")
+    assert not list(TIMETABLE.sailings_from(operator, journey, day, 1))
+    assert not list(TIMETABLE.sailings_from(operator, journey, date.max, 7))
+
+
+def test_nobody_sails_a_journey_that_is_not_theirs():
+    operator, _ = pair("CTN", "FRMRS", "TNLGN")
+    _, journey = pair("ORESUND", "SEHEL", "DKHLS")
+    assert TIMETABLE.sailings(operator, journey, SUMMER[0]) == ()
+
+
+def test_another_seed_is_another_timetable():
+    other = Timetable(Dice(2))
+    differing = sum(
+        [each.depart_at for each in other.sailings(operator, journey, SUMMER[0])]
+        != [each.depart_at for each in TIMETABLE.sailings(operator, journey, SUMMER[0])]
+        for operator, journey in PAIRS
+    )
+    assert differing > len(PAIRS) // 2
+
+
+def test_days_follow_one_another():
+    operator, journey = pair("ORESUND", "SEHEL", "DKHLS")
+    run = list(TIMETABLE.sailings_from(operator, journey, SUMMER[0], 3))
+    assert run == week(SUMMER[:3], operator, journey)
+    assert run[0].depart_at < datetime(2026, 7, 13, 12, tzinfo=journey.depart.zone)
