@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine
 from functools import update_wrapper
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from .operation import Operation
@@ -77,12 +77,19 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
         return MethodType(self._acall if is_async else self._call, instance)
 
 
-def _like(describe: Callable[..., Any], wrapper: Callable[..., Any]) -> Callable[..., Any]:
-    """The wrapper with the description's name and words, and the answer's type."""
+def _like(describe: Callable[..., Any], made: Callable[..., Any]) -> Callable[..., Any]:
+    """The wrapper with the description's name and words, and the answer's type.
+
+    Its globals are the description's, in which its annotations have a meaning.
+    """
+    code: Any = made
+    words: Any = describe
+    wrapper: Any = FunctionType(code.__code__, words.__globals__, closure=code.__closure__)
     update_wrapper(wrapper, describe)
     signature = inspect.signature(describe)
     answer = str(signature.return_annotation).removeprefix("Operation[").removesuffix("]")
     wrapper.__annotations__ = {**describe.__annotations__, "return": answer}
-    wrapper.__signature__ = signature.replace(return_annotation=answer)  # type: ignore[attr-defined]
-    del wrapper.__wrapped__  # type: ignore[attr-defined]
-    return wrapper
+    wrapper.__signature__ = signature.replace(return_annotation=answer)
+    del wrapper.__wrapped__
+    call: Callable[..., Any] = wrapper
+    return call

@@ -38,10 +38,10 @@ require_python() {
     local interpreter="$1"
     command -v "$interpreter" >/dev/null 2>&1 ||
         fail "There is no $interpreter. Python 3.10 or newer is required;" \
-            "the variable PYTHON may name one: PYTHON=/path/to/python $0"
+            "the variable PYTHON may name one: PYTHON=/path/to/python scripts/${0##*/}"
     "$interpreter" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
         fail "Python 3.10 or newer is required, and $interpreter is $("$interpreter" -V 2>&1)." \
-            "The variable PYTHON may name another: PYTHON=/path/to/python $0"
+            "The variable PYTHON may name another: PYTHON=/path/to/python scripts/${0##*/}"
 }
 
 version_of() {
@@ -52,7 +52,7 @@ version_of() {
 create_venv() {
     if has_uv; then
         # Without an interpreter uv chooses one that pyproject.toml allows.
-        quietly uv venv --quiet --seed --allow-existing ${2:+--python "$2"} "$1"
+        quietly uv venv --seed --allow-existing ${2:+--python "$2"} "$1"
     else
         quietly "${2:-python3}" -m venv "$1"
     fi
@@ -63,11 +63,11 @@ install_into() {
     local folder="$1"
     shift
     if has_uv; then
-        quietly uv pip install --quiet --python "$folder/bin/python" "$@"
+        quietly uv pip install --python "$folder/bin/python" "$@"
     else
         # pip knows dependency groups since 25.1.
-        quietly "$folder/bin/python" -m pip install --quiet "pip>=25.1"
-        quietly "$folder/bin/python" -m pip install --quiet "$@"
+        quietly "$folder/bin/python" -m pip install "pip>=25.1"
+        quietly "$folder/bin/python" -m pip install "$@"
     fi
 }
 
@@ -127,8 +127,8 @@ prepare() {
         if [ "$(cat "$venv/.installed-$wanted" 2>/dev/null)" = "$current" ]; then return; fi
     fi
 
-    printf 'Installing what "%s" needs into .venv ...\n' "$wanted" >&2
     if [ -z "$current" ] || ! can_install; then make_venv; fi
+    printf 'Installing what scripts/%s needs into .venv ...\n' "$wanted" >&2
     : >"$venv/.unfinished"
     install_into "$venv" "${packages[@]}"
     current="$(fingerprint)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
 from typing import Annotated
@@ -98,6 +98,7 @@ def _from_epoch(value: object) -> object:
     return value
 
 
+_DAY = len("YYYY-MM-DD")
 _moment: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
 
 
@@ -110,6 +111,15 @@ def _moment_or_text(value: object) -> object:
         except ValidationError:
             return value
     return _from_epoch(value)
+
+
+def _day_or_text(value: object) -> object:
+    if isinstance(value, str) and len(value) == _DAY and value[4] == value[7] == "-":
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            return value
+    return value
 
 
 def _absent_as_empty(value: object) -> object:
@@ -132,6 +142,9 @@ Moment = Annotated[AwareDatetime, BeforeValidator(_from_epoch)]
 
 LooseMoment = Annotated[datetime | str, BeforeValidator(_moment_or_text)]
 """A moment where the interface promises no offset: what cannot be read as one stays the text."""
+
+LooseDay = Annotated[date | str, BeforeValidator(_day_or_text)]
+"""A date of the calendar: what is not written YYYY-MM-DD stays the text."""
 
 Text = Annotated[str, BeforeValidator(_absent_as_empty)]
 """A text that is not there yet at some stages: absent and null are the empty string."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 
 from pydantic import Field
 
-from .base import Identifier, LooseMoment, Model, Text
+from .base import Identifier, LooseDay, LooseMoment, Model, Text
 from .enums import PaymentStatus, TicketDirection, TicketStatus
 
 
@@ -25,11 +25,11 @@ class TicketPassenger(Model):
 
     first_name: str = Field(repr=False)
     last_name: str = Field(repr=False)
-    birth_date: date | str | None = Field(default=None, repr=False)
+    birth_date: LooseDay | None = Field(default=None, repr=False)
     nationality: str | None = Field(default=None, repr=False)
     doc_type: str | None = Field(default=None, repr=False)
     doc_number: str | None = Field(default=None, repr=False)
-    doc_expiration: date | str | None = Field(default=None, repr=False)
+    doc_expiration: LooseDay | None = Field(default=None, repr=False)
 
 
 class TicketJourney(Model):

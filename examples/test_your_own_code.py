@@ -1,0 +1,67 @@
+"""Tests of one's own code on the local service: run them with pytest."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from ferry_sdk import BookingCreated, Ferry, NotFoundError, OutcomeUnknownError
+from ferry_sdk.sandbox import Sandbox
+
+
+def confirm_or_tell(ferry: Ferry, booking_id: str) -> str:
+    """What an integrator may write: confirm, and say what is known where the reply is lost."""
+    try:
+        return ferry.bookings.confirm(booking_id).status
+    except OutcomeUnknownError as error:
+        return f"unknown: {error.correlation_id}"
+
+
+@pytest.fixture
+def booking(ferry: Ferry) -> BookingCreated:
+    """A booking that awaits its confirmation."""
+    departure = next(
+        one
+        for one in ferry.mcp.departures()
+        if (one.depart_code, one.arrive_code) == ("ESTRF", "MATNG")
+    )
+    assert departure.journey_id is not None
+    assert not isinstance(departure.depart_at, str)
+    assert departure.depart_at is not None
+    sailing = ferry.availability.search(
+        company="BALEARIA",
+        depart_code="ESTRF",
+        arrive_code="MATNG",
+        out_journey_id=departure.journey_id,
+        out_at=departure.depart_at + timedelta(days=30),
+        out_time="00:00",
+        passengers=[{"type": "Adult", "gender": "Male", "age": 45}],
+    )[0]
+    return ferry.bookings.create(
+        availabilities=[sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])],
+        passengers=[{"type": "Adult", "first_name": "Omar", "last_name": "Vidal"}],
+    )
+
+
+def test_a_confirmation_whose_reply_is_lost_was_sent_once(
+    ferry: Ferry, ferry_sandbox: Sandbox, booking: BookingCreated
+) -> None:
+    """The local service confirms and cuts the connection."""
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    assert confirm_or_tell(ferry, booking.booking_id).startswith("unknown: ")
+    assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
+
+
+def test_a_booking_that_nobody_pays_lapses(
+    ferry: Ferry, ferry_sandbox: Sandbox, booking: BookingCreated
+) -> None:
+    """The clock is moved past the time limit."""
+    ferry_sandbox.clock.advance(timedelta(hours=2))
+    assert ferry.bookings.get(booking.booking_id).stage == "lapsed"
+
+
+def test_a_booking_that_does_not_exist(ferry: Ferry) -> None:
+    """Errors are typed."""
+    with pytest.raises(NotFoundError):
+        ferry.bookings.get("no-such-booking")

@@ -1,0 +1,203 @@
+"""The whole journey against a local service, printed for a person to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ferry_sdk import AvailabilityError, Ferry
+from ferry_sdk.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from ferry_sdk import Availability, Booking, BookingCreated, Records, Tariff, Ticket
+    from ferry_sdk.models import PassengerDict, SearchPassengerDict
+
+    Say = Callable[[str], None]
+
+_ROUTE = "Tarifa → Tangier (city)"
+_DAYS_AHEAD = range(30, 45)
+_TRAVELLERS: list[SearchPassengerDict] = [
+    {"type": "Adult", "gender": "Female", "age": 41},
+    {"type": "Child", "gender": "Male", "age": 9},
+]
+_PASSENGERS: list[PassengerDict] = [
+    {"type": "Adult", "first_name": "Leïla", "last_name": "Haddad", "gender": "Female", "age": 41},
+    {"type": "Child", "first_name": "Noé", "last_name": "Haddad", "gender": "Male", "age": 9},
+]
+
+
+def run(folder: Path, say: Say = print) -> None:
+    """Search, book, confirm, read, fetch the voucher, price and cancel: by REST, then by MCP.
+
+    Args:
+        folder: Where the vouchers are saved.
+        say: Takes each line.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        say(f"A local service answers at {sandbox.base_url}; nothing leaves this machine.")
+        _by_rest(ferry, folder, say)
+        _by_mcp(ferry, folder, say)
+        requests, effects = sandbox.counters.requests, sandbox.counters.effects
+        say(
+            f"\nThe service answered {sum(requests.values())} requests and did {len(effects)} acts."
+        )
+
+
+def _by_rest(ferry: Ferry, folder: Path, say: Say) -> None:
+    say("\nREST\n====\n")
+    sailings = _first(
+        lambda day: ferry.availability.search(
+            company="BALEARIA",
+            depart_code="ESTRF",
+            arrive_code="MATNG",
+            out_journey_id=_journey_id(ferry),
+            out_at=day,
+            out_time="00:00",
+            passengers=_TRAVELLERS,
+        )
+    )
+    _show_sailings(sailings, say)
+    tariff = _show_tariffs(sailings[0], say)
+    created = ferry.bookings.create(
+        availabilities=[sailings[0].select(tariff=tariff, place=sailings[0].places[0])],
+        passengers=_PASSENGERS,
+    )
+    _show_created(created, say)
+    confirmed = ferry.bookings.confirm(created.booking_id)
+    _show_booking(ferry.bookings.get(created.booking_id), say)
+    ticket = ferry.tickets.get(confirmed.ticket_id)
+    _show_ticket(ticket, say)
+    _save_voucher(ferry, ticket, folder, say)
+    _show_fee(ferry, ticket, say)
+    cancelled = ferry.bookings.cancel(created.booking_id)
+    say(f"Cancelled: {cancelled.refund_amount:.2f} {created.currency} come back.")
+
+
+def _by_mcp(ferry: Ferry, folder: Path, say: Say) -> None:
+    say("\nMCP\n===\n")
+    mcp = ferry.mcp
+    sailings = _first(
+        lambda day: mcp.search_availability(
+            company="BALEARIA",
+            depart_code="ESTRF",
+            arrive_code="MATNG",
+            out_journey_id=_journey_id(ferry),
+            out_at=day,
+            out_time="00:00",
+            passengers=_TRAVELLERS,
+        )
+    )
+    _show_sailings(sailings, say)
+    tariff = _show_tariffs(sailings[0], say)
+    created = mcp.create_booking(
+        availabilities=[sailings[0].select(tariff=tariff, place=sailings[0].places[0])],
+        passengers=_PASSENGERS,
+    )
+    _show_created(created, say)
+    confirmed = mcp.confirm_booking(created.booking_id)
+    ticket = mcp.view_ticket(confirmed.ticket_id)
+    _show_ticket(ticket, say)
+    _save_voucher(ferry, ticket, folder, say)
+    _show_fee(ferry, ticket, say)
+    cancelled = mcp.cancel_ticket(ticket.id, ticket_number=ticket.ticket_number)
+    say(f"Cancelled: the ticket is {cancelled.status}.")
+
+
+def _journey_id(ferry: Ferry) -> str:
+    return next(one.journey_id for one in ferry.catalogue.journeys() if one.route == _ROUTE)
+
+
+def _first(search: Callable[[date], Records[Availability]]) -> Records[Availability]:
+    """The sailings of the first day on which there are any."""
+    for ahead in _DAYS_AHEAD:
+        try:
+            return search(date.today() + timedelta(days=ahead))  # noqa: DTZ011 -- any day will do
+        except AvailabilityError:
+            continue
+    raise LookupError(f"nothing sails {_ROUTE} for a fortnight")
+
+
+def _show_sailings(sailings: Records[Availability], say: Say) -> None:
+    rows = (
+        (
+            f"{one.depart_name} {one.depart_at:%a %d %b %H:%M}",
+            f"{one.arrive_name} {one.arrive_at:%a %d %b %H:%M}",
+            str(one.travel_time).removesuffix(":00"),
+            one.ship_name,
+            f"{min(tariff.amount for tariff in one.tariffs):.2f} {one.tariffs[0].currency}",
+            ", ".join(sorted({str(place.type) for place in one.places})),
+        )
+        for one in sailings
+    )
+    _table(("leaves", "arrives", "takes", "ship", "from", "places"), rows, say)
+
+
+def _show_tariffs(availability: Availability, say: Say) -> Tariff:
+    """Show what the sailing costs; give the cheapest tariff that sells a ticket at once."""
+    chosen = min(
+        (tariff for tariff in availability.tariffs if tariff.type == "Ticket"),
+        key=lambda tariff: tariff.amount,
+    )
+    rows = (
+        (
+            str(tariff.type),
+            f"{tariff.amount:.2f} {tariff.currency}",
+            f"{tariff.expiration_date:%a %d %b %H:%M} UTC",
+            "← taken" if tariff is chosen else "",
+        )
+        for tariff in availability.tariffs
+    )
+    _table(("tariff", "price", "holds until", ""), rows, say)
+    return chosen
+
+
+def _show_created(created: BookingCreated, say: Say) -> None:
+    price = f"{created.total_price:.2f} {created.currency}"
+    say(f"Booked {created.booking_reference}: {price}, stage {created.stage}.")
+    say(f"  Next: {_actions(created)}.")
+
+
+def _show_booking(booking: Booking, say: Say) -> None:
+    say(f"Confirmed: stage {booking.stage}, {booking.payment_status}.")
+    say(f"  Next: {_actions(booking)}.")
+
+
+def _actions(record: Booking | BookingCreated) -> str:
+    return ", ".join(
+        f"{name} ({action.type}{_until(action.time_limit)})"
+        for name, action in record.next_actions()
+    )
+
+
+def _until(limit: datetime | str | None) -> str:
+    return f", by {limit:%a %d %b %H:%M %Z}" if isinstance(limit, datetime) else ""
+
+
+def _show_ticket(ticket: Ticket, say: Say) -> None:
+    people = len(ticket.passengers)
+    say(f"Ticket {ticket.ticket_number}: {ticket.status}, {ticket.direction}, {people} travellers.")
+
+
+def _save_voucher(ferry: Ferry, ticket: Ticket, folder: Path, say: Say) -> None:
+    path = ferry.tickets.save_pdf(ticket.id, folder / f"{ticket.ticket_number}.pdf")
+    say(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
+
+
+def _show_fee(ferry: Ferry, ticket: Ticket, say: Say) -> None:
+    fee = ferry.tickets.cancel_fee(ticket.id)
+    say(
+        f"To cancel now costs {fee.penalty_amount:.2f} {fee.currency}; "
+        f"{fee.refund_amount:.2f} {fee.currency} would come back."
+    )
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], say: Say) -> None:
+    lines = [list(heads), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["─" * width for width in widths])
+    for line in lines:
+        say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    say("")

@@ -1,0 +1,107 @@
+"""Every operation of the library, each with arguments that make a good call."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk.binding import method
+from ferry_sdk.client import Resources
+
+from .trip import PASSENGERS, TRAVELLERS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.operation import Operation
+
+_SEARCH = {
+    "company": "CTN",
+    "depart_code": "FRMRS",
+    "arrive_code": "TNLGN",
+    "out_journey_id": "j-1",
+    "out_at": "2027-06-01",
+    "out_time": "08:00",
+    "passengers": TRAVELLERS,
+}
+_BOOKING = {
+    "availabilities": [{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
+    "passengers": PASSENGERS,
+}
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "availability.search": _SEARCH,
+    "bookings.create": _BOOKING,
+    "bookings.confirm": {"booking_id": "b-1"},
+    "bookings.get": {"booking_id": "b-1"},
+    "bookings.cancel": {"booking_id": "b-1"},
+    "bookings.cancel_fee": {"id": "b-1"},
+    "tickets.get": {"ticket_id": "t-1"},
+    "tickets.cancel": {"ticket_id": "t-1"},
+    "tickets.cancel_fee": {"id": "t-1"},
+    "tickets.pdf": {"ticket_id": "t-1"},
+    "tickets.save_pdf": {"ticket_id": "t-1"},
+    "tickets.mark_paid": {"ticket_id": "t-1", "external_payment_ref": "pay-1"},
+    "catalogue.ports": {},
+    "catalogue.journeys": {},
+    "catalogue.departures": {"provider_id": "c-1"},
+    "catalogue.vehicle_brands": {},
+    "catalogue.vehicle_types": {},
+    "mcp.search_availability": _SEARCH,
+    "mcp.create_booking": _BOOKING,
+    "mcp.confirm_booking": {"booking_id": "b-1"},
+    "mcp.view_ticket": {"ticket_id": "t-1"},
+    "mcp.cancel_ticket": {"ticket_id": "t-1"},
+    "mcp.ports": {},
+    "mcp.companies": {},
+    "mcp.countries": {},
+    "mcp.vehicle_brands": {},
+    "mcp.vehicle_data": {},
+    "mcp.departures": {},
+    "mcp.call_tool": {"name": "paint_ship", "arguments": {"colour": "blue"}},
+    "mcp.read_resource": {"uri": "resource://service/ports"},
+    "mcp.list_tools": {},
+    "mcp.list_resources": {},
+}
+
+
+def _groups() -> dict[str, type]:
+    nobody: Any = Resources(None)  # type: ignore[type-var]
+    return {
+        name: type(getattr(nobody, name))
+        for name, member in vars(Resources).items()
+        if isinstance(member, cached_property)
+    }
+
+
+GROUPS = _groups()
+OPERATIONS = tuple(
+    f"{group}.{name}"
+    for group, kind in GROUPS.items()
+    for name, member in vars(kind).items()
+    if isinstance(member, method)
+)
+"""Every `@method` of the groups, by its public name."""
+
+UNCOVERED = {*OPERATIONS} ^ _ARGUMENTS.keys()
+"""Operations without arguments here, and arguments without an operation: there must be none."""
+
+
+def arguments(name: str, folder: Path) -> dict[str, Any]:
+    """Arguments that make a good call; a file it writes is in the folder."""
+    given = _ARGUMENTS[name]
+    return {**given, "path": folder / "voucher.pdf"} if name == "tickets.save_pdf" else given
+
+
+def described(name: str, folder: Path) -> Operation[Any]:
+    """The call, described and not made."""
+    group, _, call = name.partition(".")
+    describe = getattr(GROUPS[group], call)
+    operation: Operation[Any] = describe(None, **arguments(name, folder))
+    return operation
+
+
+def make(ferry: Ferry, name: str, folder: Path) -> Any:
+    """The call, made; a coroutine where the client is async."""
+    group, _, call = name.partition(".")
+    return getattr(getattr(ferry, group), call)(**arguments(name, folder))

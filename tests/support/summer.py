@@ -1,0 +1,81 @@
+"""A summer that stands still on the local service, and trips in it."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk.sandbox.network import journey_id
+
+if TYPE_CHECKING:
+    from ferry_sdk import Availability, Ferry, Records, Selection
+    from ferry_sdk.sandbox import Sandbox
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+DAY = date(2026, 7, 13)
+BACK = date(2026, 7, 20)
+ONE_TICKET = ("BALEARIA", "ESALG", "MAPTM")
+TWO_TICKETS = ("GNV", "ITGOA", "ITPMO")
+CAR = "ABARTH__595"
+PARTY: Any = [{"type": "Adult", "gender": "Female", "age": 34}]
+TRAVELLER: Any = {"type": "Adult", "first_name": "Marguerite", "last_name": "Okonkwo"}
+
+
+def stopped(sandbox: Sandbox) -> Sandbox:
+    """The service, at a moment of May at which it stays."""
+    sandbox.clock.freeze()
+    sandbox.clock.travel_to(NOW)
+    return sandbox
+
+
+def search(
+    line: tuple[str, str, str] = TWO_TICKETS, *, back: bool = False, **more: Any
+) -> dict[str, Any]:
+    """The arguments of a search of both protocols."""
+    company, depart, arrive = line
+    trip: dict[str, Any] = {
+        "company": company,
+        "depart_code": depart,
+        "arrive_code": arrive,
+        "out_journey_id": journey_id(depart, arrive),
+        "out_at": DAY,
+        "out_time": "00:00",
+        "passengers": PARTY,
+    }
+    if back:
+        trip |= {
+            "ret_journey_id": journey_id(arrive, depart),
+            "ret_at": BACK,
+            "ret_time": "00:00",
+        }
+    return trip | more
+
+
+def chosen(found: Records[Availability], kind: str = "Ticket") -> list[Selection]:
+    """One sailing of each way, with a tariff of the kind and the cheapest place."""
+    firsts: dict[str, Availability] = {}
+    for availability in found:
+        firsts.setdefault(availability.direction, availability)
+    return [
+        one.select(
+            tariff=next(
+                tariff
+                for tariff in one.tariffs
+                if tariff.type == kind and not tariff.roundtrip_locked
+            ),
+            place=one.places[0],
+        )
+        for one in firsts.values()
+    ]
+
+
+def booked(ferry: Ferry, *, kind: str = "Ticket", back: bool = False, **more: Any) -> Any:
+    """A booking of one traveller, not yet confirmed."""
+    selections = chosen(ferry.availability.search(**search(back=back)), kind)
+    return ferry.bookings.create(availabilities=selections, passengers=[TRAVELLER], **more)
+
+
+def ticket_of(ferry: Ferry, **more: Any) -> Any:
+    """The ticket of a booking that is confirmed."""
+    booking = booked(ferry, **more)
+    return ferry.tickets.get(ferry.bookings.confirm(booking.booking_id).ticket_id)

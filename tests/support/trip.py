@@ -1,0 +1,88 @@
+"""A trip on the local service: what to search, whom to book."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ferry_sdk import AvailabilityError
+
+if TYPE_CHECKING:
+    from ferry_sdk import Availability, BookingCreated, Ferry
+    from ferry_sdk.models import PassengerDict, SearchPassengerDict
+
+TRAVELLERS: list[SearchPassengerDict] = [
+    {"type": "Adult", "gender": "Female", "age": 34},
+    {"type": "Child", "gender": "Male", "age": 7},
+]
+PASSENGERS: list[PassengerDict] = [
+    {
+        "type": "Adult",
+        "first_name": "Marguerite",
+        "last_name": "Okonkwo",
+        "gender": "Female",
+        "age": 34,
+    },
+    {
+        "type": "Child",
+        "first_name": "Théo",
+        "last_name": "Okonkwo",
+        "gender": "Male",
+        "age": 7,
+    },
+]
+
+
+class Search(TypedDict):
+    company: str
+    depart_code: str
+    arrive_code: str
+    out_journey_id: str
+    out_at: date
+    out_time: str
+    passengers: list[SearchPassengerDict]
+
+
+def search_arguments(
+    ferry: Ferry, *, company: str = "CTN", depart: str = "FRMRS", arrive: str = "TNLGN"
+) -> Search:
+    """A search that finds something: a date well ahead, whole days are tried from."""
+    return {
+        "company": company,
+        "depart_code": depart,
+        "arrive_code": arrive,
+        "out_journey_id": journey_id(ferry, depart, arrive),
+        "out_at": date.today() + timedelta(days=30),
+        "out_time": "00:00",
+        "passengers": TRAVELLERS,
+    }
+
+
+def journey_id(ferry: Ferry, depart: str, arrive: str) -> str:
+    """The journey from one port to another."""
+    for journey in ferry.catalogue.journeys():
+        extra: dict[str, Any] = journey.model_extra or {}
+        if (extra.get("depart_code"), extra.get("arrive_code")) == (depart, arrive):
+            return journey.journey_id
+    raise LookupError(f"no journey from {depart} to {arrive}")
+
+
+def found(ferry: Ferry, **which: str) -> Availability:
+    """A sailing of the local service's."""
+    arguments = search_arguments(ferry, **which)
+    for ahead in range(30, 45):
+        arguments["out_at"] = date.today() + timedelta(days=ahead)
+        try:
+            return ferry.availability.search(**arguments)[0]
+        except AvailabilityError:
+            continue
+    raise LookupError("nothing sails for a fortnight")
+
+
+def booked(ferry: Ferry, **which: str) -> BookingCreated:
+    """A booking of the local service's, not yet confirmed."""
+    availability = found(ferry, **which)
+    selection = availability.select(
+        tariff=availability.tariffs[0], place=availability.places[0]
+    )
+    return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS)

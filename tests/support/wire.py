@@ -1,0 +1,65 @@
+"""What goes over the wire, written down: a client whose exchanges can be looked at."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+if TYPE_CHECKING:
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+
+class Wire:
+    """The exchanges of a client, in order."""
+
+    def __init__(self) -> None:
+        self.requests: list[httpx.Request] = []
+        self.responses: list[httpx.Response] = []
+
+    @property
+    def last(self) -> httpx.Request:
+        return self.requests[-1]
+
+    @property
+    def path(self) -> str:
+        """The path of the last request, as it was sent."""
+        return self.last.url.raw_path.decode()
+
+    @property
+    def body(self) -> Any:
+        """The JSON of the last request."""
+        return json.loads(self.last.content)
+
+    def tool_arguments(self) -> Any:
+        """The arguments of the last MCP tool that was called."""
+        assert self.body["method"] == "tools/call"
+        return self.body["params"]["arguments"]
+
+
+def recorded(clients: Clients, sandbox: Sandbox, **settings: Any) -> tuple[Ferry, Wire]:
+    """A client of the service and what it exchanges with it."""
+    wire = Wire()
+    http_client: Any
+    if clients.is_async:
+
+        async def note_request(request: httpx.Request) -> None:
+            wire.requests.append(request)
+
+        async def note_response(response: httpx.Response) -> None:
+            wire.responses.append(response)
+
+        hooks = {"request": [note_request], "response": [note_response]}
+        http_client = httpx.AsyncClient(event_hooks=hooks)
+    else:
+        noted = {"request": [wire.requests.append], "response": [wire.responses.append]}
+        http_client = httpx.Client(event_hooks=noted)
+    given = {
+        "token": sandbox.token,
+        "organisation_token": sandbox.organisation_token,
+        "base_url": sandbox.base_url,
+    }
+    return clients(http_client=http_client, **given | settings), wire
