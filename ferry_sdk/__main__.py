@@ -17,7 +17,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.command == "sandbox":
             from .sandbox import serve  # noqa: PLC0415 -- an extra, only where it is asked for
 
-            serve(given.port, seed=given.seed)
+            serve(
+                given.port,
+                host=given.host,
+                seed=given.seed,
+                token=given.token,
+                read_only_token=given.read_only_token,
+                organisation_token=given.organisation_token,
+            )
         else:
             from .demo import run  # noqa: PLC0415 -- the same
 
@@ -35,6 +42,9 @@ def _parser() -> argparse.ArgumentParser:
     sandbox = commands.add_parser("sandbox", help="run the local service until Ctrl-C")
     sandbox.add_argument("--port", type=int, default=8080, help="0 takes a free one (8080)")
     sandbox.add_argument("--seed", type=int, default=1, help="what times and prices follow from")
+    sandbox.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
+    for token in ("--token", "--read-only-token", "--organisation-token"):
+        sandbox.add_argument(token, help="a made-up token of the local service (random)")
     demo = commands.add_parser("demo", help="make the whole journey against a local service")
     demo.add_argument(
         "--folder", type=Path, default=Path("vouchers"), help="where vouchers go (./vouchers)"

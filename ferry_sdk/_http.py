@@ -88,6 +88,8 @@ def failure_of(error: Exception) -> FerryError | None:
     known = next((_FAILURES[name] for name in names if name in _FAILURES), None)
     if known is None and isinstance(error, OSError):
         known = _connection("unknown")
+    if known is None and isinstance(error, UnicodeError):
+        known = ConfigurationError  # a host that no encoding of names allows
     words = f"{type(error).__name__}: {error}".removesuffix(": ")
     return known(words) if known else None
 

@@ -87,6 +87,9 @@ class Client(Resources[ClientTransportT_co]):
 
     _owns_pool = False
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(base_url={self._transport.settings.base_url!r})"
+
     def with_options(
         self,
         *,

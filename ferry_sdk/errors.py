@@ -86,7 +86,8 @@ FerryErrorT = TypeVar("FerryErrorT", bound=FerryError)
 
 
 def _rebuilt(kind: type[FerryErrorT], args: tuple[Any, ...], state: dict[str, Any]) -> FerryErrorT:
-    error = kind.__new__(kind, *args)
+    error = kind.__new__(kind)
+    error.args = args
     vars(error).update(state)
     return error
 

@@ -30,6 +30,7 @@ T = TypeVar("T")
 logger = logging.getLogger("ferry_sdk")
 
 _REDIRECTS = range(300, 400)
+_SHORTEST_TOKEN = 4
 
 
 def run(
@@ -132,6 +133,7 @@ def _record(failure: FerryError) -> Attempt:
 def _secrets(operation: Operation[T], settings: Settings) -> Iterable[str]:
     tokens = (settings.token, settings.organisation_token)
     shown = {token.shown for token in tokens if token is not None and token.shown}
+    shown = {token for token in shown if len(token) >= _SHORTEST_TOKEN}
     return sorted(operation.call.secrets() | shown, key=len, reverse=True)
 
 

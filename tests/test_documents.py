@@ -1,4 +1,4 @@
-"""What the README, the examples and the demo show runs as it stands."""
+"""What the documents, the examples and the demo show runs as it stands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCKS = [
+    pytest.param(block, id=f"{page.stem}-{number}")
+    for page in PAGES
+    for number, block in enumerate(
+        re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL), 1
+    )
+]
 SCRIPTS = [path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith("test_")]
 
 
@@ -30,8 +37,8 @@ def python(*arguments: str, cwd: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_a_block_of_the_readme_runs(block: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_block_of_the_documents_runs(block: str, tmp_path: Path) -> None:
     is_test = "def test_" in block
     file = tmp_path / ("test_block.py" if is_test else "block.py")
     file.write_text(block, encoding="utf-8")

@@ -30,7 +30,7 @@ class EventStream:
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """The data of each event that the piece completes."""
         text = self._rest + chunk
-        if not self._began and len(text) >= len(_BOM):
+        if not self._began and (len(text) >= len(_BOM) or not _BOM.startswith(text)):
             self._began = True
             text = text.removeprefix(_BOM)
         start = 0

@@ -94,6 +94,8 @@ def _in_session(context: Context, method: str, params: Mapping[str, object]) -> 
 
 def _wants_session(posted: Posted) -> bool:
     status, code = posted.reply.status_code, posted.rpc_code
+    if posted.is_tools_answer:
+        return False
     if status == HTTPStatus.NOT_FOUND:
         return posted.session_id is not None and code != _UNKNOWN_METHOD
     words = posted.rpc_message.lower()

@@ -15,7 +15,7 @@ from .authority import authorisation
 from .bodies import decoded, encoded, text_of
 from .events import EVENT_STREAM, ReplyListener
 from .messages import next_id, notification, reply_among, request
-from .refusals import refusal, service_error
+from .refusals import is_service_code, refusal, service_error
 from .results import rpc_refusal, unexpected
 
 PATH: Final = "/mcp"
@@ -56,13 +56,21 @@ class Posted:
         return self.reply.status_code in _ACCESS
 
     @property
+    def is_tools_answer(self) -> bool:
+        """Whether the request was admitted: it has a result, or a code that a tool fails with."""
+        message = self.message or {}
+        known = service_error(message) or service_error(self._error.get("data"))
+        return "result" in message or (known is not None and is_service_code(known[0]))
+
+    @property
     def _error(self) -> Mapping[str, object]:
         error = self.message.get("error") if self.message else None
         return cast("dict[str, object]", error) if isinstance(error, dict) else {}
 
     def refused(self) -> APIError:
         """The error of a reply that is refused by its status."""
-        return refusal(self.reply, self.body)
+        code, message = service_error(self._error.get("data")) or (None, None)
+        return refusal(self.reply, self.body, code=code, message=message)
 
     def result(self, *, of_resource: bool = False) -> object:
         """The JSON-RPC result.

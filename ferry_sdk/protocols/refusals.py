@@ -94,6 +94,11 @@ def service_error(value: object) -> tuple[str, str] | None:
     return code, message if isinstance(message, str) and message else code
 
 
+def is_service_code(code: str) -> bool:
+    """Whether it is one of the interface's own codes for a tool that failed."""
+    return code in _BY_CODE
+
+
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that ``Retry-After`` asks to wait, from seconds or a date; None if unreadable."""
     text = headers.get("retry-after", "").strip()
@@ -101,7 +106,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return float(text)
     try:
         moment = parsedate_to_datetime(text)
-    except (ValueError, IndexError, TypeError):
+    except (ValueError, IndexError, TypeError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urljoin, urlsplit
 
-from ferry_sdk.effects import Reply, Request, Save, Send, Steps
-from ferry_sdk.errors import NotFoundError, RequestDigest, UnexpectedResponseError
+from ferry_sdk.effects import Reply, Request, Save, Send, Steps, Timeout
+from ferry_sdk.errors import (
+    ConfigurationError,
+    NotFoundError,
+    RequestDigest,
+    UnexpectedResponseError,
+)
 from ferry_sdk.operation import Answered, Context
 
 from .authority import authorisation
@@ -77,15 +83,30 @@ def _fetched(url: str, context: Context) -> Steps[Reply]:
         headers = {**context.headers, **_PLAIN_HEADERS, "Authorization": token}
     elif not _is_https(url):
         raise UnexpectedResponseError("the voucher's address is not https")
-    reply = yield from Send(Request("GET", url, headers), timeout)
+    reply = yield from _got(url, headers, timeout)
     for _ in range(_MOST_REDIRECTS):
         if reply.status_code not in _REDIRECTS:
             break
-        url = urljoin(url, reply.headers.get("location", ""))
+        url = _led_to(url, reply)
         if not _is_https(url):
             raise _unexpected("the voucher's address leads away from https", reply)
-        reply = yield from Send(Request("GET", url, _PLAIN_HEADERS), timeout)
+        reply = yield from _got(url, _PLAIN_HEADERS, timeout)
     return reply
+
+
+def _got(url: str, headers: Mapping[str, str], timeout: Timeout) -> Steps[Reply]:
+    try:
+        return (yield from Send(Request("GET", url, headers), timeout))
+    except ConfigurationError:
+        raise UnexpectedResponseError("the voucher's address is no URL") from None
+
+
+def _led_to(url: str, reply: Reply) -> str:
+    """Where a redirect leads; nowhere, if that is no URL."""
+    try:
+        return urljoin(url, reply.headers.get("location", ""))
+    except ValueError:
+        return ""
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None] | None:

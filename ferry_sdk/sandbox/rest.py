@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 from ferry_sdk.sandbox.access import Unauthorized
 from ferry_sdk.sandbox.conventions import refusal, unauthorized
 from ferry_sdk.sandbox.service import Caller, ServiceError
+from ferry_sdk.sandbox.strict_json import parsed
 from ferry_sdk.sandbox.texts import language_of
 
 if TYPE_CHECKING:
@@ -138,10 +138,10 @@ def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
         return refusal(request, 415, "UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type")
     try:
-        return _OBJECT.validate_python(_parsed(body))
+        return _OBJECT.validate_python(parsed(body))
     except ValidationError:
         return refusal(request, 422, "VALIDATION_ERROR", "not_an_object")
-    except (ValueError, RecursionError):
+    except ValueError:
         return refusal(request, 400, "MALFORMED_JSON", "malformed_json")
 
 
@@ -155,12 +155,3 @@ def _accepts_json(accept: str) -> bool:
     ranges = (_JSON, "application/*", "*/*")
     return next((allowed[name] for name in ranges if name in allowed), False)
 
-
-def _parsed(body: bytes) -> object:
-    value: object = json.loads(body.decode("utf-8"), parse_constant=_refuse)
-    json.dumps(value, ensure_ascii=False).encode("utf-8")  # half a surrogate pair is no text
-    return value
-
-
-def _refuse(constant: str) -> object:
-    raise ValueError(constant)

@@ -57,6 +57,12 @@ class Clients:
     def is_async(self) -> bool:
         return self._portal is not None
 
+    @property
+    def portal(self) -> BlockingPortal:
+        """Runs what is async, where these are async clients."""
+        assert self._portal is not None
+        return self._portal
+
     def __call__(self, token: Any = None, **settings: Any) -> Ferry:
         if self._portal is None:
             client = Ferry(token, **settings)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
-DAY = date(2026, 7, 13)
-BACK = date(2026, 7, 20)
+DAY = date(2026, 7, 14)
+BACK = date(2026, 7, 21)
 ONE_TICKET = ("BALEARIA", "ESALG", "MAPTM")
 TWO_TICKETS = ("GNV", "ITGOA", "ITPMO")
 CAR = "ABARTH__595"

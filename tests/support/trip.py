@@ -82,7 +82,5 @@ def found(ferry: Ferry, **which: str) -> Availability:
 def booked(ferry: Ferry, **which: str) -> BookingCreated:
     """A booking of the local service's, not yet confirmed."""
     availability = found(ferry, **which)
-    selection = availability.select(
-        tariff=availability.tariffs[0], place=availability.places[0]
-    )
+    selection = availability.select(tariff=availability.tariffs[0], place=availability.places[0])
     return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS)

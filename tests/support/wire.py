@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
     from tests.support.both import Clients
@@ -40,26 +43,30 @@ class Wire:
         return self.body["params"]["arguments"]
 
 
-def recorded(clients: Clients, sandbox: Sandbox, **settings: Any) -> tuple[Ferry, Wire]:
+@contextmanager
+def recorded(clients: Clients, sandbox: Sandbox, **settings: Any) -> Generator[tuple[Ferry, Wire]]:
     """A client of the service and what it exchanges with it."""
     wire = Wire()
-    http_client: Any
-    if clients.is_async:
-
-        async def note_request(request: httpx.Request) -> None:
-            wire.requests.append(request)
-
-        async def note_response(response: httpx.Response) -> None:
-            wire.responses.append(response)
-
-        hooks = {"request": [note_request], "response": [note_response]}
-        http_client = httpx.AsyncClient(event_hooks=hooks)
-    else:
-        noted = {"request": [wire.requests.append], "response": [wire.responses.append]}
-        http_client = httpx.Client(event_hooks=noted)
     given = {
         "token": sandbox.token,
         "organisation_token": sandbox.organisation_token,
         "base_url": sandbox.base_url,
-    }
-    return clients(http_client=http_client, **given | settings), wire
+    } | settings
+    if not clients.is_async:
+        noted = {"request": [wire.requests.append], "response": [wire.responses.append]}
+        with httpx.Client(event_hooks=noted) as http_client:
+            yield clients(http_client=http_client, **given), wire
+        return
+
+    async def note_request(request: httpx.Request) -> None:
+        wire.requests.append(request)
+
+    async def note_response(response: httpx.Response) -> None:
+        wire.responses.append(response)
+
+    hooks = {"request": [note_request], "response": [note_response]}
+    async_client = httpx.AsyncClient(event_hooks=hooks)
+    try:
+        yield clients(http_client=async_client, **given), wire
+    finally:
+        clients.portal.call(async_client.aclose)

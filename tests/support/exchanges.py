@@ -1,0 +1,62 @@
+"""Single exchanges without a network, and the errors that come of calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import httpx
+import pytest
+
+from ferry_sdk import FerryError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk import Ferry
+
+    from .both import Clients
+
+URL = "https://ferry.example"
+TOKEN = "tkn-5d1f"
+ErrorT = TypeVar("ErrorT", bound=FerryError)
+
+
+class Exchanges:
+    """A service that gives its replies one after the other, the last for ever.
+
+    Attributes:
+        requests: What it was asked, in order.
+    """
+
+    def __init__(self, *replies: httpx.Response | Exception) -> None:
+        self._replies = list(replies)
+        self.requests: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+        if isinstance(reply, Exception):
+            raise reply
+        return httpx.Response(reply.status_code, headers=reply.headers, content=reply.content)
+
+
+def client_of(
+    clients: Clients,
+    service: Callable[[httpx.Request], httpx.Response],
+    token: Any = TOKEN,
+    **settings: Any,
+) -> Ferry:
+    """A client whose requests go to the function."""
+    kind = httpx.AsyncClient if clients.is_async else httpx.Client
+    http_client = kind(transport=httpx.MockTransport(service))
+    return clients(
+        token, **{"base_url": URL, "http_client": http_client, "max_retries": 0} | settings
+    )
+
+
+def caught(kind: type[ErrorT], call: Callable[..., object], *args: Any, **kwargs: Any) -> ErrorT:
+    """The error that the call raises, exactly of the class."""
+    with pytest.raises(kind) as info:
+        call(*args, **kwargs)
+    assert type(info.value) is kind
+    return info.value

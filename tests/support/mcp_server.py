@@ -1,0 +1,74 @@
+"""An MCP endpoint that says what it is told to, in place of the network."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk import Ferry
+    from tests.support.both import Clients
+
+    Answer = Callable[[dict[str, Any]], httpx.Response]
+
+BASE_URL = "https://ferry.test"
+
+
+class Scripted:
+    """Answers the handshake, and requests with the replies it was given, the last for ever."""
+
+    def __init__(self, *replies: Answer, opening: Answer | None = None) -> None:
+        self._replies = list(replies)
+        self._opening = opening or _opened
+        self.requests: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        message = json.loads(request.content)
+        if message["method"] == "initialize":
+            return self._opening(message)
+        if "id" not in message:
+            return httpx.Response(202)
+        return (self._replies.pop(0) if len(self._replies) > 1 else self._replies[0])(message)
+
+    @property
+    def methods(self) -> list[str]:
+        """What was asked, in order, notifications left out."""
+        asked = [json.loads(request.content) for request in self.requests]
+        return [message["method"] for message in asked if "id" in message]
+
+    def client(self, clients: Clients, **settings: Any) -> Ferry:
+        """A client that speaks to it and to nobody else."""
+        kind = httpx.AsyncClient if clients.is_async else httpx.Client
+        http_client = kind(transport=httpx.MockTransport(self))
+        return clients("test-token", base_url=BASE_URL, http_client=http_client, **settings)
+
+
+def _opened(message: dict[str, Any]) -> httpx.Response:
+    result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s"}}
+    body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+    return httpx.Response(200, json=body, headers={"mcp-session-id": "session-1"})
+
+
+def reply(body: bytes, status: int = 200, kind: str = "application/json", **headers: str) -> Answer:
+    """A reply of any content."""
+    return lambda _: httpx.Response(status, content=body, headers={"content-type": kind, **headers})
+
+
+def carried(carrier: str, status: int = 200, **members: Any) -> Answer:
+    """A JSON-RPC message with these members, as JSON or in an event stream."""
+
+    def answer(message: dict[str, Any]) -> httpx.Response:
+        text = json.dumps(
+            {"jsonrpc": "2.0", "id": message["id"], **members}, ensure_ascii=False
+        ).encode()
+        if carrier == "json":
+            return reply(text, status)(message)
+        stream = b"event: message\r\ndata: " + text + b"\r\n\r\n"
+        return reply(stream, status, "text/event-stream; charset=utf-8")(message)
+
+    return answer

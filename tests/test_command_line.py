@@ -1,0 +1,55 @@
+"""`python -m ferry_sdk` as a person runs it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from ferry_sdk import Ferry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SANDBOX = [sys.executable, "-u", "-m", "ferry_sdk", "sandbox", "--port", "0"]
+
+
+def test_the_sandbox_runs_until_it_is_interrupted(tmp_path: Path) -> None:
+    with subprocess.Popen(SANDBOX, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = dict(process.stdout.readline().strip().split("=", 1) for _ in range(3))
+        with Ferry(said["FERRY_TOKEN"], base_url=said["FERRY_BASE_URL"]) as ferry:
+            assert len(ferry.catalogue.ports()) > 100
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+
+
+def test_a_missing_extra_is_named(tmp_path: Path) -> None:
+    (tmp_path / "uvicorn.py").write_text(
+        "raise ModuleNotFoundError('no', name='uvicorn')", encoding="utf-8"
+    )
+    done = subprocess.run(
+        SANDBOX, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=20
+    )
+    assert done.returncode == 1
+    assert 'pip install "ferry-sdk[sandbox]"' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_is_taken_is_said_in_a_line(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [*SANDBOX[:-1], port],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=20,
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
