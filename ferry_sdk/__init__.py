@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         AsyncFerry,
         Ferry,
     )
-    from .correlation import (
+    from .correlating import (
         correlation,
     )
     from .effects import (
@@ -118,7 +118,7 @@ _ROOMS = {
         "AsyncFerry",
         "Ferry",
     ),
-    "correlation": ("correlation",),
+    "correlating": ("correlation",),
     "effects": ("Timeout",),
     "errors": (
         "APIError",

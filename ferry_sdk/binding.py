@@ -8,6 +8,7 @@ from functools import update_wrapper
 from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from .errors import FerryError, trimmed
 from .operation import Operation
 from .responses import RawResponse
 from .transport import AsyncRawTransport, AsyncTransport, RawTransport, Transport
@@ -37,11 +38,27 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
     """
 
     def __init__(self, describe: Callable[Concatenate[Any, P], Operation[T]]) -> None:
+        def described(*args: P.args, **kwargs: P.kwargs) -> Operation[T]:
+            try:
+                return describe(None, *args, **kwargs)
+            except FerryError as error:
+                raise trimmed(error) from error.__cause__
+            finally:
+                del args, kwargs  # a traceback that shows variables shows no traveller
+
         def call(self: Resource[Transport], *args: P.args, **kwargs: P.kwargs) -> T:
-            return self.transport.run(describe(None, *args, **kwargs))
+            try:
+                operation = described(*args, **kwargs)
+            finally:
+                del args, kwargs
+            return self.transport.run(operation)
 
         async def acall(self: Resource[AsyncTransport], *args: P.args, **kwargs: P.kwargs) -> T:
-            return await self.transport.run(describe(None, *args, **kwargs))
+            try:
+                operation = described(*args, **kwargs)
+            finally:
+                del args, kwargs
+            return await self.transport.run(operation)
 
         self.describe = describe
         self._call = _like(describe, call)

@@ -31,15 +31,15 @@ _OWN_HEADERS = frozenset(
 )
 
 
-def header_value(value: str, argument: str) -> str:
+def header_value(value: object, argument: str) -> str:
     """A text that can stand in a header and cannot end it."""
-    if not _HEADER_VALUE.fullmatch(value):
+    if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
         raise InvalidInputError("printable ASCII is expected", field=argument)
     return value
 
 
 def extra_headers(headers: Mapping[str, str], argument: str) -> dict[str, str]:
-    """Headers of the caller's that may stand beside the library's own."""
+    """Headers of the caller's that may stand beside the library's own, in lower case."""
     for name, value in headers.items():
         where = f"{argument}[{name!r}]"
         if not _HEADER_NAME.fullmatch(name):
@@ -47,7 +47,7 @@ def extra_headers(headers: Mapping[str, str], argument: str) -> dict[str, str]:
         if name.lower() in _OWN_HEADERS:
             raise InvalidInputError("the library sets this header itself", field=where)
         header_value(value, where)
-    return dict(headers)
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def time_outs(timeout: float | Timeout | None) -> Timeout:
@@ -68,6 +68,8 @@ def retries(count: int) -> int:
 
 def address(url: str, *, allow_http: bool) -> str:
     """The service's address without a slash at its end; plain http for loopback only."""
+    if not url.isprintable() or " " in url:
+        raise InvalidInputError("a URL has no blanks", field="base_url")
     try:
         parts = urlsplit(url)
         host = parts.hostname

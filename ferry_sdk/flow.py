@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ._version import __version__
-from .correlation import next_correlation_id
+from .correlating import next_correlation_id
 from .effects import Sleep, Steps
 from .errors import (
     APIError,
@@ -98,7 +98,7 @@ def _attempts(
 def _conventions(settings: Settings, correlation_id: str) -> dict[str, str]:
     """What every request to the service carries, whatever its protocol."""
     headers = {
-        "User-Agent": f"ferry_sdk/{__version__}",
+        "user-agent": f"ferry_sdk/{__version__}",
         "Accept-Encoding": "gzip",
         "x-client-correlation-id": correlation_id,
     }
@@ -143,3 +143,4 @@ def _hide(error: FerryError, secrets: Iterable[str]) -> None:
         error.args = tuple(str(words).replace(secret, "[hidden]") for words in error.args)
         if isinstance(error, APIError):
             error.message = error.message.replace(secret, "[hidden]")
+            error.code = error.code and error.code.replace(secret, "[hidden]")

@@ -25,11 +25,9 @@ class Secret:
 
     __slots__ = ("shown", "source")
 
-    def __init__(self, source: TokenSource) -> None:
+    def __init__(self, source: TokenSource, argument: str = "token") -> None:
         self.source: TokenSource = source
-        self.shown: str | None = None
-        if isinstance(source, str):
-            self.shown = header_value(source, "token")
+        self.shown = None if callable(source) else header_value(source, argument)
 
     def __repr__(self) -> str:
         return "Secret(…)"
@@ -97,7 +95,9 @@ def read_settings(
         return Settings(
             base_url=address(base_url, allow_http=allow_http),
             token=Secret(token),
-            organisation_token=Secret(organisation_token) if organisation_token else None,
+            organisation_token=Secret(organisation_token, "organisation_token")
+            if organisation_token
+            else None,
             language=header_value(language, "language") if language else None,
             client_version=(
                 None

@@ -56,7 +56,7 @@ class OpenEnum(str, Enum):
     @property
     def is_known(self) -> bool:
         """Whether this SDK has a name for the value."""
-        return self._name_ in type(self).__members__
+        return type(self).__members__.get(self._name_) is self
 
     def __str__(self) -> str:
         return str.__str__(self)

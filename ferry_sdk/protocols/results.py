@@ -52,6 +52,8 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     value = _unwrapped(members.get("structuredContent"))
     if value is None:
         value = _value_of(texts)
+    if isinstance(value, str):
+        value = _parsed(value)  # a tool that gives JSON as a text has it wrapped as a text, too
     if value is None:
         if gives_list and not texts:
             return []

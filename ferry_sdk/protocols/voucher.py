@@ -111,6 +111,8 @@ def _led_to(url: str, reply: Reply) -> str:
 
 def _origin(url: str) -> tuple[str, str | None, int | None] | None:
     """Scheme, host and port of a URL; None if it has none."""
+    if not url[:1].isalpha():
+        return None  # blanks before it: one parser drops them, another does not
     try:
         parts = urlsplit(url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -154,4 +154,3 @@ def _accepts_json(accept: str) -> bool:
         allowed[name] = quality.strip("0.") != ""
     ranges = (_JSON, "application/*", "*/*")
     return next((allowed[name] for name in ranges if name in allowed), False)
-

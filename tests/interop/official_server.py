@@ -1,0 +1,171 @@
+"""Servers made with the official SDK, on free loopback ports, and what they were asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+import threading
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ferry_sdk import Ferry
+    from tests.support.both import Clients
+
+MODES = {
+    "stateful-json": {"stateless_http": False, "json_response": True},
+    "stateful-sse": {"stateless_http": False, "json_response": False},
+    "stateless-json": {"stateless_http": True, "json_response": True},
+    "stateless-sse": {"stateless_http": True, "json_response": False},
+}
+
+
+def plain_server(**settings: Any) -> MCPServer:
+    """A server without tools; the log of this process stays as it was."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        return MCPServer("ferry", **settings)
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
+class Hosted:
+    """An application served by a thread of its own until `stop`.
+
+    Attributes:
+        asked: The JSON-RPC method and the HTTP status of every message posted, in order.
+        refused_handshakes: How many of the next handshakes are answered 405 before the
+            application sees them.
+    """
+
+    def __init__(self, app: ASGIApp, port: int = 0) -> None:
+        self.asked: list[tuple[str, int]] = []
+        self.refused_handshakes = 0
+        self._app = app
+        self._socket = socket.create_server(("127.0.0.1", port))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.port: int = self._socket.getsockname()[1]
+        config = uvicorn.Config(
+            self._watched,
+            interface="asgi3",
+            lifespan="on",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = _Server(config)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self._server.ready.wait()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def methods(self) -> list[str]:
+        """What was asked, in order, notifications left out."""
+        return [method for method, _ in self.asked if not method.startswith("notifications/")]
+
+    def client(self, clients: Clients, **settings: Any) -> Ferry:
+        """A client of it."""
+        return clients(settings.pop("token", "any"), base_url=self.base_url, **settings)
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._server.serve(sockets=[self._socket]))
+        finally:
+            self._socket.close()
+            self._server.ready.set()
+
+    async def _watched(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        body = bytearray()
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body", False):
+                break
+        method = json.loads(body)["method"]
+        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+
+        async def received() -> Message:
+            return whole.pop() if whole else await receive()
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self.asked.append((method, message["status"]))
+            await send(message)
+
+        if method == "initialize" and self.refused_handshakes:
+            self.refused_handshakes -= 1
+            headers = [(b"content-type", b"text/plain"), (b"mcp-session-id", b"dead")]
+            await sent({"type": "http.response.start", "status": 405, "headers": headers})
+            await sent({"type": "http.response.body", "body": b"No"})
+        else:
+            await self._app(scope, received, sent)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server; it says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
+class Official:
+    """A server of the official SDK in one of its modes, whose tools can be exchanged.
+
+    Attributes:
+        server: The SDK's object.
+        hosted: Where it runs; another one after a restart.
+    """
+
+    def __init__(self, mode: str, server: MCPServer | None = None, **settings: Any) -> None:
+        self.server = server or plain_server()
+        self._settings = {**MODES[mode], **settings}
+        self.is_stateful = not self._settings["stateless_http"]
+        self.hosted = Hosted(self.server.streamable_http_app(**self._settings))
+
+    def restart(self) -> None:
+        """Serve again at the same address, with no memory of any session."""
+        self.hosted.stop()
+        app = self.server.streamable_http_app(**self._settings)
+        self.hosted = Hosted(app, self.hosted.port)
+
+    def offer(self, name: str, tool: Callable[..., Any], returns: Any = None) -> None:
+        """Have one tool of this name, and forget what was asked.
+
+        Args:
+            name: The tool's.
+            tool: What it does.
+            returns: What it is annotated to return; the SDK's envelope follows from it.
+        """
+        if name in self.server._tool_manager._tools:
+            self.server.remove_tool(name)
+        if returns is not None:
+            tool.__annotations__["return"] = returns
+        self.server.add_tool(tool, name=name)
+        self.hosted.asked.clear()

@@ -1,0 +1,167 @@
+"""A call described once is a true method of either client."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import pydoc
+import threading
+import typing
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ferry_sdk import AsyncFerry, Ferry, Port, Records, Ticket
+from ferry_sdk.client import Resources
+from ferry_sdk.operation import Operation
+from ferry_sdk.resources.availability import AvailabilityGroup
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.resources.catalogue import CatalogueGroup
+from ferry_sdk.resources.mcp import McpGroup
+from ferry_sdk.resources.tickets import TicketsGroup
+from ferry_sdk.safety import SAFETY
+
+GROUPS = {
+    "availability": AvailabilityGroup,
+    "bookings": BookingsGroup,
+    "catalogue": CatalogueGroup,
+    "mcp": McpGroup,
+    "tickets": TicketsGroup,
+}
+METHODS = [
+    (group, name)
+    for group, kind in GROUPS.items()
+    for name in vars(kind)
+    if not name.startswith("_")
+]
+
+
+@pytest.fixture
+def sync_client():
+    with Ferry("t", base_url="https://service.example") as client:
+        yield client
+
+
+@pytest.fixture
+def async_client():
+    return AsyncFerry("t", base_url="https://service.example")
+
+
+def test_the_methods_are_those_of_the_safety_table():
+    assert {f"{group}.{name}" for group, name in METHODS} == set(SAFETY)
+
+
+def test_no_method_shadows_a_builtin_type():
+    assert not {name for _, name in METHODS} & {"list", "type", "dict", "set", "str"}
+
+
+@pytest.mark.parametrize(("group", "name"), METHODS)
+class TestEveryMethod:
+    def test_it_is_a_plain_method_of_the_sync_client(self, sync_client, group, name):
+        method = getattr(getattr(sync_client, group), name)
+        assert inspect.ismethod(method)
+        assert inspect.isfunction(method.__func__)
+        assert not inspect.iscoroutinefunction(method)
+
+    def test_it_is_a_coroutine_function_of_the_async_client(self, async_client, group, name):
+        method = getattr(getattr(async_client, group), name)
+        assert inspect.ismethod(method)
+        assert inspect.iscoroutinefunction(method)
+
+    def test_both_say_what_the_description_says(self, sync_client, async_client, group, name):
+        described = inspect.getattr_static(GROUPS[group], name).describe
+        for client in (sync_client, async_client):
+            method = getattr(getattr(client, group), name)
+            assert method.__name__ == name
+            assert method.__qualname__ == f"{GROUPS[group].__name__}.{name}"
+            assert method.__module__ == GROUPS[group].__module__
+            assert method.__doc__ == described.__doc__
+            signature = inspect.signature(method)
+            wanted = inspect.signature(described)
+            assert list(signature.parameters.values()) == list(wanted.parameters.values())[1:]
+            answer = signature.return_annotation
+            assert f"Operation[{answer}]" == wanted.return_annotation
+
+    def test_its_annotations_can_be_resolved(self, sync_client, async_client, group, name):
+        described = inspect.getattr_static(GROUPS[group], name).describe
+        wanted = typing.get_type_hints(described)
+        (wanted["return"],) = typing.get_args(wanted["return"])
+        for client in (sync_client, async_client):
+            assert typing.get_type_hints(getattr(getattr(client, group), name)) == wanted
+
+    def test_help_shows_its_words_and_its_answer(self, sync_client, group, name):
+        method = getattr(getattr(sync_client, group), name)
+        shown = pydoc.render_doc(method, renderer=pydoc.plaintext)
+        assert shown.splitlines()[2].startswith(f"{name}(")
+        assert "Operation[" not in shown
+        assert inspect.signature(method).return_annotation in shown
+        assert (method.__doc__ or "").splitlines()[0] in shown
+
+    def test_on_the_class_it_is_the_description(self, group, name):
+        described = getattr(GROUPS[group], name)
+        assert inspect.isfunction(described)
+        assert next(iter(inspect.signature(described).parameters)) == "self"
+
+
+def test_access_on_the_class_makes_an_operation_and_no_call():
+    operation = TicketsGroup.get(None, "t1")
+    assert isinstance(operation, Operation)
+    assert (operation.name, operation.call.method, operation.call.path) == (
+        "tickets.get",
+        "GET",
+        "ticket/t1",
+    )
+    assert operation.safety is SAFETY["tickets.get"]
+
+
+def test_hints_are_the_types_themselves(sync_client):
+    assert typing.get_type_hints(sync_client.tickets.get)["return"] is Ticket
+    assert typing.get_type_hints(sync_client.catalogue.ports)["return"] == Records[Port]
+
+
+def test_a_wrong_argument_is_told_by_its_name(sync_client):
+    with pytest.raises(TypeError, match=r"get\(\) got an unexpected keyword argument 'id'"):
+        sync_client.tickets.get(id="t1")
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        sync_client.tickets.get()
+
+
+def test_the_groups_are_made_once(sync_client):
+    assert sync_client.tickets is sync_client.tickets
+    assert sync_client.with_raw_response.tickets is sync_client.with_raw_response.tickets
+    assert isinstance(sync_client, Resources)
+
+
+def test_it_can_be_called_in_threads(ferry, ferry_sandbox):
+    with ThreadPoolExecutor(8) as pool:
+        found = [one.result() for one in [pool.submit(ferry.catalogue.ports) for _ in range(16)]]
+    assert all(one == found[0] for one in found)
+    assert ferry_sandbox.counters.requests["catalogue.ports"] == 16
+
+
+def test_it_can_be_the_target_of_a_thread(ferry, ferry_sandbox):
+    thread = threading.Thread(target=ferry.catalogue.ports)
+    thread.start()
+    thread.join()
+    assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
+
+
+def test_it_can_be_a_task_and_be_gathered(async_ferry, ferry_sandbox):
+    async def main():
+        async with async_ferry as ferry:
+            task = asyncio.create_task(ferry.catalogue.ports())
+            several = await asyncio.gather(*[ferry.catalogue.ports() for _ in range(8)])
+            return await task, several
+
+    first, others = asyncio.run(main())
+    assert all(one == first for one in others)
+    assert ferry_sandbox.counters.requests["catalogue.ports"] == 9
+
+
+def test_an_async_call_that_is_not_awaited_makes_no_request(async_ferry, ferry_sandbox):
+    async def main():
+        async with async_ferry as ferry:
+            ferry.catalogue.ports().close()
+
+    asyncio.run(main())
+    assert ferry_sandbox.counters.requests["catalogue.ports"] == 0

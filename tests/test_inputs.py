@@ -1,0 +1,415 @@
+"""What a caller hands in: models or dicts, checked before the wire, never repeated in an error."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from ferry_sdk import (
+    Contact,
+    Gender,
+    InvalidInputError,
+    Passenger,
+    PassengerType,
+    SearchPassenger,
+    Selection,
+    Vehicle,
+    VehicleQuery,
+)
+from ferry_sdk.models.base import Money
+from ferry_sdk.protocols.arguments import clock_time, day, moment
+from ferry_sdk.resources.availability import AvailabilityGroup
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.resources.mcp import McpGroup
+from ferry_sdk.resources.tickets import TicketsGroup
+
+MANY = settings(deadline=None, max_examples=60)
+CANARY = "Zq7-canary"
+TRIP = {
+    "company": "GNV",
+    "depart_code": "ITGOA",
+    "arrive_code": "ITPMO",
+    "out_journey_id": "j1",
+    "out_at": "2026-07-14",
+    "out_time": "08:30",
+}
+ADULT = {"type": "Adult", "gender": "Female", "age": 34}
+TRAVELLER = {"type": "Adult", "first_name": "Ada", "last_name": "Byron"}
+SELECTION = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+
+
+def searched(**more):
+    """The body of a search, made without a client."""
+    given = {**TRIP, "passengers": [ADULT], **more}
+    return AvailabilityGroup.search(None, **given).call.body
+
+
+def booking(**more):
+    """The body of a booking, made without a client."""
+    given = {"availabilities": [SELECTION], "passengers": [TRAVELLER], **more}
+    return BookingsGroup.create(None, **given).call.body
+
+
+def refused(make, /, **arguments):
+    with pytest.raises(InvalidInputError) as caught:
+        make(**arguments)
+    assert caught.value.outcome == "not_sent"
+    assert CANARY not in str(caught.value)
+    assert CANARY not in repr(caught.value)
+    assert caught.value.__cause__ is None
+    return caught.value.field
+
+
+class TestModelsOrDicts:
+    def test_a_search_is_the_same_from_either(self):
+        as_models = searched(
+            passengers=[SearchPassenger(type=PassengerType.ADULT, gender=Gender.FEMALE, age=34)],
+            vehicle=VehicleQuery(code="ABARTH__595"),
+        )
+        assert as_models == searched(vehicle={"code": "ABARTH__595"})
+
+    def test_a_booking_is_the_same_from_either(self):
+        vehicle = {"code": "CAR", "identification": "AB-123"}
+        contact = {"name": "Ada", "email": "ada@example.org"}
+        as_models = booking(
+            availabilities=[Selection(**SELECTION)],
+            passengers=[Passenger.model_validate(TRAVELLER)],
+            vehicle=Vehicle(**vehicle),
+            contact=Contact(**contact),
+        )
+        assert as_models == booking(vehicle=vehicle, contact=contact)
+
+    def test_models_and_dicts_may_stand_in_one_list(self):
+        body = booking(passengers=[TRAVELLER, Passenger.model_validate(TRAVELLER)])
+        assert [one["order"] for one in body["passengers"]] == [1, 2]
+
+    def test_any_sequence_will_do(self):
+        assert booking(passengers=(TRAVELLER,)) == booking(passengers=[TRAVELLER])
+
+    def test_the_model_of_something_else_is_refused(self):
+        assert refused(booking, passengers=[Selection(**SELECTION)]) == "passengers[0]"
+
+    def test_an_input_cannot_be_changed(self):
+        passenger = Passenger.model_validate(TRAVELLER)
+        with pytest.raises(ValidationError):
+            passenger.first_name = "Eve"
+
+    def test_what_was_handed_in_is_left_as_it_was(self):
+        mine = dict(TRAVELLER)
+        booking(passengers=[mine])
+        assert mine == TRAVELLER
+
+
+class TestVocabulary:
+    @pytest.mark.parametrize(
+        ("said", "rest", "param", "mcp"),
+        [
+            *[(word, "Adult", "A", "ADT") for word in ("A", "ADT", "Adult", "adult", "ADULT")],
+            *[(word, "Child", "C", "CHD") for word in ("C", "CHD", "Child", "c")],
+            *[(word, "Infant", "I", "INF") for word in ("I", "INF", "Infant")],
+            (PassengerType.INFANT, "Infant", "I", "INF"),
+        ],
+    )
+    def test_the_type_of_a_traveller_in_any_words(self, said, rest, param, mcp):
+        found = searched(passengers=[{**ADULT, "type": said}])["passengers"][0]
+        assert (found["type"], found["param"]) == (rest, param)
+        party = [{**TRAVELLER, "type": said}]
+        assert booking(passengers=party)["passengers"][0]["type"] == rest
+        tool = McpGroup.create_booking(None, id="a1", passengers=party).call.params
+        assert tool["arguments"]["passengers"][0]["type"] == mcp
+
+    @pytest.mark.parametrize(
+        ("said", "word", "letter"),
+        [
+            ("M", "Male", "M"),
+            ("Male", "Male", "M"),
+            ("male", "Male", "M"),
+            (Gender.FEMALE, "Female", "F"),
+            ("F", "Female", "F"),
+            ("FEMALE", "Female", "F"),
+        ],
+    )
+    def test_the_gender_in_any_words(self, said, word, letter):
+        assert searched(passengers=[{**ADULT, "gender": said}])["passengers"][0]["gender"] == word
+        body = booking(passengers=[{**TRAVELLER, "gender": said}])
+        assert body["passengers"][0]["gender"] == letter
+
+    @MANY
+    @given(st.text(max_size=10))
+    def test_other_words_are_refused(self, word):
+        if word.upper() not in {"A", "ADT", "ADULT", "C", "CHD", "CHILD", "I", "INF", "INFANT"}:
+            assert refused(searched, passengers=[{**ADULT, "type": word}]) == "passengers[0].type"
+        if word.upper() not in {"M", "MALE", "F", "FEMALE"}:
+            field = refused(searched, passengers=[{**ADULT, "gender": word}])
+            assert field == "passengers[0].gender"
+
+    @pytest.mark.parametrize("bad", [None, 1, True, ["Adult"]])
+    def test_what_is_no_word_is_refused(self, bad):
+        assert refused(searched, passengers=[{**ADULT, "type": bad}]) == "passengers[0].type"
+
+
+class TestDatesAndTimes:
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "2026-07-14",
+            date(2026, 7, 14),
+            datetime(2026, 7, 14, 23, 59, tzinfo=timezone(timedelta(hours=9))),
+        ],
+    )
+    def test_a_date_is_the_day_it_names(self, said):
+        assert searched(out_at=said)["request"]["out_at"] == "2026-07-14"
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "08:30",
+            time(8, 30),
+            time(8, 30, 59),
+            datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc),
+        ],
+    )
+    def test_a_time_is_its_hour_and_minute(self, said):
+        assert searched(out_time=said)["request"]["out_time"] == "08:30"
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            "",
+            "14/07/2026",
+            "2026-7-14",
+            "2026-02-30",
+            "20260714",
+            "2026-07-14T08:30",
+            "2026-07-14\n",
+            "\u0662\u0660\u0662\u0666-\u0660\u0667-\u0661\u0664",
+            20260714,
+            1.5,
+            None,
+            True,
+            time(8, 30),
+        ],
+    )
+    def test_what_is_no_date_is_refused(self, bad):
+        assert refused(searched, out_at=bad) == "out_at"
+
+    @pytest.mark.parametrize(
+        "bad", ["", "8:30", "08:60", "24:00", "0830", "08:30:00", "08:30\n", 830, None, True]
+    )
+    def test_what_is_no_time_is_refused(self, bad):
+        assert refused(searched, out_time=bad) == "out_time"
+
+    def test_the_way_back_is_checked_alike(self):
+        assert refused(searched, ret_at="tomorrow") == "ret_at"
+        assert refused(searched, ret_time="noon") == "ret_time"
+        assert refused(searched, ret_journey_id="") == "ret_journey_id"
+
+    @MANY
+    @given(st.dates(), st.times())
+    def test_every_date_and_time_says_itself(self, on, at):
+        assert day(on, "x") == day(on.isoformat(), "x") == on.isoformat()
+        assert clock_time(at, "x") == f"{at.hour:02}:{at.minute:02}"
+
+    @MANY
+    @given(st.text(max_size=16))
+    def test_no_text_passes_that_is_not_a_date(self, text):
+        with suppress(InvalidInputError):
+            assert date.fromisoformat(day(text, "x")).isoformat() == text
+
+    def test_a_payment_is_a_moment_with_a_zone(self):
+        at = datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)
+        assert moment(at, "paid_at") == "2026-07-14T08:30:00+00:00"
+        assert moment("2026-07-14T08:30:00Z", "paid_at") == "2026-07-14T08:30:00Z"
+        for bad in (at.replace(tzinfo=None), "", 1777636800, date(2026, 7, 14)):
+            with pytest.raises(InvalidInputError) as caught:
+                TicketsGroup.mark_paid(None, "t1", external_payment_ref="p", paid_at=bad)
+            assert caught.value.field == "paid_at"
+
+    def test_dates_of_a_passenger_are_dates_or_their_text(self):
+        one, other = (
+            booking(passengers=[{**TRAVELLER, "birth_date": said}])["passengers"][0]
+            for said in ("1992-02-29", date(1992, 2, 29))
+        )
+        assert one == other
+        assert one["birth_date"] == "1992-02-29"
+
+
+class TestMoney:
+    money = TypeAdapter(Money)
+
+    @MANY
+    @given(
+        st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**12), max_value=10**12)
+    )
+    def test_decimals_ints_and_texts_are_exact(self, amount):
+        assert self.money.validate_python(amount) == amount
+        assert self.money.validate_python(str(amount)) == amount
+        assert self.money.validate_python(int(amount)) == int(amount)
+
+    @MANY
+    @given(st.floats())
+    def test_a_float_is_refused_whatever_it_is(self, amount):
+        with pytest.raises(ValidationError, match="never a float"):
+            self.money.validate_python(amount)
+
+    @pytest.mark.parametrize("bad", [True, False, None, "", "ten", "NaN", Decimal("Infinity")])
+    def test_what_is_no_money_is_refused(self, bad):
+        with pytest.raises(ValidationError):
+            self.money.validate_python(bad)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "field"),
+        [
+            ({"passengers": [{**TRAVELLER, "frist_name": CANARY}]}, "passengers[0].frist_name"),
+            ({"passengers": [TRAVELLER, {"type": "Adult"}]}, "passengers[1].first_name"),
+            ({"passengers": [{**TRAVELLER, "birth_date": CANARY}]}, "passengers[0].birth_date"),
+            ({"passengers": [{**TRAVELLER, "nationality": CANARY}]}, "passengers[0].nationality"),
+            ({"passengers": [{**TRAVELLER, "age": CANARY}]}, "passengers[0].age"),
+            ({"passengers": [{**TRAVELLER, "age": -1}]}, "passengers[0].age"),
+            ({"passengers": [{**TRAVELLER, "age": 131}]}, "passengers[0].age"),
+            ({"passengers": [{**TRAVELLER, "age": 7.5}]}, "passengers[0].age"),
+            ({"passengers": [{**TRAVELLER, "order": 0}]}, "passengers[0].order"),
+            ({"passengers": [{**TRAVELLER, "first_name": " "}]}, "passengers[0].first_name"),
+            ({"passengers": [CANARY]}, "passengers[0]"),
+            ({"passengers": CANARY}, "passengers"),
+            ({"passengers": TRAVELLER}, "passengers"),
+            ({"passengers": []}, "passengers"),
+            ({"availabilities": []}, "availabilities"),
+            ({"availabilities": [{**SELECTION, "place_id": ""}]}, "availabilities[0].place_id"),
+            ({"availabilities": [{**SELECTION, "placeid": CANARY}]}, "availabilities[0].placeid"),
+            ({"availabilities": [{**SELECTION, "tariff_id": 5}]}, "availabilities[0].tariff_id"),
+            ({"vehicle": {"brand": CANARY}}, "vehicle.code"),
+            ({"vehicle": {"code": "CAR", "plate": CANARY}}, "vehicle.plate"),
+            ({"vehicle": CANARY}, "vehicle"),
+            ({"contact": {"name": CANARY}}, "contact.email"),
+            ({"contact": {"name": "A", "email": "a@b", "fax": CANARY}}, "contact.fax"),
+            ({"contact": {"name": "A", "email": 5}}, "contact.email"),
+        ],
+    )
+    def test_a_booking_says_where_it_is_wrong_and_not_with_what(self, arguments, field):
+        assert refused(booking, **arguments) == field
+
+    @pytest.mark.parametrize(
+        ("arguments", "field"),
+        [
+            ({"company": ""}, "company"),
+            ({"company": None}, "company"),
+            ({"depart_code": " "}, "depart_code"),
+            ({"arrive_code": 5}, "arrive_code"),
+            ({"out_journey_id": ".."}, "out_journey_id"),
+            ({"passengers": [{**ADULT, "age": CANARY}]}, "passengers[0].age"),
+            ({"passengers": [{"type": "Adult", "gender": "F"}]}, "passengers[0].age"),
+            ({"passengers": [ADULT, {**ADULT, "name": CANARY}]}, "passengers[1].name"),
+            ({"passengers": []}, "passengers"),
+            ({"vehicle": {"code": ""}}, "vehicle.code"),
+            ({"vehicle": {"kode": CANARY}}, "vehicle.code"),
+        ],
+    )
+    def test_a_search_says_where_it_is_wrong_and_not_with_what(self, arguments, field):
+        assert refused(searched, **arguments) == field
+
+    def test_an_argument_that_does_not_exist_is_pythons_own_error(self):
+        with pytest.raises(TypeError, match="out_tme"):
+            searched(out_tme="08:30")
+
+    def test_an_error_is_a_value_error_that_names_the_field_first(self):
+        with pytest.raises(ValueError, match=r"^out_at: a date"):
+            searched(out_at="tomorrow")
+
+    @MANY
+    @given(st.text(min_size=4, max_size=30).filter(lambda text: text.strip()))
+    def test_no_value_shows_in_an_error(self, value):
+        secret = f"{CANARY}{value}"
+        for name in ("birth_date", "doc_expiration", "nationality", "age", "gender", "order"):
+            assert refused(booking, passengers=[{**TRAVELLER, name: secret}]) == (
+                f"passengers[0].{name}"
+            )
+
+
+class TestLeftOut:
+    def test_none_is_left_out_everywhere(self):
+        assert (
+            booking(
+                reservation_type=None,
+                vehicle=None,
+                contact=None,
+                passengers=[{**TRAVELLER, "age": None, "doc_type": None, "birth_date": None}],
+            )
+            == booking()
+        )
+        assert (
+            searched(
+                out_is_open=None,
+                ret_journey_id=None,
+                ret_at=None,
+                ret_time=None,
+                ret_is_open=None,
+                vehicle=None,
+            )
+            == searched()
+        )
+        body = TicketsGroup.cancel(None, "t1", ticket_number=None).call.body
+        assert body == {"ticket_id": "t1"}
+        body = BookingsGroup.cancel(None, "b1", booking_reference=None).call.body
+        assert body == {"booking_id": "b1"}
+        body = TicketsGroup.mark_paid(
+            None, "t1", external_payment_ref="p", psp=None, paid_at=None
+        ).call.body
+        assert body == {"external_payment_ref": "p"}
+
+    def test_false_is_a_value(self):
+        assert searched(out_is_open=False)["request"]["out_is_open"] is False
+
+    def test_an_infant_of_no_years_keeps_its_age(self):
+        infant = {**TRAVELLER, "type": "Infant", "age": 0}
+        assert booking(passengers=[infant])["passengers"][0]["age"] == 0
+        found = searched(passengers=[{**ADULT, "type": "Infant", "age": 0}])
+        assert found["passengers"][0]["age"] == 0
+
+    def test_the_order_is_the_place_in_the_list(self):
+        party = [ADULT, {**ADULT, "order": 7}, ADULT]
+        assert [one["order"] for one in searched(passengers=party)["passengers"]] == [1, 7, 3]
+
+
+class TestTexts:
+    @MANY
+    @given(
+        st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=40).filter(str.strip)
+    )
+    def test_a_name_goes_as_it_stands_on_the_passport(self, name):
+        body = booking(passengers=[{**TRAVELLER, "last_name": name}])
+        assert body["passengers"][0]["last_name"] == name.strip()
+
+    @MANY
+    @given(st.text(max_size=4))
+    def test_a_country_has_two_letters(self, said):
+        if len(said) == 2 and said.isascii() and said.isalpha():
+            body = booking(passengers=[{**TRAVELLER, "nationality": said}])
+            assert body["passengers"][0]["nationality"] == said.upper()
+        else:
+            field = refused(booking, passengers=[{**TRAVELLER, "nationality": said}])
+            assert field == "passengers[0].nationality"
+
+    def test_no_input_shows_a_travellers_data_in_its_repr(self):
+        shown = repr(
+            (
+                Passenger(
+                    type=PassengerType.ADULT,
+                    first_name=CANARY,
+                    last_name=CANARY,
+                    doc_number=CANARY,
+                    email=CANARY,
+                ),
+                Contact(name=CANARY, email=CANARY, phone=CANARY, prefix=CANARY),
+                Vehicle(code="CAR", identification=CANARY),
+            )
+        )
+        assert CANARY not in shown

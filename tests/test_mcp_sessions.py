@@ -1,0 +1,473 @@
+"""The MCP session: opened once, renewed in time, named only where it should be."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import anyio
+import pytest
+
+from ferry_sdk import (
+    AsyncFerry,
+    AuthenticationError,
+    BookingCreateError,
+    ConnectionFailedError,
+    Ferry,
+    NotFoundError,
+    OutcomeUnknownError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTimeoutError,
+    ServerError,
+    UnexpectedResponseError,
+)
+from ferry_sdk.effects import Headers, Reply
+from ferry_sdk.protocols.handshake import RENEW_AFTER
+from ferry_sdk.resources.mcp import McpGroup
+from tests.support.driven import Driven, in_turn, raising, replied
+from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure
+from tests.support.trip import PASSENGERS as TRAVELLERS
+from tests.support.trip import found
+
+OPENED = "initialize", "notifications/initialized"
+MANY = 8
+VIEW = McpGroup.view_ticket(None, "t1")
+BOOK = McpGroup.create_booking(None, availabilities=SELECTION, passengers=PASSENGERS)
+TICKET_SEEN = replied(result={"structuredContent": TICKET})
+BOOKED = replied(result={"structuredContent": BOOKING})
+NOT_FOUND = replied(404, error={"code": -32600, "message": "Session not found"})
+MISSING = replied(400, error={"code": -32600, "message": "Bad Request: Missing session ID"})
+UNKNOWN_METHOD = replied(error={"code": -32601, "message": "Method not found"})
+
+
+def opening(session="session-1", version="2025-11-25", status=200):
+    result = {"protocolVersion": version, "capabilities": {}, "serverInfo": {}}
+    return replied(status, session, result=result)
+
+
+def plain(status, session=None, body=b"No"):
+    named = [] if session is None else [("mcp-session-id", session)]
+    return lambda _: Reply(status, Headers([("content-type", "text/plain"), *named]), body)
+
+
+def test_nothing_is_sent_before_the_first_call():
+    driven = Driven(opening(), TICKET_SEEN)
+    assert driven.session.stage == "unknown"
+    assert driven.call(VIEW).id == "t1"
+    assert driven.call(VIEW).id == "t1"
+    assert driven.methods == [*OPENED, "tools/call", "tools/call"]
+
+
+def test_making_a_client_asks_nothing_of_the_service(both, ferry_sandbox):
+    assert not ferry_sandbox.counters.requests
+    both.mcp.ports()
+    both.mcp.ports()
+    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": 2}
+
+
+def test_id_and_version_are_sent_back_on_all_but_initialize():
+    driven = Driven(opening("session-7", "2025-06-18"), TICKET_SEEN)
+    driven.call(VIEW)
+    (_, first), (_, notification), (_, call) = driven.sent
+    assert not {"mcp-session-id", "mcp-protocol-version"} & first.keys()
+    for headers in (notification, call):
+        assert headers["mcp-session-id"] == "session-7"
+        assert headers["mcp-protocol-version"] == "2025-06-18"
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
+def test_every_version_with_a_handshake_is_agreed_to(version):
+    driven = Driven(opening(version=version), TICKET_SEEN)
+    driven.call(VIEW)
+    assert driven.session.version == version
+
+
+def test_every_request_accepts_both_kinds_of_reply_and_bears_the_token():
+    driven = Driven(opening(), TICKET_SEEN)
+    driven.call(VIEW)
+    for _, headers in driven.sent:
+        assert headers["accept"] == "application/json, text/event-stream"
+        assert headers["content-type"] == "application/json"
+        assert headers["authorization"] == "Bearer test-token"
+    assert len({headers["x-client-correlation-id"] for _, headers in driven.sent}) == 1
+
+
+def test_a_server_that_names_no_session_is_sent_none():
+    driven = Driven(opening(session=None), TICKET_SEEN)
+    driven.call(VIEW)
+    assert all("mcp-session-id" not in headers for _, headers in driven.sent)
+    assert driven.sent[-1][1]["mcp-protocol-version"] == "2025-11-25"
+    assert driven.session.stage == "open"
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        pytest.param(plain(400, "dead"), id="400"),
+        pytest.param(plain(404, "dead"), id="404"),
+        pytest.param(plain(405, "dead"), id="405"),
+        pytest.param(plain(406, "dead"), id="406"),
+        pytest.param(opening("dead", status=400), id="400 with a result"),
+        pytest.param(UNKNOWN_METHOD, id="unknown method"),
+        pytest.param(replied(404, "dead", error={"code": -32601, "message": "no"}), id="404 RPC"),
+        pytest.param(replied(200, "dead", result={}), id="no version"),
+        pytest.param(plain(200, "dead", b"<html>"), id="a page"),
+        pytest.param(plain(202, "dead", b""), id="nothing"),
+    ],
+)
+def test_a_server_without_a_handshake_is_called_bare_from_then_on(refused):
+    driven = Driven(refused, TICKET_SEEN)
+    driven.call(VIEW)
+    driven.now += 2 * RENEW_AFTER
+    driven.call(VIEW)
+    assert driven.methods == ["initialize", "tools/call", "tools/call"]
+    assert all("mcp-session-id" not in headers for _, headers in driven.sent)
+    assert all("mcp-protocol-version" not in headers for _, headers in driven.sent)
+
+
+@pytest.mark.parametrize("handshake", ["refused", "refused_404", "refused_405"])
+def test_bare_mode_works_and_is_remembered(both, ferry_sandbox, handshake):
+    ferry_sandbox.mcp.set(handshake=handshake, session="none", stray_session_ids=True)
+    both.mcp.ports()
+    both.mcp.ports()
+    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": 2}
+
+
+def test_a_view_of_a_client_shares_its_session(both, ferry_sandbox):
+    both.mcp.ports()
+    both.with_options(language="fr").mcp.ports()
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
+
+
+def test_a_dead_id_on_an_error_is_not_taken_up(both, ferry_sandbox):
+    ferry_sandbox.mcp.set(stray_session_ids=True)
+    both.mcp.ports()
+    for kind in ("session_required", "session_expired"):
+        ferry_sandbox.faults.add(kind, "mcp.ports")
+        both.mcp.ports()
+    both.mcp.ports()
+    assert ferry_sandbox.counters.requests == {"mcp.initialize": 3, "mcp.ports": 6}
+
+
+def test_a_session_that_is_required_is_had(both, ferry_sandbox):
+    ferry_sandbox.mcp.set(session="required")
+    assert both.mcp.ports()
+    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": 1}
+
+
+def test_a_session_is_renewed_before_its_hour_is_over():
+    driven = Driven(in_turn(opening("one"), opening("two")), TICKET_SEEN)
+    driven.call(VIEW)
+    driven.now += RENEW_AFTER
+    driven.call(VIEW)
+    assert driven.methods.count("initialize") == 1
+    driven.now += 1
+    driven.call(VIEW)
+    assert driven.methods[-3:] == [*OPENED, "tools/call"]
+    (_, first), (_, notification), (_, call) = driven.sent[-3:]
+    assert not {"mcp-session-id", "mcp-protocol-version"} & first.keys()
+    assert notification["mcp-session-id"] == call["mcp-session-id"] == "two"
+    assert RENEW_AFTER < 60 * 60
+
+
+@pytest.mark.parametrize("gone", [NOT_FOUND, MISSING, plain(404)], ids=["404", "400", "404 text"])
+@pytest.mark.parametrize(("call", "answer"), [(VIEW, TICKET_SEEN), (BOOK, BOOKED)])
+def test_a_session_that_is_gone_is_renewed_and_the_call_made_once_more(gone, call, answer):
+    driven = Driven(in_turn(opening("one"), opening("two")), in_turn(gone, answer))
+    driven.call(call)
+    assert driven.methods == [*OPENED, "tools/call", *OPENED, "tools/call"]
+    assert [headers.get("mcp-session-id") for _, headers in driven.sent] == [
+        None,
+        "one",
+        "one",
+        None,
+        "two",
+        "two",
+    ]
+    assert driven.waits == []
+
+
+def test_a_session_that_is_gone_again_is_not_renewed_for_ever():
+    driven = Driven(opening(), NOT_FOUND)
+    with pytest.raises(NotFoundError) as caught:
+        driven.call(BOOK)
+    assert driven.methods == [*OPENED, "tools/call", *OPENED, "tools/call"]
+    assert caught.value.outcome == "rejected"
+
+
+def test_a_result_under_404_is_no_lost_session():
+    driven = Driven(opening(), replied(404, result={"structuredContent": BOOKING}))
+    assert driven.call(BOOK).booking_id == "b1"
+    assert driven.methods == [*OPENED, "tools/call"]
+
+
+@pytest.mark.parametrize(
+    ("members", "error"),
+    [
+        pytest.param(failure("BOOKING_CREATE_ERROR"), BookingCreateError, id="naked"),
+        pytest.param(
+            {"error": {"code": -32603, "message": "", "data": failure("BOOKING_CREATE_ERROR")}},
+            BookingCreateError,
+            id="as data",
+        ),
+        pytest.param(
+            {"error": {"code": -32601, "message": "Method not found"}},
+            NotFoundError,
+            id="unknown method",
+        ),
+    ],
+)
+def test_a_refusal_under_404_is_no_lost_session(members, error):
+    driven = Driven(opening(), replied(404, **members))
+    with pytest.raises(error) as caught:
+        driven.call(BOOK)
+    assert caught.value.outcome == "rejected"
+    assert driven.methods == [*OPENED, "tools/call"]
+
+
+def test_a_code_that_no_tool_has_may_tell_of_a_lost_session():
+    gone = replied(404, **failure("SESSION_EXPIRED"))
+    driven = Driven(opening(), in_turn(gone, BOOKED))
+    assert driven.call(BOOK).booking_id == "b1"
+    assert driven.methods == [*OPENED, "tools/call", *OPENED, "tools/call"]
+
+
+@pytest.mark.parametrize("kind", ["session_expired", "session_required"])
+def test_a_write_that_met_the_end_of_its_session_is_done_once(both, ferry_sandbox, kind):
+    sailing = found(both)
+    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    both.mcp.ports()
+    ferry_sandbox.faults.add(kind, "mcp.create_booking")
+    both.mcp.create_booking(availabilities=[selection], passengers=TRAVELLERS)
+    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
+    assert ferry_sandbox.counters.requests["mcp.create_booking"] == 2
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
+
+
+def test_a_session_that_the_service_has_ended_is_renewed(both, ferry_sandbox):
+    both.mcp.ports()
+    ferry_sandbox.clock.advance(3601)
+    both.mcp.list_tools()
+    both.mcp.ports()
+    assert ferry_sandbox.counters.requests == {
+        "mcp.initialize": 2,
+        "mcp.ports": 2,
+        "mcp.list_tools": 2,
+    }
+
+
+def test_a_server_that_begins_to_want_sessions_gets_them():
+    driven = Driven(in_turn(plain(405), opening("one")), in_turn(TICKET_SEEN, MISSING, TICKET_SEEN))
+    driven.call(VIEW)
+    driven.call(VIEW)
+    assert driven.session.stage == "open"
+    assert driven.sent[-1][1]["mcp-session-id"] == "one"
+
+
+@pytest.mark.parametrize("call", [VIEW, BOOK], ids=["read", "write"])
+@pytest.mark.parametrize("code", [-32020, -32021, -32022])
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_server_of_another_era_is_named_as_that(call, code, status):
+    modern = replied(status, error={"code": code, "message": "Unsupported protocol version"})
+    driven = Driven(modern, TICKET_SEEN)
+    with pytest.raises(UnexpectedResponseError, match="without a handshake") as caught:
+        driven.call(call)
+    assert caught.value.outcome == "not_sent"
+    assert set(driven.methods) == {"initialize"}
+
+
+@pytest.mark.parametrize(
+    ("handshake", "words"),
+    [("modern_only", "without a handshake"), ("odd_version", "a version of MCP")],
+)
+def test_a_version_that_is_not_spoken_ends_the_call(both, ferry_sandbox, handshake, words):
+    ferry_sandbox.mcp.set(handshake=handshake)
+    with pytest.raises(UnexpectedResponseError, match=words):
+        both.with_options(max_retries=0).mcp.ports()
+    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1}
+
+
+@pytest.mark.parametrize("version", ["1.0", "2026-07-28", 7, ["2025-11-25"], {"a": 1}])
+def test_a_version_of_any_other_kind_is_refused(version):
+    driven = Driven(opening(version=version), TICKET_SEEN)
+    with pytest.raises(UnexpectedResponseError):
+        driven.call(VIEW)
+    assert driven.session.stage == "unknown"
+
+
+def test_an_id_that_cannot_stand_in_a_header_is_refused():
+    driven = Driven(opening(session="one\x00"), TICKET_SEEN)
+    with pytest.raises(UnexpectedResponseError, match="Mcp-Session-Id"):
+        driven.call(VIEW)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        raising(RequestTimeoutError("slow", outcome="unknown")),
+        raising(ConnectionFailedError("cut", outcome="unknown")),
+        plain(503),
+        plain(500),
+        plain(429),
+    ],
+    ids=["time-out", "cut", "503", "500", "429"],
+)
+def test_a_handshake_that_fails_before_a_write_is_tried_again(trouble):
+    driven = Driven(in_turn(trouble, opening()), BOOKED)
+    assert driven.call(BOOK).booking_id == "b1"
+    assert driven.methods == ["initialize", *OPENED, "tools/call"]
+    assert len(driven.waits) == 1
+
+
+@pytest.mark.parametrize(
+    ("trouble", "error"),
+    [
+        (raising(RequestTimeoutError("slow", outcome="unknown")), RequestTimeoutError),
+        (raising(ConnectionFailedError("cut", outcome="unknown")), ConnectionFailedError),
+        (plain(502), ServerError),
+        (plain(429), RateLimitError),
+    ],
+)
+def test_a_handshake_that_always_fails_leaves_the_write_not_sent(trouble, error):
+    driven = Driven(trouble, BOOKED)
+    with pytest.raises(error) as caught:
+        driven.call(BOOK)
+    assert caught.value.outcome == "not_sent"
+    assert [attempt.sent for attempt in caught.value.attempts] == [False, False, False]
+    assert driven.methods == ["initialize"] * 3
+
+
+def test_a_lost_reply_to_the_handshake_loses_no_booking(both, ferry_sandbox):
+    sailing = found(both)
+    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    ferry_sandbox.faults.add("lose_reply", "mcp.initialize")
+    both.mcp.create_booking(availabilities=[selection], passengers=TRAVELLERS)
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
+    assert ferry_sandbox.counters.requests["mcp.create_booking"] == 1
+    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
+
+
+def test_a_renewal_that_fails_leaves_the_write_not_sent():
+    lost = raising(RequestTimeoutError("slow", outcome="unknown"))
+    driven = Driven(in_turn(opening(), lost), NOT_FOUND)
+    with pytest.raises(RequestTimeoutError) as caught:
+        driven.call(BOOK)
+    assert caught.value.outcome == "not_sent"
+
+
+def test_a_write_lost_after_the_handshake_is_unknown_all_the_same():
+    lost = raising(RequestTimeoutError("slow", outcome="unknown"))
+    driven = Driven(opening(), lost)
+    with pytest.raises(OutcomeUnknownError):
+        driven.call(BOOK)
+    assert driven.methods == [*OPENED, "tools/call"]
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(401, AuthenticationError), (403, PermissionDeniedError)]
+)
+@pytest.mark.parametrize("call", [VIEW, BOOK], ids=["read", "write"])
+def test_a_token_refused_at_the_handshake_ends_the_call(status, error, call):
+    refused = replied(status, "dead", error="invalid_token", error_description="Expired")
+    driven = Driven(refused, TICKET_SEEN)
+    with pytest.raises(error, match="Expired") as caught:
+        driven.call(call)
+    assert caught.value.outcome == "rejected"
+    assert driven.methods == ["initialize"]
+    driven.opening = opening("one")
+    driven.answering = in_turn(BOOKED if call is BOOK else TICKET_SEEN)
+    driven.call(call)
+    assert driven.sent[-1][1]["mcp-session-id"] == "one"
+
+
+def test_a_wrong_token_is_refused_at_the_handshake(clients, ferry_sandbox):
+    client = clients("wrong", base_url=ferry_sandbox.base_url)
+    with pytest.raises(AuthenticationError):
+        client.mcp.ports()
+    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1}
+
+
+@pytest.mark.parametrize("told", [plain(500), plain(404), raising(ConnectionFailedError("cut"))])
+def test_whatever_becomes_of_the_notification_the_session_stands(told):
+    driven = Driven(opening(), TICKET_SEEN)
+    driven.notified = told
+    assert driven.call(VIEW).id == "t1"
+    assert driven.methods == [*OPENED, "tools/call"]
+
+
+def threads(work):
+    """Does the work in many threads that begin together."""
+    ready = threading.Barrier(MANY)
+
+    def begun(number):
+        ready.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(MANY) as pool:
+        return list(pool.map(begun, range(MANY)))
+
+
+def tasks(backend, sandbox, *rounds):
+    """Makes many calls at once in each round, in tasks of one client."""
+
+    async def main():
+        async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            for prepare in rounds:
+                prepare()
+                async with anyio.create_task_group() as group:
+                    for _ in range(MANY):
+                        group.start_soon(ferry.mcp.ports)
+
+    anyio.run(main, backend=backend)
+
+
+def slow_handshake(sandbox):
+    sandbox.faults.add("delay_before", "mcp.initialize", seconds=0.2)
+
+
+def ended(sandbox):
+    """Ends all sessions; the next handshake is slow, so that every call meets the end."""
+    sandbox.clock.advance(3601)
+    slow_handshake(sandbox)
+
+
+def test_first_calls_of_many_threads_make_one_handshake(ferry_sandbox):
+    slow_handshake(ferry_sandbox)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        threads(lambda _: ferry.mcp.ports())
+    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": MANY}
+
+
+def test_threads_that_meet_the_same_end_renew_once(ferry_sandbox):
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        ferry.mcp.ports()
+        ended(ferry_sandbox)
+        ferry_sandbox.faults.add("delay_before", "mcp.ports", times=MANY, seconds=0.1)
+        threads(lambda _: ferry.mcp.ports())
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
+    assert ferry_sandbox.counters.requests["mcp.ports"] == 1 + 2 * MANY
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_first_calls_of_many_tasks_make_one_handshake(ferry_sandbox, backend):
+    tasks(backend, ferry_sandbox, lambda: slow_handshake(ferry_sandbox))
+    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": MANY}
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_tasks_that_meet_the_same_end_renew_once(ferry_sandbox, backend):
+    def second():
+        ended(ferry_sandbox)
+        ferry_sandbox.faults.add("delay_before", "mcp.ports", times=MANY, seconds=0.1)
+
+    tasks(backend, ferry_sandbox, lambda: None, second)
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
+    assert ferry_sandbox.counters.requests["mcp.ports"] == 3 * MANY
+
+
+def test_a_handshake_that_failed_is_made_by_the_next_in_turn(ferry_sandbox):
+    ferry_sandbox.faults.add("cut_before", "mcp.initialize")
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        threads(lambda _: ferry.mcp.ports())
+    assert ferry_sandbox.counters.requests == {"mcp.initialize": 2, "mcp.ports": MANY}

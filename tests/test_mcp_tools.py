@@ -1,0 +1,438 @@
+"""The five tools and six catalogues of the MCP endpoint: what is sent, and what is read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ferry_sdk import (
+    Availability,
+    AvailabilityError,
+    BookingConfirmation,
+    BookingConfirmError,
+    BookingCreated,
+    BookingCreateError,
+    Company,
+    Country,
+    InvalidInputError,
+    McpPort,
+    NotFoundError,
+    OutcomeUnknownError,
+    PermissionDeniedError,
+    Records,
+    ScheduledDeparture,
+    Ticket,
+    TicketCancelError,
+    TicketCancellation,
+    TicketNotFoundError,
+    TicketStatus,
+    VehicleBrand,
+    VehicleModel,
+)
+from ferry_sdk.models import McpResource, McpTool
+from tests.support.summer import CAR, TRAVELLER, booked, chosen, search, stopped, ticket_of
+from tests.support.wire import recorded
+
+FAMILY = [
+    {"type": "Adult", "first_name": "Zoë", "last_name": "Berg", "gender": "Female"},
+    {"type": "Child", "first_name": "Max", "last_name": "Berg", "gender": "M", "age": 7},
+    {"type": "Infant", "first_name": "Ida", "last_name": "Berg", "gender": "F", "age": 1},
+]
+AGES = [
+    {"type": "Adult", "gender": "F", "age": 34},
+    {"type": "Child", "gender": "M", "age": 7},
+    {"type": "Infant", "gender": "F", "age": 1},
+]
+
+
+@pytest.fixture(autouse=True)
+def summer(ferry_sandbox):
+    return stopped(ferry_sandbox)
+
+
+@pytest.fixture
+def wired(clients, ferry_sandbox):
+    with recorded(clients, ferry_sandbox) as made:
+        yield made
+
+
+class TestTheWire:
+    def test_a_session_is_opened_once_and_then_named(self, wired):
+        ferry, wire = wired
+        ferry.mcp.countries()
+        ferry.mcp.companies()
+        methods = [json.loads(one.content)["method"] for one in wire.requests]
+        assert methods == [
+            "initialize",
+            "notifications/initialized",
+            "resources/read",
+            "resources/read",
+        ]
+        opened = wire.responses[0].headers["mcp-session-id"]
+        assert "mcp-session-id" not in wire.requests[0].headers
+        for one in wire.requests[1:]:
+            assert one.headers["mcp-session-id"] == opened
+            assert one.headers["mcp-protocol-version"] == "2025-11-25"
+
+    def test_every_message_keeps_the_conventions(self, clients, ferry_sandbox):
+        with recorded(clients, ferry_sandbox, language="el", client_version=2) as (ferry, wire):
+            ferry.mcp.search_availability(**search())
+        for one in wire.requests:
+            assert (one.method, one.url.raw_path) == ("POST", b"/mcp")
+            assert one.headers["authorization"] == f"Bearer {ferry_sandbox.token}"
+            assert one.headers["content-type"] == "application/json"
+            assert one.headers["accept"] == "application/json, text/event-stream"
+            assert one.headers["accept-language"] == "el"
+            assert one.headers["x-client-version"] == "2"
+            message = json.loads(one.content)
+            assert message["jsonrpc"] == "2.0"
+            assert message["method"].startswith("notifications/") or message["id"]
+        assert len({one.headers["x-client-correlation-id"] for one in wire.requests}) == 1
+
+    def test_no_two_requests_have_one_id(self, wired):
+        ferry, wire = wired
+        for _ in range(3):
+            ferry.mcp.countries()
+        ids = [json.loads(one.content).get("id") for one in wire.requests]
+        asked = [one for one in ids if one is not None]
+        assert len(set(asked)) == len(asked) == 4
+
+
+class TestSearch:
+    def test_it_has_the_body_of_the_rest_search(self, wired):
+        ferry, wire = wired
+        trip = search(back=True, passengers=AGES, vehicle={"code": CAR})
+        found = ferry.mcp.search_availability(**trip)
+        asked = wire.tool_arguments()
+        assert wire.body["params"]["name"] == "search_availability"
+        rest = ferry.availability.search(**trip)
+        assert asked == wire.body
+        assert isinstance(found, Records)
+        assert {type(one) for one in found} == {Availability}
+        assert found == rest
+
+    def test_nothing_sails_is_the_error_of_rest(self, both):
+        with pytest.raises(AvailabilityError) as caught:
+            both.mcp.search_availability(**search(out_at="2026-07-15"))
+        assert caught.value.code == "AVAILABILITY_ERROR"
+        assert caught.value.outcome == "rejected"
+
+
+class TestCreate:
+    def test_it_speaks_the_words_of_mcp(self, wired):
+        ferry, wire = wired
+        found = ferry.mcp.search_availability(**search(passengers=AGES))
+        selections = chosen(found)
+        made = ferry.mcp.create_booking(
+            availabilities=selections,
+            passengers=FAMILY,
+            reservation_type="TICKET",
+            contact={"name": "Zoë", "email": "zoe@example.org", "prefix": "+49", "phone": "3012"},
+        )
+        assert wire.body["params"]["name"] == "create_booking"
+        asked = wire.tool_arguments()
+        assert asked == {
+            "availabilities": [one.model_dump() for one in selections],
+            "passengers": [
+                {
+                    "order": 1,
+                    "type": "ADT",
+                    "first_name": "Zoë",
+                    "last_name": "Berg",
+                    "gender": "F",
+                },
+                {
+                    "order": 2,
+                    "type": "CHD",
+                    "first_name": "Max",
+                    "last_name": "Berg",
+                    "gender": "M",
+                    "age": 7,
+                },
+                {
+                    "order": 3,
+                    "type": "INF",
+                    "first_name": "Ida",
+                    "last_name": "Berg",
+                    "gender": "F",
+                    "age": 1,
+                },
+            ],
+            "reservation_type": "TICKET",
+            "contact": {
+                "name": "Zoë",
+                "email": "zoe@example.org",
+                "prefix": "+49",
+                "phone": "3012",
+            },
+        }
+        assert type(made) is BookingCreated
+        booking = ferry.bookings.get(made.booking_id)
+        assert booking.total_price == made.total_price
+        assert len(booking.tickets[0].passengers) == 3
+
+    def test_the_same_party_over_rest_is_in_the_words_of_rest(self, wired):
+        ferry, wire = wired
+        selections = chosen(ferry.availability.search(**search(passengers=AGES)))
+        ferry.bookings.create(availabilities=selections, passengers=FAMILY)
+        assert [(one["type"], one["gender"]) for one in wire.body["passengers"]] == [
+            ("Adult", "F"),
+            ("Child", "M"),
+            ("Infant", "F"),
+        ]
+
+    def test_an_id_of_the_search_stands_instead_of_availabilities(self, wired):
+        ferry, wire = wired
+        one = ferry.mcp.search_availability(**search())[0]
+        made = ferry.mcp.create_booking(id=one.id, passengers=[TRAVELLER])
+        asked = wire.tool_arguments()
+        assert asked["id"] == one.id
+        assert "availabilities" not in asked
+        assert made.total_price == min(t.amount for t in one.tariffs if t.type == "Ticket")
+
+    @pytest.mark.parametrize(
+        "choice", [{}, {"id": "a1", "availabilities": []}, {"id": ""}, {"availabilities": []}]
+    )
+    def test_both_or_neither_is_refused_before_the_wire(self, wired, choice):
+        ferry, wire = wired
+        with pytest.raises(InvalidInputError) as caught:
+            ferry.mcp.create_booking(passengers=[TRAVELLER], **choice)
+        assert caught.value.field in {"id", "availabilities"}
+        assert wire.requests == []
+
+    def test_a_refusal_has_the_code_of_the_tool(self, both, ferry_sandbox):
+        with pytest.raises(BookingCreateError) as caught:
+            both.mcp.create_booking(id="nothing", passengers=[TRAVELLER])
+        assert caught.value.outcome == "rejected"
+        assert not ferry_sandbox.counters.effects_of("bookings.create")
+
+
+class TestConfirmViewCancel:
+    def test_the_trip_gives_what_rest_gives(self, wired):
+        ferry, wire = wired
+        made = booked(ferry)
+        confirmed = ferry.mcp.confirm_booking(made.booking_id)
+        assert wire.body["params"] == {
+            "name": "confirm_booking",
+            "arguments": {"id": made.booking_id},
+        }
+        assert type(confirmed) is BookingConfirmation
+        assert (confirmed.booking_id, confirmed.status) == (made.booking_id, "confirmed")
+
+        seen = ferry.mcp.view_ticket(confirmed.ticket_id)
+        assert wire.body["params"] == {
+            "name": "view_ticket",
+            "arguments": {"id": confirmed.ticket_id},
+        }
+        assert type(seen) is Ticket
+        rest = ferry.tickets.get(confirmed.ticket_id)
+        assert seen.model_dump(exclude={"booking"}) == rest.model_dump()
+        assert seen.model_extra is not None
+        assert seen.model_extra["booking"]["booking_id"] == made.booking_id
+
+        done = ferry.mcp.cancel_ticket(confirmed.ticket_id, ticket_number=seen.ticket_number)
+        assert wire.body["params"] == {
+            "name": "cancel_ticket",
+            "arguments": {
+                "ticket_id": confirmed.ticket_id,
+                "ticket_number": seen.ticket_number,
+            },
+        }
+        assert type(done) is TicketCancellation
+        assert (done.ticket_id, done.status) == (confirmed.ticket_id, "cancelled")
+        assert ferry.mcp.view_ticket(confirmed.ticket_id).status is TicketStatus.CANCELED
+
+    def test_a_number_that_is_not_known_is_left_out(self, wired):
+        ferry, wire = wired
+        ticket = ticket_of(ferry)
+        ferry.mcp.cancel_ticket(ticket.id, ticket_number=None)
+        assert wire.tool_arguments() == {"ticket_id": ticket.id}
+
+    def test_refusals_have_the_codes_of_their_tools(self, both):
+        made = booked(both)
+        both.mcp.confirm_booking(made.booking_id)
+        with pytest.raises(BookingConfirmError):
+            both.mcp.confirm_booking(made.booking_id)
+        with pytest.raises(TicketNotFoundError) as caught:
+            both.mcp.view_ticket("nothing")
+        assert caught.value.code == "TICKET_NOT_FOUND"
+        with pytest.raises(TicketCancelError):
+            both.mcp.cancel_ticket("nothing")
+
+    def test_a_read_only_token_changes_nothing(self, clients, both, ferry_sandbox):
+        reader = clients(ferry_sandbox.read_only_token, base_url=ferry_sandbox.base_url)
+        made = booked(both)
+        with pytest.raises(PermissionDeniedError):
+            reader.mcp.confirm_booking(made.booking_id)
+        assert not ferry_sandbox.counters.effects_of("bookings.confirm")
+
+    @pytest.mark.parametrize("bad", ["", "..", None, 5])
+    def test_an_id_that_is_none_is_refused_before_the_wire(self, wired, bad):
+        ferry, wire = wired
+        for field, call in (
+            ("booking_id", ferry.mcp.confirm_booking),
+            ("ticket_id", ferry.mcp.view_ticket),
+            ("ticket_id", ferry.mcp.cancel_ticket),
+        ):
+            with pytest.raises(InvalidInputError) as caught:
+                call(bad)
+            assert caught.value.field == field
+        assert wire.requests == []
+
+
+class TestCatalogues:
+    @pytest.mark.parametrize(
+        ("name", "uri", "kind"),
+        [
+            ("ports", "ports", McpPort),
+            ("companies", "companies", Company),
+            ("countries", "countries", Country),
+            ("vehicle_brands", "vehicle-brands", VehicleBrand),
+            ("vehicle_data", "vehicle-data", VehicleModel),
+            ("departures", "departures", ScheduledDeparture),
+        ],
+    )
+    def test_each_is_a_resource_of_records(self, wired, name, uri, kind):
+        ferry, wire = wired
+        found = getattr(ferry.mcp, name)()
+        assert wire.body["method"] == "resources/read"
+        assert wire.body["params"] == {"uri": f"resource://service/{uri}"}
+        assert isinstance(found, Records)
+        assert {type(one) for one in found} == {kind}
+        assert found.unreadable == ()
+
+    def test_a_port_has_its_city_and_its_place_on_earth(self, both):
+        port = next(one for one in both.mcp.ports() if one.code == "FRMRS")
+        assert (port.name, port.city, port.country) == ("Marseille", "Marseille", "France")
+        assert port.latitude == pytest.approx(43.3, abs=0.2)
+        assert port.longitude == pytest.approx(5.35, abs=0.2)
+        assert port.model_extra == {"country_code": "FR", "timezone": "Europe/Paris"}
+
+    def test_a_company_has_its_code_and_logo(self, both, ferry_sandbox):
+        company = next(one for one in both.mcp.companies() if one.code == "CTN")
+        known = ferry_sandbox.network.operator("CTN", "company")
+        assert (company.id, company.name, company.logo) == (known.id, known.name, known.logo)
+
+    def test_a_country_has_its_prefix_and_its_names(self, both):
+        country = next(one for one in both.mcp.countries() if one.code == "GR")
+        assert (country.name, country.phone_prefix) == ("Greece", "+30")
+        assert country.names["el"] == "Ελλάδα"
+
+    def test_names_come_in_the_language_asked_for(self, both):
+        greek = both.with_options(language="el").mcp.countries()
+        assert next(one for one in greek if one.code == "GR").name == "Ελλάδα"
+
+    def test_a_vehicle_has_its_size(self, both):
+        vehicle = next(one for one in both.mcp.vehicle_data() if one.code == CAR)
+        assert (vehicle.brand, vehicle.model, vehicle.type) == ("Abarth", "595", "CAR")
+        assert (vehicle.length, vehicle.height) == (3.66, 1.49)
+
+    def test_a_departure_is_two_moments_of_a_ship(self, both):
+        one = both.mcp.departures()[0]
+        assert one.depart_at.tzinfo is not None
+        assert one.depart_at < one.arrive_at
+        assert one.journey_id
+        assert one.ship
+        assert one.company["code"]
+        assert len(one.depart_code) == len(one.arrive_code) == 5
+
+
+class TestAnyToolOrResource:
+    def test_a_tool_gives_its_json(self, both):
+        ticket = ticket_of(both)
+        value = both.mcp.call_tool("view_ticket", {"id": ticket.id})
+        assert Ticket.model_validate(value).id == ticket.id
+        assert value["status"] == "Issued"
+
+    def test_a_list_stays_a_list(self, both):
+        trip = {
+            "request": {
+                name: value.isoformat() if name == "out_at" else value
+                for name, value in search().items()
+                if name != "passengers"
+            },
+            "passengers": [
+                {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 34}
+            ],
+        }
+        value = both.mcp.call_tool("search_availability", trip)
+        assert isinstance(value, list)
+        assert [one["id"] for one in value] == [
+            one.id for one in both.mcp.search_availability(**search())
+        ]
+
+    def test_a_tool_of_the_table_has_its_row(self, both, ferry_sandbox):
+        made = booked(both)
+        ferry_sandbox.faults.add("lose_reply", "mcp.confirm_booking")
+        with pytest.raises(OutcomeUnknownError) as caught:
+            both.mcp.call_tool("confirm_booking", {"id": made.booking_id})
+        assert caught.value.operation == "mcp.confirm_booking"
+        assert ferry_sandbox.counters.requests["mcp.confirm_booking"] == 1
+
+    def test_a_tool_that_reads_is_asked_again(self, both, ferry_sandbox):
+        ticket = ticket_of(both)
+        ferry_sandbox.faults.add("lose_reply", "mcp.view_ticket")
+        assert both.mcp.call_tool("view_ticket", {"id": ticket.id})["id"] == ticket.id
+        assert ferry_sandbox.counters.requests["mcp.view_ticket"] == 2
+
+    def test_an_unknown_tool_is_refused(self, both):
+        with pytest.raises(Exception) as caught:  # noqa: PT011 -- asserted in full below
+            both.mcp.call_tool("sing", {})
+        assert caught.value.outcome == "rejected"
+        assert caught.value.operation == "mcp.call_tool"
+
+    def test_a_resource_gives_its_json(self, both):
+        value = both.mcp.read_resource("resource://service/countries")
+        assert isinstance(value, list)
+        assert {"code", "name", "phone_prefix", "names"} == set(value[0])
+
+    def test_an_unknown_resource_is_not_found(self, both):
+        with pytest.raises(NotFoundError):
+            both.mcp.read_resource("resource://service/songs")
+
+    def test_arguments_that_json_cannot_carry_are_refused(self, wired):
+        ferry, wire = wired
+        ferry.mcp.list_tools()
+        before = len(wire.requests)
+        with pytest.raises(InvalidInputError) as caught:
+            ferry.mcp.call_tool("view_ticket", {"id": object()})
+        assert caught.value.outcome == "not_sent"
+        assert len(wire.requests) == before
+
+    def test_the_tools_are_listed(self, wired):
+        ferry, wire = wired
+        tools = ferry.mcp.list_tools()
+        assert wire.body["method"] == "tools/list"
+        assert {type(one) for one in tools} == {McpTool}
+        assert [one.name for one in tools] == [
+            "search_availability",
+            "create_booking",
+            "confirm_booking",
+            "view_ticket",
+            "cancel_ticket",
+        ]
+        for tool in tools:
+            assert tool.description
+            assert tool.input_schema["type"] == "object"
+            assert tool.annotations["readOnlyHint"] is (
+                tool.name in {"search_availability", "view_ticket"}
+            )
+
+    def test_the_resources_are_listed(self, wired):
+        ferry, wire = wired
+        resources = ferry.mcp.list_resources()
+        assert wire.body["method"] == "resources/list"
+        assert {type(one) for one in resources} == {McpResource}
+        assert {one.uri for one in resources} == {
+            f"resource://service/{name}"
+            for name in (
+                "ports",
+                "companies",
+                "countries",
+                "vehicle-brands",
+                "vehicle-data",
+                "departures",
+            )
+        }
+        assert {one.mime_type for one in resources} == {"application/json"}

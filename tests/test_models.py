@@ -1,0 +1,693 @@
+"""The records on the wire: every field of the interface's tables, read into its type."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from contextlib import suppress
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from ferry_sdk import InvalidInputError, Selection
+from ferry_sdk.models import (
+    ActionType,
+    Availability,
+    Booking,
+    BookingCancellation,
+    BookingConfirmation,
+    BookingCreated,
+    CancellationFee,
+    Departure,
+    Direction,
+    Gateway,
+    Gender,
+    InBoard,
+    Journey,
+    Kept,
+    KeptLine,
+    McpPort,
+    Model,
+    OpenEnum,
+    PassengerType,
+    PaymentRecorded,
+    PaymentStatus,
+    Place,
+    PlaceGender,
+    PlaceType,
+    PlaceUse,
+    Port,
+    PossibleAction,
+    Pricing,
+    Provider,
+    Received,
+    ReservationType,
+    Reverse,
+    SailingCompany,
+    Stage,
+    Tariff,
+    TariffType,
+    Ticket,
+    TicketCancellation,
+    TicketDirection,
+    TicketJourney,
+    TicketPassenger,
+    TicketStatus,
+    TicketVehicle,
+    VehicleBrand,
+    VehicleType,
+    Voucher,
+)
+from ferry_sdk.models.bookings import Balance
+from tests.support import samples
+
+MANY = settings(deadline=None, max_examples=60)
+
+RECORDS = {
+    Availability: samples.AVAILABILITY,
+    SailingCompany: samples.AVAILABILITY["company"],
+    Provider: samples.AVAILABILITY["provider"],
+    Gateway: samples.AVAILABILITY["gateway"],
+    Tariff: samples.TARIFF,
+    Place: samples.PLACE,
+    InBoard: samples.IN_BOARD,
+    Booking: samples.BOOKING,
+    BookingCreated: samples.BOOKING_CREATED,
+    PossibleAction: samples.POSSIBLE_ACTION,
+    Pricing: samples.PRICING,
+    Received: samples.PRICING["received"],
+    Kept: samples.PRICING["kept"],
+    KeptLine: samples.PRICING["kept"]["lines"][0],
+    Reverse: samples.PRICING["reverse"],
+    Balance: samples.PRICING["balance"],
+    BookingConfirmation: samples.BOOKING_CONFIRMATION,
+    BookingCancellation: samples.BOOKING_CANCELLATION,
+    CancellationFee: samples.CANCELLATION_FEE,
+    Ticket: samples.TICKET,
+    TicketVehicle: samples.TICKET_VEHICLE,
+    TicketPassenger: samples.TICKET_PASSENGER,
+    TicketJourney: samples.JOURNEY_ON_TICKET,
+    TicketCancellation: samples.TICKET_CANCELLATION,
+    Voucher: samples.VOUCHER,
+    PaymentRecorded: samples.PAYMENT_RECORDED,
+    Journey: samples.JOURNEY,
+    Departure: samples.DEPARTURE,
+    Port: samples.PORT,
+    VehicleBrand: samples.VEHICLE_BRAND,
+    VehicleType: samples.VEHICLE_TYPE,
+}
+
+NULL_BY_THE_INTERFACE = {
+    Availability: {"animals"},
+    Booking: {"expire_at", "pricing"},
+    PossibleAction: {"timeLimit"},
+    Ticket: {"ticket_number", "pdf_url", "vehicle"},
+    Voucher: {"url"},
+}
+NULL_BESIDES = {
+    BookingConfirmation: {"ticket_number"},  # null before issuance, as on the ticket
+    BookingCancellation: {"refund_amount"},  # not known where the effect was read back
+    Ticket: {"qr_code", "boarding_time"},  # "also described" as something else; read as ""
+    Pricing: {"received", "kept", "reverse", "balance"},
+    Received: {"from_label", "from_kind"},
+    Reverse: {"to_label", "to_kind"},
+    Balance: {"before", "after"},
+    TicketVehicle: set(samples.TICKET_VEHICLE),
+    TicketPassenger: set(samples.TICKET_PASSENGER) - {"first_name", "last_name"},
+}
+ABSENT = {
+    Availability: {"vehicle", "meals", "animals", "stops"},
+    SailingCompany: {"logo"},
+    Tariff: {"roundtrip_locked"},
+    Place: {"in_board"},
+    InBoard: set(samples.IN_BOARD),
+    Booking: {"journey_details"},
+    PossibleAction: {"timeLimit", "requestedItems"},
+    Kept: {"lines"},
+    Ticket: {"qr_code", "boarding_time"},
+    Pricing: NULL_BESIDES[Pricing],
+    Received: NULL_BESIDES[Received],
+    Reverse: NULL_BESIDES[Reverse],
+    Balance: NULL_BESIDES[Balance],
+    TicketVehicle: NULL_BESIDES[TicketVehicle],
+    TicketPassenger: NULL_BESIDES[TicketPassenger],
+}
+OUR_OWN = {"read_back"}
+
+FIELDS = [
+    pytest.param(model, field, id=f"{model.__name__}.{field}")
+    for model, sample in RECORDS.items()
+    for field in sample
+]
+MODELS = [pytest.param(model, sample, id=model.__name__) for model, sample in RECORDS.items()]
+ENUMS = [
+    ActionType,
+    Direction,
+    Gender,
+    PassengerType,
+    PaymentStatus,
+    PlaceGender,
+    PlaceType,
+    PlaceUse,
+    ReservationType,
+    Stage,
+    TariffType,
+    TicketDirection,
+    TicketStatus,
+]
+
+
+@pytest.mark.parametrize(("model", "sample"), MODELS)
+class TestEveryRecord:
+    def test_it_has_the_fields_of_its_table_and_no_others(self, model, sample):
+        named = {field.alias or name for name, field in model.model_fields.items()}
+        assert named - OUR_OWN == set(sample)
+
+    def test_it_is_read_whole(self, model, sample):
+        record = model.model_validate(sample)
+        assert record.model_extra == {}
+        assert record.model_fields_set == set(model.model_fields) - OUR_OWN
+
+    def test_it_cannot_be_changed(self, model, sample):
+        record = model.model_validate(sample)
+        for name in model.model_fields:
+            with pytest.raises(ValidationError):
+                setattr(record, name, None)
+            with pytest.raises(ValidationError):
+                delattr(record, name)
+        assert record == model.model_validate(sample)
+
+    def test_arrays_are_tuples(self, model, sample):
+        record = model.model_validate(sample)
+        for name, field in model.model_fields.items():
+            if isinstance(sample.get(field.alias or name), list):
+                assert type(getattr(record, name)) is tuple
+
+    def test_a_field_never_seen_is_kept_and_does_not_show(self, model, sample):
+        news = {"deck_nine": {"of": ["Zanzibar", 1]}}
+        record = model.model_validate({**sample, **news})
+        assert record.model_extra == news
+        assert record.model_dump()["deck_nine"] == news["deck_nine"]
+        assert "Zanzibar" not in repr(record)
+        assert record != model.model_validate(sample)
+
+    def test_it_survives_json_by_either_name(self, model, sample):
+        record = model.model_validate({**sample, "deck_nine": [1]})
+        for by_alias in (True, False):
+            text = record.model_dump_json(by_alias=by_alias)
+            assert model.model_validate_json(text) == record
+            assert model.model_validate(json.loads(text)) == record
+        assert model.model_validate(record.model_dump()) == record
+
+    def test_it_survives_pickle_and_copies(self, model, sample):
+        record = model.model_validate({**sample, "deck_nine": [1]})
+        for twin in (
+            pickle.loads(pickle.dumps(record)),  # noqa: S301
+            copy.copy(record),
+            copy.deepcopy(record),
+            record.model_copy(),
+        ):
+            assert twin == record
+            assert type(twin) is model
+            assert twin.model_extra == {"deck_nine": [1]}
+
+    def test_it_is_not_a_list_and_not_a_text(self, model, sample):
+        for other in ([sample], json.dumps(sample), None, 5):
+            with pytest.raises(ValidationError):
+                model.model_validate(other)
+
+    def test_its_json_schema_can_be_made(self, model, sample):
+        assert model.model_json_schema()["type"] == "object"
+
+
+@pytest.mark.parametrize(("model", "field"), FIELDS)
+class TestEveryField:
+    def test_it_is_null_only_where_that_means_something(self, model, field):
+        nullable = NULL_BY_THE_INTERFACE.get(model, set()) | NULL_BESIDES.get(model, set())
+        value = {**RECORDS[model], field: None}
+        if field in nullable:
+            model.model_validate(value)
+        else:
+            with pytest.raises(ValidationError) as caught:
+                model.model_validate(value)
+            assert caught.value.errors()[0]["loc"][0] == field
+
+    def test_it_is_absent_only_where_that_is_known(self, model, field):
+        value = {name: one for name, one in RECORDS[model].items() if name != field}
+        if field in ABSENT.get(model, set()):
+            model.model_validate(value)
+        else:
+            with pytest.raises(ValidationError) as caught:
+                model.model_validate(value)
+            assert caught.value.errors()[0]["loc"] == (field,)
+
+
+class TestAvailability:
+    one = Availability.model_validate(samples.AVAILABILITY)
+
+    def test_every_field_has_its_value(self):
+        one = self.one
+        plus_two, plus_one = timezone(timedelta(hours=2)), timezone(timedelta(hours=1))
+        assert (one.id, one.group_id, one.direction) == ("av-1", 1, Direction.OUTWARD)
+        assert one.direction is Direction.OUTWARD
+        assert one.depart_at == datetime(2026, 7, 13, 20, 20, tzinfo=plus_two)
+        assert one.arrive_at == datetime(2026, 7, 14, 16, 20, tzinfo=plus_one)
+        assert one.depart_at.utcoffset() == timedelta(hours=2)
+        assert one.company.logo == "https://static.example/ctn.svg"
+        assert one.gateway.code == "CTN"
+        assert one.vehicle == ({"code": "ABARTH__595"},)
+        assert one.meals == ({"code": "DINNER"},)
+        assert one.animals is None
+        assert one.stops == ("ESPMI",)
+        assert (one.ship_name, one.duration, one.passenger_count) == ("Tanit", 21, 2)
+        assert one.is_open is False
+
+    def test_a_tariff_has_its_values(self):
+        tariff = self.one.tariffs[0]
+        assert tariff.type is TariffType.TICKET
+        assert tariff.amount == Decimal("148.18")
+        assert tariff.balance_amount == Decimal("48.1")
+        assert tariff.currency == "EUR"
+        assert tariff.date == datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+        assert tariff.expiration_date - tariff.date == timedelta(minutes=30)
+        assert tariff.roundtrip_locked is True
+
+    def test_a_tariff_that_does_not_say_is_combinable(self):
+        plain = {k: v for k, v in samples.TARIFF.items() if k != "roundtrip_locked"}
+        assert Tariff.model_validate(plain).roundtrip_locked is False
+
+    def test_a_place_has_its_values(self):
+        place = self.one.places[0]
+        assert place.type is PlaceType.CABIN
+        assert place.gender is PlaceGender.ANY
+        assert place.use is PlaceUse.EXCLUSIVE
+        assert (place.index, place.count, place.capacity) == (1, 22, 2)
+        board = place.in_board
+        assert (board.adults, board.childs, board.babies) == (2, 1, 1)
+        assert (board.has_shower, board.has_toilet, board.has_window) == (True, True, False)
+        assert board.passengers == ({"order": 1},)
+
+    @pytest.mark.parametrize(
+        ("depart", "arrive", "hours"),
+        [
+            ("2026-07-13T20:20:00+02:00", "2026-07-14T16:20:00+01:00", 21),
+            ("2026-12-13T20:20:00+01:00", "2026-12-14T17:20:00+01:00", 21),
+            ("2026-03-28T22:00:00+01:00", "2026-03-29T08:00:00+02:00", 9),
+            ("2026-10-24T22:00:00+02:00", "2026-10-25T08:00:00+01:00", 11),
+            ("2026-03-01T23:30:00+00:00", "2026-03-02T01:30:00+01:00", 1),
+            ("2026-07-13T20:20:00Z", "2026-07-13T20:20:00+00:00", 0),
+        ],
+    )
+    def test_travel_time_is_right_across_zones_and_clock_changes(self, depart, arrive, hours):
+        one = Availability.model_validate(
+            {**samples.AVAILABILITY, "depart_at": depart, "arrive_at": arrive, "duration": 99}
+        )
+        assert one.travel_time == timedelta(hours=hours)
+
+    @pytest.mark.parametrize("value", ["2026-07-13T20:20:00", "20:20", "", True, "2026-07-13"])
+    def test_a_departure_without_an_offset_is_refused(self, value):
+        with pytest.raises(ValidationError):
+            Availability.model_validate({**samples.AVAILABILITY, "depart_at": value})
+
+    @pytest.mark.parametrize("by_id", [True, False])
+    def test_a_selection_is_made_of_ids_or_of_records(self, by_id):
+        tariff, place = self.one.tariffs[0], self.one.places[0]
+        made = self.one.select(
+            tariff=tariff.id if by_id else tariff, place=place.id if by_id else place
+        )
+        assert made == Selection(availability_id="av-1", tariff_id="tar-1", place_id="pl-1")
+
+    @pytest.mark.parametrize("which", ["tariff", "place"])
+    def test_what_belongs_to_another_sailing_is_refused(self, which):
+        tariff = self.one.tariffs[0].model_copy(update={"id": "tar-2"})
+        place = self.one.places[0].model_copy(update={"id": "pl-2"})
+        good = {"tariff": "tar-1", "place": "pl-1"}
+        for bad in ({"tariff": tariff, "place": place}[which], f"{which}-2", ""):
+            with pytest.raises(InvalidInputError) as caught:
+                self.one.select(**{**good, which: bad})
+            assert caught.value.field == which
+            assert caught.value.outcome == "not_sent"
+            assert isinstance(caught.value, ValueError)
+
+
+class TestMoney:
+    @MANY
+    @given(st.decimals(min_value=0, max_value=10**9, places=2))
+    def test_it_is_exact_to_the_cent_on_the_wire(self, amount):
+        body = json.dumps({**samples.TARIFF, "amount": float(amount)})
+        tariff = Tariff.model_validate_json(body)
+        assert tariff.amount == amount
+        assert tariff == Tariff.model_validate(json.loads(body))
+
+    @pytest.mark.parametrize(
+        "value", [True, False, None, "x", "", "NaN", "Infinity", float("nan"), float("inf"), []]
+    )
+    def test_what_is_no_number_is_refused(self, value):
+        with pytest.raises(ValidationError):
+            Tariff.model_validate({**samples.TARIFF, "amount": value})
+
+    def test_sums_are_those_of_decimals(self):
+        tariffs = [
+            Tariff.model_validate({**samples.TARIFF, "amount": 0.1}),
+            Tariff.model_validate({**samples.TARIFF, "amount": 0.2}),
+        ]
+        assert sum(one.amount for one in tariffs) == Decimal("0.3")
+
+    @pytest.mark.parametrize("said", ["Eur", "EUR", "eur", "eUr"])
+    def test_currencies_are_in_upper_case(self, said):
+        assert Tariff.model_validate({**samples.TARIFF, "currency": said}).currency == "EUR"
+
+    @pytest.mark.parametrize("said", ["", "EU", "EURO", "€", "EU1", " EUR", "EUR\n", None, 978])
+    def test_what_is_no_currency_is_refused(self, said):
+        with pytest.raises(ValidationError):
+            Tariff.model_validate({**samples.TARIFF, "currency": said})
+
+
+class TestMoments:
+    @MANY
+    @given(st.integers(min_value=0, max_value=4_000_000_000))
+    def test_epoch_seconds_are_moments_in_utc(self, seconds):
+        date_read = Tariff.model_validate({**samples.TARIFF, "date": seconds}).date
+        assert date_read.timestamp() == seconds
+        assert date_read.utcoffset() == timedelta(0)
+
+    @pytest.mark.parametrize("value", [True, 10**15, -(10**15), float("inf"), "soon", None, [], {}])
+    def test_what_is_no_moment_is_refused(self, value):
+        with pytest.raises(ValidationError):
+            Tariff.model_validate({**samples.TARIFF, "date": value})
+
+    @pytest.mark.parametrize(
+        "text", ["21:30", "21h30", "", "2026-07-13", "2026-07-13T21:30:00", "boarding at 9", "1234"]
+    )
+    def test_a_boarding_time_that_is_no_moment_stays_its_text(self, text):
+        ticket = Ticket.model_validate({**samples.TICKET, "boarding_time": text})
+        assert ticket.boarding_time == text
+        assert type(ticket.boarding_time) is str
+        assert Ticket.model_validate_json(ticket.model_dump_json()) == ticket
+
+    def test_a_boarding_time_that_is_one_is_read(self):
+        ticket = Ticket.model_validate(samples.TICKET)
+        assert ticket.boarding_time == datetime(
+            2026, 7, 13, 18, 50, tzinfo=timezone(timedelta(hours=2))
+        )
+
+    @MANY
+    @given(st.text(max_size=40))
+    def test_no_text_in_a_loose_field_takes_the_record_with_it(self, text):
+        ticket = Ticket.model_validate({**samples.TICKET, "boarding_time": text})
+        assert ticket.boarding_time == text or isinstance(ticket.boarding_time, datetime)
+        action = PossibleAction.model_validate({**samples.POSSIBLE_ACTION, "timeLimit": text})
+        assert action.time_limit == text or isinstance(action.time_limit, datetime)
+
+    def test_a_loose_field_in_epoch_seconds_is_a_moment_too(self):
+        booking = Booking.model_validate({**samples.BOOKING, "expire_at": 1777636800})
+        assert booking.expire_at == datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+
+    @pytest.mark.parametrize(
+        ("said", "read"),
+        [
+            ("1992-02-29", date(1992, 2, 29)),
+            ("1993-02-29", "1993-02-29"),
+            ("29/02/1992", "29/02/1992"),
+            ("19920229", "19920229"),
+            (None, None),
+        ],
+    )
+    def test_a_birth_date_is_a_date_where_it_is_one(self, said, read):
+        passenger = TicketPassenger.model_validate({**samples.TICKET_PASSENGER, "birth_date": said})
+        assert passenger.birth_date == read
+        assert type(passenger.birth_date) is type(read)
+
+
+class TestTicket:
+    def test_every_field_has_its_value(self):
+        ticket = Ticket.model_validate(samples.TICKET)
+        assert ticket.status is TicketStatus.ISSUED
+        assert ticket.direction is TicketDirection.ROUND_TRIP
+        assert ticket.vehicle == TicketVehicle(**samples.TICKET_VEHICLE)
+        assert ticket.passengers[0].doc_expiration == date(2031, 12, 31)
+        assert ticket.availability.outward is not None
+        journey = ticket.availability.outward.journey
+        assert journey is not None
+        assert journey.duration == timedelta(hours=21) == journey.arrive_at - journey.depart_at
+
+    def test_the_way_back_has_an_underscore_here_and_none_on_the_wire(self):
+        ticket = Ticket.model_validate(samples.TICKET)
+        assert ticket.availability.return_ == ticket.availability.outward
+        assert "return" in ticket.model_dump(by_alias=True)["availability"]
+        assert "return_" in ticket.model_dump()["availability"]
+
+    def test_what_is_not_there_yet_is_an_empty_text(self):
+        ticket = Ticket.model_validate({**samples.TICKET, "qr_code": None, "boarding_time": None})
+        assert (ticket.qr_code, ticket.boarding_time) == ("", "")
+
+    def test_a_traveller_does_not_show(self):
+        shown = repr(Booking.model_validate(samples.BOOKING))
+        for personal in ("Marguerite", "Okonkwo", "1992", "AB1234567", "2031"):
+            assert personal not in shown
+
+
+class TestBooking:
+    def test_every_field_has_its_value(self):
+        booking = Booking.model_validate(samples.BOOKING)
+        assert booking.stage is Stage.PAYMENT_DUE
+        assert booking.payment_status is PaymentStatus.PARTIALLY_PAID
+        assert booking.total_price == Decimal("148.18")
+        assert booking.currency == "EUR"
+        assert booking.expire_at == datetime(2026, 5, 1, 13, tzinfo=timezone.utc)
+        assert booking.journey_details == {"outward": {"ticket_id": "ti-1"}}
+        assert booking.pricing is not None
+        assert booking.pricing.kept is not None
+        assert booking.pricing.kept.lines[0].amount == Decimal("7.41")
+        action = booking.possible_actions["Pay"]
+        assert action.type is ActionType.MANDATORY
+        assert action.time_limit == booking.expire_at
+        assert action.requested_items == {"payment": True}
+
+    def test_an_action_nobody_has_heard_of_is_kept(self):
+        actions = {"Swim": {"type": "desperate", "timeLimit": None, "requestedItems": {}}}
+        booking = BookingCreated.model_validate(
+            {**samples.BOOKING_CREATED, "possible_actions": actions}
+        )
+        (action,) = booking.next_actions()
+        assert (action.name, action.action.type, action.is_mandatory) == (
+            "Swim",
+            "desperate",
+            False,
+        )
+
+    def test_a_fee_is_free_when_nothing_is_kept(self):
+        fee = CancellationFee.model_validate(samples.CANCELLATION_FEE)
+        assert not fee.is_free
+        assert CancellationFee.model_validate(
+            {**samples.CANCELLATION_FEE, "penalty_amount": 0.0}
+        ).is_free
+
+
+LIMITS = st.one_of(
+    st.none(),
+    st.sampled_from(["soon", "21:30", "2026-05-01"]),
+    st.datetimes(
+        min_value=datetime(2000, 1, 1),  # noqa: DTZ001 -- the strategy adds the zone
+        max_value=datetime(2100, 1, 1),  # noqa: DTZ001
+        timezones=st.sampled_from(
+            [timezone.utc, timezone(timedelta(hours=2)), timezone(-timedelta(hours=9))]
+        ),
+    ).map(datetime.isoformat),
+)
+ACTIONS = st.dictionaries(
+    st.text(min_size=1, max_size=8),
+    st.fixed_dictionaries(
+        {
+            "type": st.sampled_from(["mandatory", "optional", "new"]),
+            "timeLimit": LIMITS,
+            "requestedItems": st.just({}),
+        }
+    ),
+    max_size=6,
+)
+
+
+class TestNextActions:
+    @MANY
+    @given(actions=ACTIONS, data=st.data())
+    def test_mandatory_first_then_by_deadline_then_by_name(self, actions, data):
+        booking = BookingCreated.model_validate(
+            {**samples.BOOKING_CREATED, "possible_actions": actions}
+        )
+        ordered = booking.next_actions()
+        assert {one.name: one.action for one in ordered} == dict(booking.possible_actions)
+        assert len(ordered) == len(actions)
+        for one, other in pairwise(ordered):
+            assert one.is_mandatory >= other.is_mandatory
+            if one.is_mandatory is not other.is_mandatory:
+                continue
+            first, second = one.time_limit, other.time_limit
+            if isinstance(first, datetime) and isinstance(second, datetime):
+                assert first <= second
+            else:
+                assert not isinstance(second, datetime)
+            if first == second or not (isinstance(first, datetime) or isinstance(second, datetime)):
+                assert one.name < other.name
+        shuffled = dict(data.draw(st.permutations(list(actions.items()))))
+        again = BookingCreated.model_validate(
+            {**samples.BOOKING_CREATED, "possible_actions": shuffled}
+        )
+        assert again.next_actions() == ordered
+
+    def test_none_left_is_an_empty_tuple(self):
+        booking = Booking.model_validate({**samples.BOOKING, "possible_actions": {}})
+        assert booking.next_actions() == ()
+
+
+class TestOpenEnums:
+    @pytest.mark.parametrize("kind", ENUMS)
+    def test_a_known_value_is_its_member_and_its_string(self, kind: type[OpenEnum]):
+        for member in kind:
+            assert kind(member.value) is member
+            assert member == member.value
+            assert member.is_known
+            assert str(member) == f"{member}" == member.value
+            assert pickle.loads(pickle.dumps(member)) is member  # noqa: S301
+            assert copy.deepcopy(member) is member
+
+    @MANY
+    @given(kind=st.sampled_from(ENUMS), text=st.text(max_size=12))
+    def test_any_other_value_is_kept_as_it_is(self, kind: type[OpenEnum], text):
+        value = kind(text)
+        assert value == text
+        assert value == kind(text)
+        assert hash(value) == hash(text)
+        assert {value: 1}[text] == 1
+        assert type(value) is kind
+        assert str(value) == f"{value}" == value.value == text
+        assert value.is_known is (text in {member.value for member in kind})
+        assert json.loads(json.dumps({"v": value})) == {"v": text}
+        for twin in (pickle.loads(pickle.dumps(value)), copy.deepcopy(value)):  # noqa: S301
+            assert twin == value
+            assert type(twin) is kind
+
+    @pytest.mark.parametrize("kind", ENUMS)
+    def test_the_name_of_a_member_is_not_its_value(self, kind: type[OpenEnum]):
+        for member in kind:
+            if member.name not in {one.value for one in kind}:
+                assert not kind(member.name).is_known
+                assert kind(member.name) != member
+
+    def test_a_value_met_once_does_not_become_a_member(self):
+        before = list(Stage)
+        Stage("moored")
+        assert list(Stage) == before
+        assert not Stage("moored").is_known
+
+    @pytest.mark.parametrize("bad", [None, 5, True, [], {}])
+    def test_what_is_no_text_is_refused(self, bad):
+        with pytest.raises(ValidationError):
+            Booking.model_validate({**samples.BOOKING, "stage": bad})
+        with pytest.raises(ValueError):  # noqa: PT011
+            Stage(bad)
+
+    def test_an_unknown_value_in_a_record_survives_json_and_pickle(self):
+        booking = Booking.model_validate({**samples.BOOKING, "stage": "moored"})
+        assert booking.stage == "moored"
+        assert json.loads(booking.model_dump_json())["stage"] == "moored"
+        assert booking.model_dump(mode="json")["stage"] == "moored"
+        assert Booking.model_validate_json(booking.model_dump_json()) == booking
+        assert pickle.loads(pickle.dumps(booking)) == booking  # noqa: S301
+        match booking.stage:
+            case Stage.PAYMENT_DUE:
+                raise AssertionError
+            case "moored":
+                pass
+            case _:
+                raise AssertionError
+
+    @pytest.mark.parametrize(
+        ("kind", "values"),
+        [
+            (Direction, "Outward Return"),
+            (TariffType, "Ticket Presale Option"),
+            (PlaceType, "Seat Cabin Suite"),
+            (PlaceGender, "Any"),
+            (PlaceUse, "Exclusive"),
+            (PassengerType, "Adult Child Infant"),
+            (Gender, "Male Female"),
+            (ReservationType, "TICKET PRESALE OPTION"),
+            (TicketStatus, "Init Blocked Pending Issued Canceled Failed Expired"),
+            (
+                Stage,
+                (
+                    "payment_due issuance_due in_progress ticketed voided lapsed rejected"
+                    " partially_ticketed partially_voided"
+                ),
+            ),
+            (PaymentStatus, "paid partially_paid unpaid"),
+            (TicketDirection, "OUTWARD RETURN OUTWARD+RETURN"),
+            (ActionType, "mandatory optional"),
+        ],
+    )
+    def test_the_values_are_those_of_the_interface(self, kind, values):
+        assert [member.value for member in kind] == values.split()
+
+
+class TestIdentifiers:
+    @pytest.mark.parametrize("bad", ["", 5, None, True, 1.5, []])
+    @pytest.mark.parametrize(
+        ("model", "field"),
+        [
+            (Availability, "id"),
+            (Tariff, "id"),
+            (Place, "id"),
+            (Booking, "booking_id"),
+            (BookingCreated, "booking_id"),
+            (BookingConfirmation, "ticket_id"),
+            (Ticket, "id"),
+            (PaymentRecorded, "ticket_id"),
+            (Port, "code"),
+            (Journey, "journey_id"),
+        ],
+    )
+    def test_an_id_is_a_text_that_says_something(self, model, field, bad):
+        with pytest.raises(ValidationError):
+            model.model_validate({**RECORDS[model], field: bad})
+
+
+def test_equal_records_have_equal_hashes():
+    for model in (Port, Journey, Tariff, Ticket, Voucher, Departure):
+        sample = RECORDS[model]
+        assert hash(model.model_validate(sample)) == hash(model.model_validate(sample))
+
+
+@pytest.mark.parametrize(
+    ("wire", "latitude", "longitude"),
+    [
+        ({"latitude": 43.3, "longitude": 5.4}, 43.3, 5.4),
+        ({"lat": 43.3, "lng": 5.4}, 43.3, 5.4),
+        ({"lat": "43.3", "lon": "5.4"}, 43.3, 5.4),
+        ({}, None, None),
+    ],
+)
+def test_a_place_on_earth_is_read_in_any_spelling(wire, latitude, longitude):
+    port = McpPort.model_validate(wire)
+    assert (port.latitude, port.longitude) == (latitude, longitude)
+
+
+@MANY
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=8,
+    )
+)
+def test_no_json_breaks_a_model_otherwise_than_by_saying_so(value):
+    for model in (Availability, Booking, Ticket, Port, Voucher):
+        assert issubclass(model, Model)
+        with suppress(ValidationError):
+            assert type(model.model_validate(value)) is model

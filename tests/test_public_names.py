@@ -1,0 +1,248 @@
+"""The names a user may rely on, where they come from and what they cost."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+
+import pytest
+
+import ferry_sdk
+import ferry_sdk.models
+from ferry_sdk.client import Resources
+from ferry_sdk.resources.availability import AvailabilityGroup
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.resources.catalogue import CatalogueGroup
+from ferry_sdk.resources.mcp import McpGroup
+from ferry_sdk.resources.tickets import TicketsGroup
+
+ERRORS = {
+    "APIError",
+    "AuthenticationError",
+    "AvailabilityError",
+    "BadRequestError",
+    "BookingConfirmError",
+    "BookingCreateError",
+    "ConfigurationError",
+    "ConflictError",
+    "ConnectionFailedError",
+    "FerryError",
+    "InvalidInputError",
+    "NotFoundError",
+    "OutcomeUnknownError",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "ReadOnlyError",
+    "RequestTimeoutError",
+    "ServerError",
+    "TicketCancelError",
+    "TicketNotFoundError",
+    "TicketViewError",
+    "TransportError",
+    "UnexpectedResponseError",
+    "UnprocessableEntityError",
+}
+COMMON_MODELS = {
+    "ActionType",
+    "Availability",
+    "Booking",
+    "BookingCancellation",
+    "BookingConfirmation",
+    "BookingCreated",
+    "CancellationFee",
+    "Company",
+    "Contact",
+    "ContactDict",
+    "Country",
+    "Departure",
+    "Direction",
+    "Gender",
+    "Journey",
+    "McpPort",
+    "NextAction",
+    "Passenger",
+    "PassengerDict",
+    "PassengerType",
+    "PaymentRecorded",
+    "PaymentStatus",
+    "Place",
+    "PlaceGender",
+    "PlaceType",
+    "PlaceUse",
+    "Port",
+    "PossibleAction",
+    "Pricing",
+    "Records",
+    "ReservationType",
+    "ScheduledDeparture",
+    "SearchPassenger",
+    "SearchPassengerDict",
+    "Selection",
+    "SelectionDict",
+    "Stage",
+    "Tariff",
+    "TariffType",
+    "Ticket",
+    "TicketCancellation",
+    "TicketDirection",
+    "TicketPassenger",
+    "TicketStatus",
+    "TicketVehicle",
+    "Unreadable",
+    "Vehicle",
+    "VehicleBrand",
+    "VehicleDict",
+    "VehicleModel",
+    "VehicleQuery",
+    "VehicleQueryDict",
+    "VehicleType",
+    "Voucher",
+}
+PUBLIC = (
+    ERRORS
+    | COMMON_MODELS
+    | {"AsyncFerry", "Ferry", "Timeout", "RawResponse", "correlation", "__version__"}
+    | {"Attempt", "RequestDigest", "SAFETY", "Safety"}
+)
+MODELS = COMMON_MODELS | {
+    "Balance",
+    "Gateway",
+    "InBoard",
+    "Kept",
+    "KeptLine",
+    "McpResource",
+    "McpTool",
+    "Model",
+    "OpenEnum",
+    "Provider",
+    "Received",
+    "Reverse",
+    "SailingCompany",
+    "TicketJourney",
+    "TicketJourneys",
+    "TicketLeg",
+}
+
+
+def test_the_public_names_are_these():
+    assert set(ferry_sdk.__all__) == PUBLIC
+    assert len(ferry_sdk.__all__) == len(PUBLIC)
+    assert dir(ferry_sdk) == sorted(PUBLIC)
+
+
+def test_the_names_of_the_models_are_these():
+    assert set(ferry_sdk.models.__all__) == MODELS
+    assert len(ferry_sdk.models.__all__) == len(MODELS)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_every_name_is_there(name):
+    value = getattr(ferry_sdk, name)
+    if name in COMMON_MODELS:
+        assert value is getattr(ferry_sdk.models, name)
+    if name in ERRORS:
+        assert issubclass(value, ferry_sdk.FerryError)
+
+
+def test_no_name_is_hidden_by_a_module_once_everything_is_loaded():
+    program = """
+import types
+import ferry_sdk, ferry_sdk.client, ferry_sdk.sandbox
+values = {name: getattr(ferry_sdk, name) for name in ferry_sdk.__all__}
+print([name for name, value in values.items() if isinstance(value, types.ModuleType)])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_name_that_is_not_there_is_told():
+    with pytest.raises(AttributeError, match="module 'ferry_sdk' has no attribute 'Ship'"):
+        _ = ferry_sdk.Ship
+
+
+def test_a_star_import_gives_every_name():
+    space: dict[str, object] = {}
+    exec("from ferry_sdk import *", space)  # noqa: S102
+    assert set(space) - {"__builtins__"} == PUBLIC
+
+
+def loaded_after(statement: str) -> set[str]:
+    """The modules a new process has loaded after a statement."""
+    program = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, check=True, text=True
+    )
+    return set(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(
+    "statement", ["import ferry_sdk", "import ferry_sdk; ferry_sdk.__version__; dir(ferry_sdk)"]
+)
+def test_the_import_loads_nothing_heavy(statement):
+    loaded = loaded_after(statement)
+    heavy = {"httpx", "pydantic", "tenacity", "anyio", "asyncio", "ssl", "starlette", "uvicorn"}
+    assert not heavy & loaded
+    assert {name for name in loaded if name.startswith("ferry_sdk")} == {
+        "ferry_sdk",
+        "ferry_sdk._version",
+    }
+
+
+def test_errors_can_be_caught_without_a_client():
+    loaded = loaded_after("from ferry_sdk import FerryError")
+    assert not {"httpx", "pydantic", "tenacity"} & loaded
+
+
+def test_a_client_loads_no_local_service():
+    loaded = loaded_after("from ferry_sdk import AsyncFerry, Ferry")
+    assert not {"starlette", "uvicorn", "fpdf", "segno", "pytest"} & loaded
+    assert not [name for name in loaded if name.startswith("ferry_sdk.sandbox")]
+
+
+def public_things():
+    spaces = (ferry_sdk, ferry_sdk.models)
+    found = {
+        f"{space.__name__}.{name}": getattr(space, name)
+        for space in spaces
+        for name in space.__all__
+        if not name.startswith("__")
+    }
+    groups = (
+        Resources,
+        AvailabilityGroup,
+        BookingsGroup,
+        CatalogueGroup,
+        McpGroup,
+        TicketsGroup,
+    )
+    return found | {f"{group.__module__}.{group.__name__}": group for group in groups}
+
+
+@pytest.mark.parametrize(
+    ("where", "thing"),
+    [
+        pytest.param(where, thing, id=where)
+        for where, thing in public_things().items()
+        if inspect.isclass(thing) or inspect.isroutine(thing)
+    ],
+)
+def test_every_public_thing_says_what_it_is(where, thing):
+    assert inspect.cleandoc(thing.__doc__ or "")
+    if not inspect.isclass(thing):
+        return
+    for kind in thing.__mro__:
+        if not kind.__module__.startswith("ferry_sdk"):
+            continue
+        for name, member in vars(kind).items():
+            if name.startswith("_") or not (
+                inspect.isroutine(member)
+                or isinstance(member, property)
+                or hasattr(member, "describe")
+                or type(member).__name__ == "cached_property"
+            ):
+                continue
+            assert inspect.cleandoc(member.__doc__ or ""), f"{where}.{name}"

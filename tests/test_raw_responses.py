@@ -1,0 +1,150 @@
+"""An answer together with how it came: status, headers, ids, time, attempts."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from ferry_sdk import (
+    NotFoundError,
+    OutcomeUnknownError,
+    RawResponse,
+    Records,
+    TicketNotFoundError,
+    correlation,
+)
+from tests.support.summer import TRAVELLER, booked, chosen, search, stopped
+
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+@pytest.fixture(autouse=True)
+def summer(ferry_sandbox):
+    return stopped(ferry_sandbox)
+
+
+def test_it_parses_to_what_the_call_would_have_given(both):
+    raw = both.with_raw_response.catalogue.ports()
+    assert isinstance(raw, RawResponse)
+    assert isinstance(raw.parse(), Records)
+    assert raw.parse() is raw.parse()
+    assert raw.parse() == both.catalogue.ports()
+
+
+def test_it_has_status_headers_and_content(both):
+    raw = both.with_raw_response.catalogue.journeys()
+    assert raw.status_code == 201
+    assert raw.headers["Content-Type"] == raw.headers["content-type"] == "application/json"
+    assert raw.headers["CONTENT-ENCODING"] == "gzip"
+    assert "X-Request-Id" in raw.headers
+    assert raw.headers.get("x-nothing") is None
+    with pytest.raises(KeyError):
+        _ = raw.headers["x-nothing"]
+    assert len(json.loads(raw.content)["journeys"]) == len(raw.parse())
+
+
+def test_it_has_the_ids_of_the_exchange(both):
+    raw = both.with_raw_response.catalogue.ports()
+    assert UUID.fullmatch(raw.request_id)
+    assert raw.request_id == raw.headers["x-request-id"]
+    assert raw.correlation_id == raw.headers["x-client-correlation-id"]
+    assert raw.correlation_id != raw.request_id
+    another = both.with_raw_response.catalogue.ports()
+    assert another.correlation_id != raw.correlation_id
+    assert another.request_id != raw.request_id
+
+
+def test_the_correlation_id_of_the_view_or_the_context_is_told(both):
+    with correlation("from-context"):
+        assert both.with_raw_response.catalogue.ports().correlation_id == "from-context"
+        view = both.with_options(correlation_id="from-view")
+        assert view.with_raw_response.catalogue.ports().correlation_id == "from-view"
+
+
+def test_one_attempt_is_recorded_as_it_went(both):
+    raw = both.with_raw_response.catalogue.ports()
+    (attempt,) = raw.attempts
+    assert attempt.sent
+    assert (attempt.status_code, attempt.request_id) == (200, raw.request_id)
+    assert (attempt.problem, attempt.waited) == (None, 0.0)
+    assert type(raw.attempts) is tuple
+
+
+def test_the_time_is_the_whole_calls(both, ferry_sandbox):
+    ferry_sandbox.faults.add("delay_after", "catalogue.ports", seconds=0.2)
+    raw = both.with_raw_response.catalogue.ports()
+    assert type(raw.elapsed) is float
+    assert 0.2 <= raw.elapsed < 10
+
+
+def test_attempts_that_failed_are_recorded_before_the_one_that_did_not(both, ferry_sandbox):
+    ferry_sandbox.faults.add("rate_limited", "catalogue.ports", retry_after=0)
+    ferry_sandbox.faults.add("server_error", "catalogue.ports", status=503)
+    raw = both.with_raw_response.catalogue.ports()
+    first, second, third = raw.attempts
+    assert (first.status_code, first.problem, first.sent) == (429, "RateLimitError", True)
+    assert (second.status_code, second.problem) == (503, "ServerError")
+    assert (third.status_code, third.problem, third.waited) == (200, None, 0.0)
+    assert first.waited == 0
+    assert second.waited > 0
+    assert raw.elapsed >= second.waited
+    assert len({one.request_id for one in raw.attempts}) == 3
+    assert third.request_id == raw.request_id
+
+
+def test_an_attempt_whose_reply_was_lost_has_no_status(both, ferry_sandbox):
+    ferry_sandbox.faults.add("lose_reply", "catalogue.ports")
+    first, second = both.with_raw_response.catalogue.ports().attempts
+    assert first.sent
+    assert (first.status_code, first.request_id) == (None, None)
+    assert first.problem == "ConnectionFailedError"
+    assert second.status_code == 200
+
+
+def test_errors_are_raised_as_ever(both):
+    with pytest.raises(TicketNotFoundError) as caught:
+        both.with_raw_response.tickets.get("nothing")
+    assert isinstance(caught.value, NotFoundError)
+    assert caught.value.operation == "tickets.get"
+    assert len(caught.value.attempts) == 1
+
+
+def test_a_write_that_is_lost_is_sent_once_here_too(both, ferry_sandbox):
+    selections = chosen(both.availability.search(**search()))
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    with pytest.raises(OutcomeUnknownError) as caught:
+        both.with_raw_response.bookings.create(availabilities=selections, passengers=[TRAVELLER])
+    assert len(caught.value.attempts) == 1
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+
+def test_every_group_has_it(both):
+    raw = both.with_raw_response
+    made = booked(both)
+    found = raw.availability.search(**search())
+    assert (found.status_code, found.parse().unreadable) == (200, ())
+    confirmed = raw.bookings.confirm(made.booking_id)
+    assert confirmed.status_code == 201
+    ticket = raw.tickets.get(confirmed.parse().ticket_id)
+    assert ticket.parse().id == confirmed.parse().ticket_id
+    assert raw.mcp.view_ticket(ticket.parse().id).parse().id == ticket.parse().id
+    assert raw.mcp.list_tools().status_code == 200
+
+
+def test_it_shows_no_content_in_its_repr(both):
+    ferry = both.with_raw_response
+    raw = ferry.bookings.get(booked(both).booking_id)
+    assert b"Okonkwo" in raw.content
+    assert "Okonkwo" not in repr(raw)
+    assert "Okonkwo" not in repr(raw.headers)
+    assert "correlation_id" in repr(raw)
+
+
+def test_it_cannot_be_changed(both):
+    raw = both.with_raw_response.catalogue.ports()
+    with pytest.raises(AttributeError):
+        raw.elapsed = 0.0
+    with pytest.raises(TypeError):
+        raw.headers["x"] = "y"

@@ -1,0 +1,532 @@
+"""What the service refuses becomes one class for both protocols, and is told from a lost reply."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from email.utils import formatdate
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from ferry_sdk import (
+    APIError,
+    AuthenticationError,
+    AvailabilityError,
+    BadRequestError,
+    BookingConfirmError,
+    BookingCreateError,
+    ConflictError,
+    ConnectionFailedError,
+    FerryError,
+    NotFoundError,
+    OutcomeUnknownError,
+    PermissionDeniedError,
+    RateLimitError,
+    ServerError,
+    TicketCancelError,
+    TicketNotFoundError,
+    TicketViewError,
+    UnexpectedResponseError,
+    UnprocessableEntityError,
+)
+from tests.support.exchanges import Exchanges, caught, client_of
+from tests.support.trip import PASSENGERS, found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+BY_STATUS: dict[int, type[APIError]] = {
+    400: BadRequestError,
+    401: AuthenticationError,
+    402: APIError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    405: APIError,
+    406: APIError,
+    408: APIError,
+    409: ConflictError,
+    410: APIError,
+    413: APIError,
+    415: APIError,
+    418: APIError,
+    422: UnprocessableEntityError,
+    429: RateLimitError,
+    451: APIError,
+    499: APIError,
+    500: ServerError,
+    501: ServerError,
+    502: ServerError,
+    503: ServerError,
+    504: ServerError,
+    529: ServerError,
+    599: ServerError,
+}
+BY_CODE: dict[str, type[APIError]] = {
+    "AVAILABILITY_ERROR": AvailabilityError,
+    "BOOKING_CREATE_ERROR": BookingCreateError,
+    "BOOKING_CONFIRM_ERROR": BookingConfirmError,
+    "TICKET_VIEW_ERROR": TicketViewError,
+    "TICKET_NOT_FOUND": TicketNotFoundError,
+    "TICKET_CANCEL_ERROR": TicketCancelError,
+}
+UNKNOWN_TO_A_WRITE = [408, 500, 502, 503, 504, 599]
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)
+
+
+def refusing(
+    clients: Clients, status: int, body: bytes = b"{}", **headers: str
+) -> tuple[Ferry, Exchanges]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    service = Exchanges(httpx.Response(status, headers=named, content=body))
+    return client_of(clients, service), service
+
+
+def interface_error(code: str, message: str = "No.") -> bytes:
+    return json.dumps({"error": True, "code": code, "message": message}).encode()
+
+
+@pytest.mark.parametrize(("status", "kind"), BY_STATUS.items())
+def test_a_status_has_its_class(clients: Clients, status: int, kind: type[APIError]) -> None:
+    ferry, _ = refusing(clients, status, interface_error("OTHER"), x_request_id="r-1")
+    error = caught(kind, ferry.tickets.get, "t-1")
+    assert (error.status_code, error.code, error.message) == (status, "OTHER", "No.")
+    assert error.request_id == "r-1"
+    assert error.body == {"error": True, "code": "OTHER", "message": "No."}
+    assert error.retry_after is None
+    unknown = status >= 500 or status == 408
+    assert error.outcome == ("unknown" if unknown else "rejected")
+
+
+@pytest.mark.parametrize(("status", "kind"), BY_STATUS.items())
+def test_a_status_has_the_same_class_over_mcp(
+    clients: Clients, status: int, kind: type[APIError]
+) -> None:
+    handshake = httpx.Response(200, json={"result": {"protocolVersion": "2025-11-25"}})
+    service = Exchanges(
+        handshake, httpx.Response(202), httpx.Response(status, content=b'{"message": "No."}')
+    )
+    error = caught(kind, client_of(clients, service).mcp.view_ticket, "t-1")
+    assert (error.status_code, error.message) == (status, "No.")
+
+
+@pytest.mark.parametrize("status", [200, 201, 400, 401, 404, 409, 422, 429, 500, 503])
+@pytest.mark.parametrize(("code", "kind"), BY_CODE.items())
+def test_a_known_code_decides_at_any_status(
+    clients: Clients, status: int, code: str, kind: type[APIError]
+) -> None:
+    ferry, _ = refusing(clients, status, interface_error(code))
+    error = caught(kind, ferry.tickets.get, "t-1")
+    assert (error.status_code, error.code) == (status, code)
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 422])
+@pytest.mark.parametrize(("code", "kind"), BY_CODE.items())
+def test_a_known_code_decides_for_a_write_too(
+    clients: Clients, status: int, code: str, kind: type[APIError]
+) -> None:
+    ferry, service = refusing(clients, status, interface_error(code))
+    error = caught(kind, ferry.with_options(max_retries=2).bookings.confirm, "b-1")
+    assert error.outcome == "rejected"
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize("code", [*BY_CODE, "OTHER"])
+@pytest.mark.parametrize("status", UNKNOWN_TO_A_WRITE)
+def test_a_5xx_or_408_to_a_write_is_unknown_whatever_its_code(
+    clients: Clients, status: int, code: str
+) -> None:
+    ferry, service = refusing(clients, status, interface_error(code), x_request_id="r-1")
+    error = caught(OutcomeUnknownError, ferry.with_options(max_retries=2).bookings.confirm, "b-1")
+    assert len(service.requests) == 1
+    assert error.attempts[0].status_code == status
+    assert error.attempts[0].request_id == "r-1"
+    assert error.last_seen == json.loads(interface_error(code))
+    assert isinstance(error.__cause__, APIError)
+
+
+def test_an_error_object_under_status_200_is_a_refusal_of_a_write(clients: Clients) -> None:
+    ferry, _ = refusing(clients, 200, interface_error("BOOKING_CREATE_ERROR", "Sold out"))
+    call = ferry.bookings.create
+    selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+    error = caught(BookingCreateError, call, availabilities=[selection], passengers=PASSENGERS)
+    assert (error.outcome, error.message) == ("rejected", "Sold out")
+
+
+BODIES: list[tuple[Any, str | None, str]] = [
+    ({"error": True, "code": "C", "message": "m"}, "C", "m"),
+    ({"error": "invalid_token", "error_description": "m"}, None, "m"),
+    ({"error": "invalid_token"}, None, "invalid_token"),
+    ({"error": {"code": "C", "message": "m"}}, "C", "m"),
+    ({"errors": [{"code": "C", "message": "m"}, {"message": "n"}]}, "C", "m"),
+    ({"errors": [{"code": "C", "title": "t", "detail": "m"}]}, "C", "m"),
+    ({"detail": "m"}, None, "m"),
+    ({"detail": [{"loc": ["body"], "msg": "m"}]}, None, "m"),
+    ({"type": "about:blank", "title": "m", "status": 418}, None, "m"),
+    ({"errorCode": "C", "message": "m"}, "C", "m"),
+    ({"error_code": "C", "msg": "m"}, "C", "m"),
+    ({"code": 17, "message": "m"}, None, "m"),
+    ({"code": "C", "message": {"en": "m"}}, "C", "I'm a Teapot"),
+    ({"message": "  m\n"}, None, "m"),
+    ({"message": ""}, None, "I'm a Teapot"),
+    ({"message": "m" * 2000}, None, "m" * 500),
+    ([{"message": "m"}], None, "m"),
+    ([], None, "I'm a Teapot"),
+    ({}, None, "I'm a Teapot"),
+    (None, None, "I'm a Teapot"),
+    ("m", None, "I'm a Teapot"),
+    (17, None, "I'm a Teapot"),
+    (False, None, "I'm a Teapot"),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "message"), BODIES, ids=lambda part: repr(part)[:40])
+def test_code_and_message_are_found_in_the_usual_places(
+    clients: Clients, body: object, code: str | None, message: str
+) -> None:
+    ferry, _ = refusing(clients, 418, json.dumps(body).encode())
+    error = caught(APIError, ferry.tickets.get, "t-1")
+    assert (error.code, error.message.lower()) == (code, message.lower())
+    assert error.body == body
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", ""),
+        (b"<html><p>We are back soon", "<html><p>We are back soon"),
+        (b"Caf\xe9", "Caf\ufffd"),
+        (b'{"message": "m"', '{"message": "m"'),
+        (b'{"message": "\xff"}', '{"message": "\ufffd"}'),
+    ],
+)
+@pytest.mark.parametrize(("status", "kind"), [(404, NotFoundError), (503, ServerError)])
+def test_a_body_that_is_no_json_leaves_the_status_to_speak(
+    clients: Clients, content: bytes, text: str, status: int, kind: type[APIError]
+) -> None:
+    ferry, _ = refusing(clients, status, content, content_type="text/html")
+    error = caught(kind, ferry.tickets.get, "t-1")
+    assert error.message in {"Not Found", "Service Unavailable"}
+    assert error.body == text
+    assert text[:20] not in str(error) or not text
+
+
+def test_a_status_without_a_name_still_says_something(clients: Clients) -> None:
+    ferry, _ = refusing(clients, 499, b"")
+    error = caught(APIError, ferry.tickets.get, "t-1")
+    assert str(error) == "the service refused (HTTP 499)"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("0", 0.0), ("7", 7.0), (" 7 ", 7.0), ("1.5", 1.5), ("86400", 86400.0)]
+    + [(text, None) for text in ("", "-1", "soon", "1e3", "inf", "nan", "1,5", "0x10")],
+)
+def test_retry_after_in_seconds(clients: Clients, text: str, seconds: float | None) -> None:
+    ferry, _ = refusing(clients, 429, retry_after=text)
+    error = caught(RateLimitError, ferry.tickets.get, "t-1")
+    assert error.retry_after == seconds
+    assert seconds is None or type(error.retry_after) is float
+
+
+def test_retry_after_as_a_date(clients: Clients) -> None:
+    ferry, _ = refusing(clients, 503, retry_after=formatdate(time.time() + 90, usegmt=True))
+    error = caught(ServerError, ferry.tickets.get, "t-1")
+    assert error.retry_after == pytest.approx(90, abs=3)
+
+
+def test_a_retry_after_in_the_past_is_now(clients: Clients) -> None:
+    ferry, _ = refusing(clients, 429, retry_after="Wed, 21 Oct 2015 07:28:00 GMT")
+    assert caught(RateLimitError, ferry.tickets.get, "t-1").retry_after == 0.0
+
+
+@pytest.mark.parametrize("date", ["Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01"])
+def test_a_retry_after_that_is_no_date_is_none(clients: Clients, date: str) -> None:
+    ferry, _ = refusing(clients, 429, retry_after=date)
+    assert caught(RateLimitError, ferry.tickets.get, "t-1").retry_after is None
+
+
+# ---- through real sockets ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Act:
+    """A write, and what it makes of the local service."""
+
+    operation: str
+    counted_as: str
+    call: Callable[[Ferry, Prepared], object]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the writes are done to."""
+
+    creation: dict[str, Any]
+    booking_id: str
+    ticket_id: str
+
+
+WRITES = [
+    Act("bookings.create", "bookings.create", lambda f, on: f.bookings.create(**on.creation)),
+    Act("bookings.confirm", "bookings.confirm", lambda f, on: f.bookings.confirm(on.booking_id)),
+    Act("bookings.cancel", "bookings.cancel", lambda f, on: f.bookings.cancel(on.booking_id)),
+    Act("tickets.cancel", "tickets.cancel", lambda f, on: f.tickets.cancel(on.ticket_id)),
+    Act(
+        "tickets.mark_paid",
+        "tickets.mark_paid",
+        lambda f, on: f.tickets.mark_paid(on.ticket_id, external_payment_ref="p-1"),
+    ),
+    Act("mcp.create_booking", "bookings.create", lambda f, on: f.mcp.create_booking(**on.creation)),
+    Act(
+        "mcp.confirm_booking",
+        "bookings.confirm",
+        lambda f, on: f.mcp.confirm_booking(on.booking_id),
+    ),
+    Act("mcp.cancel_ticket", "tickets.cancel", lambda f, on: f.mcp.cancel_ticket(on.ticket_id)),
+]
+every_write = pytest.mark.parametrize("act", WRITES, ids=lambda act: act.operation)
+
+NOTHING_DONE: dict[str, dict[str, Any]] = {
+    "cut_before": {},
+    "server_error": {"status": 502},
+    "request_timeout": {},
+}
+DONE: dict[str, dict[str, Any]] = {
+    "lose_reply": {},
+    "truncate": {},
+    "server_error_after": {"status": 504},
+    "request_timeout_after": {},
+    "html_page": {},
+    "not_json": {},
+    "not_utf8": {},
+    "empty_body": {},
+    "wrong_shape": {"value": "nonsense"},
+}
+
+
+@pytest.fixture
+def prepared(both: Ferry, ferry_sandbox: Sandbox) -> Prepared:
+    sailing = found(both)
+    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    creation: dict[str, Any] = {"availabilities": [selection], "passengers": PASSENGERS}
+    booking_id = both.bookings.create(**creation).booking_id
+    ready = Prepared(
+        creation=creation,
+        booking_id=booking_id,
+        ticket_id=both.bookings.get(booking_id).tickets[0].id,
+    )
+    ferry_sandbox.counters.reset()
+    return ready
+
+
+@every_write
+@pytest.mark.parametrize("fault", [*NOTHING_DONE, *DONE])
+def test_a_write_without_a_readable_reply_is_sent_once_and_is_unknown(
+    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, act: Act, fault: str
+) -> None:
+    details = (NOTHING_DONE | DONE)[fault]
+    ferry_sandbox.faults.add(fault, act.operation, times=None, **details)
+    error = caught(OutcomeUnknownError, act.call, both, prepared)
+    assert error.operation == act.operation
+    assert error.outcome == "unknown"
+    assert len(error.attempts) == 1
+    assert error.attempts[0].sent
+    assert ferry_sandbox.counters.requests[act.operation] == 1
+    assert len(ferry_sandbox.counters.effects_of(act.counted_as)) == (fault in DONE)
+
+
+@every_write
+def test_a_write_refused_for_its_rate_is_sent_again_and_done_once(
+    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, act: Act
+) -> None:
+    ferry_sandbox.faults.add("rate_limited", act.operation, times=2, retry_after=0)
+    act.call(both, prepared)
+    assert ferry_sandbox.counters.requests[act.operation] == 3
+    assert len(ferry_sandbox.counters.effects_of(act.counted_as)) == 1
+
+
+@every_write
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_token_is_no_unknown_outcome(
+    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, act: Act, status: int
+) -> None:
+    ferry_sandbox.faults.add("unauthorized", act.operation, times=None, status=status)
+    kind = AuthenticationError if status == 401 else PermissionDeniedError
+    with pytest.raises(kind) as info:
+        act.call(both, prepared)
+    assert info.value.outcome == "rejected"
+    assert not ferry_sandbox.counters.effects
+
+
+@every_write
+@pytest.mark.parametrize("status", [302, 307])
+def test_a_write_is_never_sent_where_a_redirect_leads(
+    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, act: Act, status: int
+) -> None:
+    ferry_sandbox.faults.add("redirect", act.operation, status=status)
+    error = caught(UnexpectedResponseError, act.call, both, prepared)
+    assert error.status_code == status
+    assert ferry_sandbox.counters.requests[act.operation] == 1
+    assert not ferry_sandbox.counters.effects
+
+
+@every_write
+def test_a_token_that_only_reads_is_refused_a_write(
+    clients: Clients, ferry_sandbox: Sandbox, prepared: Prepared, act: Act
+) -> None:
+    token = ferry_sandbox.read_only_token
+    ferry = clients(token, base_url=ferry_sandbox.base_url, organisation_token=token)
+    error = caught(PermissionDeniedError, act.call, ferry, prepared)
+    assert (error.status_code, error.code) == (403, "FORBIDDEN")
+    assert not ferry_sandbox.counters.effects
+
+
+READS: list[tuple[str, Callable[[Ferry, Prepared], object]]] = [
+    ("bookings.get", lambda ferry, on: ferry.bookings.get(on.booking_id)),
+    ("bookings.cancel_fee", lambda ferry, on: ferry.bookings.cancel_fee(on.booking_id)),
+    ("tickets.get", lambda ferry, on: ferry.tickets.get(on.ticket_id)),
+    ("catalogue.journeys", lambda ferry, _: ferry.catalogue.journeys()),
+    ("mcp.view_ticket", lambda ferry, on: ferry.mcp.view_ticket(on.ticket_id)),
+    ("mcp.companies", lambda ferry, _: ferry.mcp.companies()),
+]
+every_read = pytest.mark.parametrize(
+    ("operation", "call"), READS, ids=[operation for operation, _ in READS]
+)
+
+
+@every_read
+@pytest.mark.parametrize("fault", [*NOTHING_DONE, *DONE, "rate_limited"])
+def test_a_read_without_a_readable_reply_is_sent_again(
+    both: Ferry,
+    ferry_sandbox: Sandbox,
+    prepared: Prepared,
+    operation: str,
+    call: Callable[[Ferry, Prepared], object],
+    fault: str,
+) -> None:
+    details = (NOTHING_DONE | DONE).get(fault, {})
+    ferry_sandbox.faults.add(fault, operation, times=2, **details)
+    call(both, prepared)
+    assert ferry_sandbox.counters.requests[operation] == 3
+    assert not ferry_sandbox.counters.effects
+
+
+@pytest.mark.parametrize(
+    ("operation", "call"), [READS[0], READS[4]], ids=["bookings.get", "mcp.view_ticket"]
+)
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("cut_before", ConnectionFailedError),
+        ("lose_reply", ConnectionFailedError),
+        ("truncate", ConnectionFailedError),
+        ("server_error", ServerError),
+        ("server_error_after", ServerError),
+        ("request_timeout", APIError),
+        ("rate_limited", RateLimitError),
+        ("html_page", UnexpectedResponseError),
+        ("not_json", UnexpectedResponseError),
+        ("not_utf8", UnexpectedResponseError),
+        ("empty_body", UnexpectedResponseError),
+    ],
+)
+def test_a_read_that_never_succeeds_says_why_and_how_often(
+    both: Ferry,
+    ferry_sandbox: Sandbox,
+    prepared: Prepared,
+    operation: str,
+    call: Callable[[Ferry, Prepared], object],
+    fault: str,
+    kind: type[FerryError],
+) -> None:
+    ferry_sandbox.faults.add(fault, operation, times=None)
+    error = caught(kind, call, both.with_options(max_retries=1), prepared)
+    assert ferry_sandbox.counters.requests[operation] == 2
+    assert [attempt.problem for attempt in error.attempts] == [kind.__name__] * 2
+
+
+def test_a_redirected_read_is_not_sent_again(both: Ferry, ferry_sandbox: Sandbox) -> None:
+    ferry_sandbox.faults.add("redirect", "catalogue.ports", times=None)
+    error = caught(UnexpectedResponseError, both.catalogue.ports)
+    assert error.status_code == 307
+    assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
+
+
+def test_a_value_never_seen_is_a_value(
+    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared
+) -> None:
+    ferry_sandbox.faults.add("unknown_enum", "bookings.get", field="stage", value="moored")
+    booking = both.bookings.get(prepared.booking_id)
+    assert booking.stage == "moored"
+    assert not booking.stage.is_known
+
+
+@pytest.mark.parametrize("fault", ["missing_field", "null_field"])
+@pytest.mark.parametrize("field", ["booking_id", "total_price", "stage", "tickets"])
+def test_a_field_that_is_not_there_is_named(
+    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, fault: str, field: str
+) -> None:
+    ferry_sandbox.faults.add(fault, "bookings.get", times=None, field=field)
+    error = caught(UnexpectedResponseError, both.bookings.get, prepared.booking_id)
+    assert error.field == field
+    assert field in str(error)
+    assert error.status_code == 200
+    assert ferry_sandbox.counters.requests["bookings.get"] == 3
+
+
+@pytest.mark.parametrize("fault", ["missing_field", "null_field"])
+def test_a_write_whose_answer_lacks_its_id_is_unknown(
+    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, fault: str
+) -> None:
+    ferry_sandbox.faults.add(fault, "bookings.create", field="booking_id")
+    error = caught(OutcomeUnknownError, both.bookings.create, **prepared.creation)
+    seen: Any = error.last_seen
+    assert seen["booking_reference"]
+    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
+
+
+@pytest.mark.parametrize("as_date", [False, True])
+def test_a_retry_after_too_long_to_wait_for_is_in_the_error(
+    both: Ferry, ferry_sandbox: Sandbox, as_date: bool
+) -> None:
+    ferry_sandbox.faults.add(
+        "rate_limited", "bookings.confirm", times=None, retry_after=3600, as_date=as_date
+    )
+    error = caught(RateLimitError, both.bookings.confirm, "b-1")
+    assert error.retry_after == pytest.approx(3600, abs=3)
+    assert error.outcome == "rejected"
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+
+
+def test_what_the_local_service_refuses_comes_with_its_code(
+    both: Ferry, prepared: Prepared
+) -> None:
+    error = caught(TicketNotFoundError, both.tickets.get, "t-nobody")
+    assert (error.status_code, error.code) == (404, "TICKET_NOT_FOUND")
+    caught(TicketNotFoundError, both.mcp.view_ticket, "t-nobody")
+    both.bookings.confirm(prepared.booking_id)
+    again = caught(BookingConfirmError, both.bookings.confirm, prepared.booking_id)
+    assert (again.status_code, again.outcome) == (409, "rejected")
+    over_mcp = caught(BookingConfirmError, both.mcp.confirm_booking, prepared.booking_id)
+    assert (over_mcp.code, over_mcp.message) == (again.code, again.message)
+
+
+def test_an_unknown_token_is_an_authentication_error(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    ferry = clients("nobody", base_url=ferry_sandbox.base_url)
+    for call in (ferry.catalogue.ports, ferry.mcp.ports):
+        error = caught(AuthenticationError, call)
+        assert (error.status_code, error.code) == (401, "UNAUTHORIZED")
+        assert len(error.attempts) == 1

@@ -1,0 +1,575 @@
+"""No token and no passenger's data in logs, messages, reprs, pickles and tracebacks."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import pickle
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+import ferry_sdk
+from ferry_sdk import (
+    AsyncFerry,
+    ConfigurationError,
+    Ferry,
+    FerryError,
+    InvalidInputError,
+    OutcomeUnknownError,
+    UnexpectedResponseError,
+)
+from ferry_sdk.effects import Reply, Request, Send
+from ferry_sdk.models import (
+    Booking,
+    Contact,
+    Passenger,
+    Received,
+    Reverse,
+    Ticket,
+    TicketPassenger,
+    Unreadable,
+    Vehicle,
+)
+from ferry_sdk.protocols.rest import Rest
+from ferry_sdk.settings import Secret, Settings
+from tests.support.exchanges import URL, caught, client_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+TOKEN = "canary-token-81c7"
+ORGANISATION = "canary-organisation-93fe"
+PASSENGER: Any = {
+    "type": "Adult",
+    "first_name": "Canarywoman",
+    "last_name": "O'Canary-Smythe",
+    "gender": "Female",
+    "age": 47,
+    "birth_date": "1979-03-17",
+    "nationality": "FR",
+    "doc_type": "Passport",
+    "doc_number": "CANARYDOC771",
+    "doc_expiration": "2031-11-29",
+    "email": "canary.passenger@mail.example",
+}
+CONTACT: Any = {
+    "name": "Canary Contactname",
+    "email": "canary.contact@mail.example",
+    "prefix": "+33",
+    "phone": "612345987",
+}
+VEHICLE: Any = {"code": "CAR", "identification": "CA-771-NY"}
+PERSONAL = (
+    *(PASSENGER["first_name"], PASSENGER["last_name"], PASSENGER["birth_date"]),
+    *(PASSENGER["doc_number"], PASSENGER["doc_expiration"], PASSENGER["email"]),
+    *(CONTACT["name"], CONTACT["email"], CONTACT["phone"], VEHICLE["identification"]),
+)
+CANARIES = (TOKEN, ORGANISATION, *PERSONAL)
+BOOKING: Any = {
+    "passengers": [PASSENGER],
+    "contact": CONTACT,
+    "vehicle": VEHICLE,
+    "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
+}
+HOME = str(Path(ferry_sdk.__file__).parent)
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)
+
+
+def leaks(text: str) -> list[str]:
+    return [canary for canary in CANARIES if canary in text]
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+
+
+def frames_of(error: BaseException) -> str:
+    """Every frame of the library's in the tracebacks, with its variables."""
+    lines = []
+    for link in chain(error):
+        told = traceback.TracebackException.from_exception(link, capture_locals=True)
+        lines += [
+            f"{frame.name} {frame.line} {frame.locals}"
+            for frame in told.stack
+            if frame.filename.startswith(HOME)
+        ]
+    return "\n".join(lines)
+
+
+def shown(error: FerryError) -> str:
+    """All that a program or a person may come to see of an error without asking for the body."""
+    parts = [frames_of(error)]
+    for link in chain(error):
+        parts += [str(link), repr(link), repr(link.args), getattr(link, "message", "")]
+        pickled = pickle.dumps(link, 0)
+        parts += [pickled.decode("latin-1"), repr(pickle.loads(pickled).__dict__)]  # noqa: S301
+        parts.append("".join(traceback.format_exception_only(type(link), link)))
+    return "\n".join(parts)
+
+
+def echoed(request: httpx.Request) -> str:
+    """All that the service was told, as it may repeat it."""
+    said = request.content.decode() if request.content else ""
+    for canary in CANARIES:
+        said += f" {canary}"
+    return f"I cannot do this with {request.headers['authorization']}: {said}"
+
+
+def _message(status: int) -> Callable[[httpx.Request], httpx.Response]:
+    return lambda request: httpx.Response(
+        status, json={"error": True, "code": "NO", "message": echoed(request)}
+    )
+
+
+def _text(status: int) -> Callable[[httpx.Request], httpx.Response]:
+    return lambda request: httpx.Response(status, text=echoed(request))
+
+
+def _record(request: httpx.Request) -> httpx.Response:
+    return httpx.Response(200, json={"booking_id": 17, "note": echoed(request)})
+
+
+def _field_errors(request: httpx.Request) -> httpx.Response:
+    errors = [{"field": "passengers[0]", "message": echoed(request)}]
+    return httpx.Response(422, json={"errors": errors})
+
+
+def _code(request: httpx.Request) -> httpx.Response:
+    code = f"{TOKEN} {PASSENGER['doc_number']}"
+    return httpx.Response(400, json={"error": True, "code": code, "message": "no"})
+
+
+def _header(request: httpx.Request) -> httpx.Response:
+    headers = {"x-request-id": "r-1", "x-echo": echoed(request).replace("\n", "")}
+    return httpx.Response(404, headers=headers)
+
+
+def _rpc_error(request: httpx.Request) -> httpx.Response:
+    return httpx.Response(200, json={"error": {"code": -32000, "message": echoed(request)}})
+
+
+def _tool_error(request: httpx.Request) -> httpx.Response:
+    content = [{"type": "text", "text": f"Error executing tool X: {echoed(request)}"}]
+    return httpx.Response(200, json={"result": {"isError": True, "content": content}})
+
+
+def _network(request: httpx.Request) -> httpx.Response:
+    raise httpx.ReadError(f"reset: {echoed(request)}")
+
+
+def _unheard(request: httpx.Request) -> httpx.Response:
+    return httpx.Response(307, headers={"location": f"https://evil.example/?{TOKEN}"})
+
+
+SERVICES = {
+    "message 422": _message(422),
+    "message 503": _message(503),
+    "message 200": _message(200),
+    "text 400": _text(400),
+    "text 200": _text(200),
+    "record": _record,
+    "errors": _field_errors,
+    "code": _code,
+    "header": _header,
+    "JSON-RPC error": _rpc_error,
+    "tool error": _tool_error,
+    "network": _network,
+    "redirect": _unheard,
+}
+CALLS: dict[str, Callable[[Ferry], object]] = {
+    "REST create": lambda ferry: ferry.bookings.create(**BOOKING),
+    "MCP create": lambda ferry: ferry.mcp.create_booking(**BOOKING),
+    "MCP any tool": lambda ferry: ferry.mcp.call_tool("create_booking", BOOKING),
+}
+every_service = pytest.mark.parametrize("service", SERVICES.values(), ids=SERVICES)
+
+
+def secretive(clients: Clients, service: Callable[[httpx.Request], httpx.Response]) -> Ferry:
+    return client_of(clients, service, TOKEN, organisation_token=ORGANISATION, max_retries=1)
+
+
+@every_service
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_what_the_service_repeats_shows_nowhere(
+    clients: Clients,
+    caplog: pytest.LogCaptureFixture,
+    service: Callable[[httpx.Request], httpx.Response],
+    call: Callable[[Ferry], object],
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    ferry = secretive(clients, service)
+    with pytest.raises(FerryError) as info:
+        call(ferry)
+    assert frames_of(info.value)
+    assert not leaks(shown(info.value))
+    assert not leaks(caplog.text)
+
+
+@every_service
+@pytest.mark.parametrize("given", ["text", "function"])
+def test_the_organisation_token_shows_nowhere(
+    clients: Clients,
+    caplog: pytest.LogCaptureFixture,
+    service: Callable[[httpx.Request], httpx.Response],
+    given: str,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    token: Any = ORGANISATION if given == "text" else lambda: ORGANISATION
+    ferry = client_of(clients, service, lambda: TOKEN, organisation_token=token)
+    with pytest.raises(FerryError) as info:
+        ferry.tickets.mark_paid("t-1", external_payment_ref="pay-1")
+    assert ORGANISATION not in shown(info.value)
+    assert not leaks(caplog.text)
+
+
+@every_service
+def test_a_token_from_a_function_shows_nowhere(
+    clients: Clients, service: Callable[[httpx.Request], httpx.Response]
+) -> None:
+    ferry = client_of(clients, service, lambda: TOKEN, max_retries=0)
+    with pytest.raises(FerryError) as info:
+        ferry.tickets.get("t-1")
+    assert TOKEN not in shown(info.value)
+
+
+@pytest.mark.parametrize("fault", ["lose_reply", "cut_before", "truncate", "server_error_after"])
+def test_a_lost_reply_shows_nothing_of_the_booking(
+    clients: Clients,
+    ferry_sandbox: Sandbox,
+    caplog: pytest.LogCaptureFixture,
+    fault: str,
+) -> None:
+    caplog.set_level(logging.DEBUG, "ferry_sdk")
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    ferry_sandbox.faults.add(fault, "*.create*", times=None)
+    for call in (ferry.bookings.create, ferry.mcp.create_booking):
+        error = caught(OutcomeUnknownError, call, **BOOKING)
+        assert not leaks(shown(error))
+        assert ferry_sandbox.token not in shown(error)
+    assert not leaks(caplog.text)
+    assert ferry_sandbox.token not in caplog.text
+
+
+def test_a_log_of_a_whole_trip_names_nobody(
+    clients: Clients, ferry_sandbox: Sandbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "ferry_sdk")
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    ferry_sandbox.faults.add("server_error", "*", times=2)
+    with pytest.raises(FerryError):
+        ferry.tickets.get("t-1")
+    logged = [record.getMessage() for record in caplog.records if record.name == "ferry_sdk"]
+    assert len(logged) == 2
+    assert all(line.startswith("tickets.get failed (ServerError)") for line in logged)
+    assert ferry_sandbox.token not in caplog.text
+
+
+def test_the_words_left_say_what_was_hidden(clients: Clients) -> None:
+    ferry = secretive(clients, _message(422))
+    with pytest.raises(FerryError) as info:
+        ferry.bookings.create(**BOOKING)
+    assert "I cannot do this with Bearer [hidden]" in str(info.value)
+
+
+def test_a_record_left_out_is_logged_without_its_content(
+    clients: Clients, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "ferry_sdk")
+    ports = [{"code": "A", "name": "n", "country": "c"}, {"code": 7, "name": PERSONAL[0]}]
+    ferry = client_of(clients, lambda _: httpx.Response(200, json=ports))
+    records = ferry.catalogue.ports()
+    assert len(caplog.records) == 1
+    assert "code" in caplog.text
+    assert not leaks(f"{caplog.text} {records!r} {records.unreadable!r}")
+
+
+def test_an_argument_that_is_refused_is_named_and_not_shown(clients: Clients) -> None:
+    ferry = secretive(clients, _message(500))
+    for name, value in [("first_name", ""), ("age", "CANARYDOC771"), ("birth_date", TOKEN)]:
+        passenger = {**PASSENGER, name: value}
+        call = ferry.bookings.create
+        error = caught(InvalidInputError, call, **{**BOOKING, "passengers": [passenger]})
+        assert error.field == f"passengers[0].{name}"
+        text = f"{error} {error!r} {error.args} {pickle.dumps(error, 0).decode('latin-1')}"
+        assert not leaks(text)
+
+
+# ---- reprs ------------------------------------------------------------------------------------
+
+
+def test_models_do_not_show_travellers() -> None:
+    traveller = {
+        name: PASSENGER[name]
+        for name in ("first_name", "last_name", "birth_date", "doc_number", "doc_expiration")
+    } | {"email": PASSENGER["email"], "phone": CONTACT["phone"]}
+    ticket: Any = {
+        "id": "t-1",
+        "status": "Issued",
+        "ticket_number": "n-1",
+        "pdf_url": None,
+        "direction": "OUTWARD",
+        "vehicle": {"code": "CAR", "identification": VEHICLE["identification"]},
+        "passengers": [traveller],
+        "availability": {},
+        "qr_code": PASSENGER["doc_number"],
+        "holder": CONTACT["name"],
+    }
+    booking: Any = {
+        "booking_id": "b-1",
+        "booking_reference": "ref",
+        "stage": "ticketed",
+        "possible_actions": {"Pay": {"type": "mandatory", "requestedItems": {"e": PERSONAL[5]}}},
+        "status": "Issued",
+        "payment_status": "paid",
+        "all_tickets_paid": True,
+        "ticket_count": 1,
+        "total_price": 1,
+        "currency": "EUR",
+        "expire_at": None,
+        "pricing": None,
+        "tickets": [ticket],
+        "journey_details": {"outward": PASSENGER["last_name"]},
+        "contact": CONTACT,
+    }
+    money = {"amount": 1, "currency": "EUR"}
+    models = [
+        Passenger.model_validate(PASSENGER),
+        Contact.model_validate(CONTACT),
+        Vehicle.model_validate(VEHICLE),
+        TicketPassenger.model_validate(traveller),
+        Ticket.model_validate(ticket),
+        Booking.model_validate(booking),
+        Received.model_validate({**money, "from_label": CONTACT["name"]}),
+        Reverse.model_validate({**money, "to_label": CONTACT["name"]}),
+        Unreadable(index=0, field="f", problem="p", raw=booking),
+    ]
+    for model in models:
+        assert not leaks(f"{model!r} {model}"), type(model)
+    assert Booking.model_validate(booking).tickets[0].passengers[0].first_name == "Canarywoman"
+
+
+def test_settings_and_requests_do_not_show_what_they_carry() -> None:
+    settings = Settings(
+        URL,
+        Secret(TOKEN),
+        Secret(ORGANISATION, "organisation_token"),
+        headers={"x-agent": PASSENGER["email"]},
+    )
+    request = Request(
+        "POST", f"{URL}/{TOKEN}", {"Authorization": TOKEN}, PASSENGER["email"].encode()
+    )
+    reply = httpx.Response(200, headers={"set-cookie": TOKEN}, text=PASSENGER["email"])
+    head = Reply(200, ferry_sdk.effects.Headers(reply.headers.items()), reply.content)
+    things = [
+        settings,
+        request,
+        head,
+        Send(request, settings.timeout),
+        Rest.post("booking", body=BOOKING),
+        settings.token,
+    ]
+    for thing in things:
+        assert not leaks(f"{thing!r} {thing}"), type(thing)
+
+
+@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+def test_clients_and_their_groups_do_not_show_tokens(kind: Callable[..., Any]) -> None:
+    ferry = kind(TOKEN, base_url=URL, organisation_token=ORGANISATION)
+    for thing in (ferry, ferry.bookings, ferry._transport, ferry.with_raw_response):
+        assert not leaks(f"{thing!r} {vars(thing) if hasattr(thing, '__dict__') else ''}")
+
+
+def test_a_token_is_not_pickled() -> None:
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(Settings(URL, Secret(TOKEN)))
+
+
+def test_a_raw_response_shows_neither_content_nor_headers(clients: Clients) -> None:
+    url = f"https://cdn.example/{CONTACT['phone']}"
+    reply = httpx.Response(200, headers={"x-echo": TOKEN}, json={"url": url})
+    ferry: Any = client_of(clients, lambda _: reply)
+    raw = ferry.with_raw_response.tickets.pdf("t-1")
+    assert not leaks(f"{raw!r} {raw.headers!r}")
+    assert raw.headers["x-echo"] == TOKEN
+
+
+def test_what_is_kept_in_memory_is_whole(clients: Clients) -> None:
+    ferry = secretive(clients, _message(422))
+    with pytest.raises(FerryError) as info:
+        ferry.bookings.create(**BOOKING)
+    body: Any = getattr(info.value, "body")  # noqa: B009 -- any class of error
+    assert TOKEN in body["message"]
+
+
+# ---- headers that cannot be broken out of -----------------------------------------------------
+
+INJECTED = "x\r\nx-admin: 1"
+
+
+@pytest.mark.parametrize("bad", [INJECTED, "x\ny", "x\ry", "x\x00y", "x\x7f", "\u010d\u010a"])
+@pytest.mark.parametrize(
+    "name", ["token", "organisation_token", "language", "client_version", "default_headers"]
+)
+def test_a_setting_cannot_bring_a_header_of_its_own(clients: Clients, name: str, bad: str) -> None:
+    value: Any = {"x-agency": bad} if name == "default_headers" else bad
+    settings = {"token": "t", "base_url": URL} | {name: value}
+    error = caught(ConfigurationError, clients, **settings)
+    assert str(error).startswith(name)
+    assert bad not in str(error)
+
+
+@pytest.mark.parametrize("name", ["language", "correlation_id", "extra_headers"])
+def test_an_option_cannot_bring_a_header_of_its_own(both: Ferry, name: str) -> None:
+    value: Any = {"x-agency": INJECTED} if name == "extra_headers" else INJECTED
+    error = caught(InvalidInputError, both.with_options, **{name: value})
+    assert error.field.startswith(name)
+
+
+def test_a_name_of_a_header_cannot_bring_another(both: Ferry) -> None:
+    call = both.with_options
+    error = caught(InvalidInputError, call, extra_headers={"x-a: 1\r\nx-b": "2"})
+    assert error.field.startswith("extra_headers")
+
+
+def test_a_context_cannot_bring_a_header_of_its_own() -> None:
+    def block() -> None:
+        with ferry_sdk.correlation(INJECTED):
+            pass
+
+    assert caught(InvalidInputError, block).field == "correlation_id"
+
+
+@pytest.mark.parametrize("bad", [INJECTED, "../admin", "a/b", "a?b", "a#b", "a%2fb", "é", "a b"])
+def test_an_id_stays_one_segment_of_the_path(clients: Clients, bad: str) -> None:
+    seen: list[httpx.Request] = []
+
+    def service(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(404)
+
+    ferry = client_of(clients, service)
+    with pytest.raises(FerryError):
+        ferry.tickets.get(bad)
+    (request,) = seen
+    path = request.url.raw_path.decode()
+    assert path.startswith("/api/ticket/")
+    assert path.count("/") == 3
+    assert {"?", "#", "\r", "\n", " "}.isdisjoint(path)
+    assert request.url.path == f"/api/ticket/{bad}"
+    assert "x-admin" not in request.headers
+
+
+@pytest.mark.parametrize("bad", ["", " ", ".", "..", "\ud800", None, 7])
+def test_an_id_that_cannot_be_one_is_named(clients: Clients, bad: Any) -> None:
+    ferry = client_of(clients, _network)
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("booking_id", lambda: ferry.bookings.get(bad)),
+        ("ticket_id", lambda: ferry.tickets.pdf(bad)),
+        ("ticket_id", lambda: ferry.mcp.view_ticket(bad)),
+        ("booking_id", lambda: ferry.mcp.confirm_booking(bad)),
+    ]
+    for field, call in calls:
+        error = caught(InvalidInputError, call)
+        assert error.field == field
+        assert error.outcome == "not_sent"
+
+
+def test_the_token_of_a_session_cannot_bring_a_header(clients: Clients) -> None:
+    def service(_: httpx.Request) -> httpx.Response:
+        headers = [("mcp-session-id", "s\tx")]
+        return httpx.Response(
+            200, headers=headers, json={"result": {"protocolVersion": "2025-11-25"}}
+        )
+
+    error = caught(UnexpectedResponseError, client_of(clients, service).mcp.ports)
+    assert "Mcp-Session-Id" in str(error)
+
+
+# ---- the token stays at home ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("follow", [False, True])
+def test_a_redirect_is_not_followed_even_by_a_client_that_would(
+    clients: Clients, status: int, follow: bool
+) -> None:
+    seen: list[str] = []
+
+    def service(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.host)
+        return httpx.Response(status, headers={"location": "https://evil.example/"})
+
+    kind = httpx.AsyncClient if clients.is_async else httpx.Client
+    http_client = kind(transport=httpx.MockTransport(service), follow_redirects=follow)
+    ferry = clients(TOKEN, base_url=URL, http_client=http_client)
+    for call in (ferry.catalogue.ports, ferry.mcp.ports):
+        error = caught(UnexpectedResponseError, call)
+        assert error.status_code == status
+    assert {*seen} == {"ferry.example"}
+
+
+def test_a_client_of_the_callers_own_cannot_put_another_token_in_its_place(
+    clients: Clients,
+) -> None:
+    seen: list[str] = []
+
+    def service(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers["authorization"])
+        return httpx.Response(200, json=[])
+
+    kind = httpx.AsyncClient if clients.is_async else httpx.Client
+    http_client = kind(
+        transport=httpx.MockTransport(service),
+        auth=("user", "password"),
+        headers={"authorization": "Bearer other"},
+    )
+    clients(TOKEN, base_url=URL, http_client=http_client).catalogue.ports()
+    assert seen == [f"Bearer {TOKEN}"]
+
+
+def test_a_netrc_of_the_machine_is_not_asked(
+    clients: Clients,
+    ferry_sandbox: Sandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login somebody password else\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    assert ferry.catalogue.ports()
+
+
+def test_the_token_is_in_one_header_and_nowhere_else(clients: Clients) -> None:
+    seen: list[httpx.Request] = []
+
+    def service(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(404)
+
+    ferry = secretive(clients, service)
+    for call in CALLS.values():
+        with pytest.raises(FerryError):
+            call(ferry)
+    encoded = base64.b64encode(TOKEN.encode()).decode()
+    for request in seen:
+        names = [name for name, value in request.headers.items() if TOKEN in value]
+        assert names == ["authorization"]
+        text = f"{request.url} {request.content.decode()}"
+        assert TOKEN not in text
+        assert encoded not in text
+        assert ORGANISATION not in f"{text} {request.headers.raw}"

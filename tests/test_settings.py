@@ -1,0 +1,570 @@
+"""What a client is told, where from, and what of it goes over the wire."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.lowlevel
+import httpx
+import pytest
+
+import ferry_sdk
+from ferry_sdk import (
+    AsyncFerry,
+    ConfigurationError,
+    Ferry,
+    InvalidInputError,
+    NotFoundError,
+    ReadOnlyError,
+    RequestTimeoutError,
+    ServerError,
+    Timeout,
+)
+from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+PORTS = httpx.Response(200, json={"ports": []})
+kinds = pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name, value in {
+        "FERRY_TOKEN": "env-token",
+        "FERRY_BASE_URL": "https://env.example",
+        "FERRY_ORGANISATION_TOKEN": "env-org",
+        "FERRY_LANGUAGE": "it",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
+
+
+def sent(clients: Clients, call: Callable[[Ferry], object], **settings: Any) -> httpx.Request:
+    """The request that a call of a client of these settings makes."""
+    service = Exchanges(PORTS)
+    call(client_of(clients, service, **settings))
+    return service.requests[-1]
+
+
+def ask_ports(ferry: Ferry) -> object:
+    return ferry.catalogue.ports()
+
+
+# ---- arguments and environment ----------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("environment")
+def test_the_environment_fills_in_what_is_left_out(clients: Clients) -> None:
+    request = sent(clients, ask_ports, token=None, base_url=None)
+    assert str(request.url) == "https://env.example/api/port"
+    assert request.headers["authorization"] == "Bearer env-token"
+    assert request.headers["accept-language"] == "it"
+
+
+@pytest.mark.usefixtures("environment")
+def test_the_environment_gives_the_organisation_token(clients: Clients) -> None:
+    paid = httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"})
+    service = Exchanges(paid)
+    client_of(clients, service).tickets.mark_paid("t-1", external_payment_ref="p-1")
+    assert service.requests[0].headers["authorization"] == "Bearer env-org"
+
+
+@pytest.mark.usefixtures("environment")
+def test_arguments_go_before_the_environment(clients: Clients) -> None:
+    request = sent(clients, ask_ports, language="el")
+    assert str(request.url) == f"{URL}/api/port"
+    assert request.headers["authorization"] == f"Bearer {TOKEN}"
+    assert request.headers["accept-language"] == "el"
+    paid = Exchanges(httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"}))
+    ferry = client_of(clients, paid, organisation_token="org-argument")
+    ferry.tickets.mark_paid("t-1", external_payment_ref="p-1")
+    assert paid.requests[0].headers["authorization"] == "Bearer org-argument"
+
+
+@kinds
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"base_url": URL}, "token=… or FERRY_TOKEN"),
+        ({"token": "", "base_url": URL}, "token=… or FERRY_TOKEN"),
+        ({"token": "t"}, "base_url=… or FERRY_BASE_URL"),
+        ({"token": "t", "base_url": ""}, "base_url=… or FERRY_BASE_URL"),
+    ],
+)
+def test_what_is_missing_is_said_by_name(
+    kind: Callable[..., object], settings: dict[str, Any], message: str
+) -> None:
+    error = caught(ConfigurationError, kind, **settings)
+    assert message in str(error)
+    assert error.outcome == "not_sent"
+
+
+def test_a_missing_organisation_token_is_said_by_name(clients: Clients) -> None:
+    service = Exchanges(PORTS)
+    ferry = client_of(clients, service)
+    call = ferry.tickets.mark_paid
+    error = caught(ConfigurationError, call, "t-1", external_payment_ref="p-1")
+    assert "organisation_token=… or FERRY_ORGANISATION_TOKEN" in str(error)
+    assert error.operation == "tickets.mark_paid"
+    assert service.requests == []
+
+
+BAD_VALUES: list[tuple[str, Any]] = [
+    ("base_url", "ferry.example"),
+    ("base_url", "ftp://ferry.example"),
+    ("base_url", "https://"),
+    ("base_url", "https:///api"),
+    ("base_url", "https://ferry.example:port"),
+    ("base_url", "https://ferry.example:99999"),
+    ("base_url", "https://[::1"),
+    ("base_url", "https://user:secret@ferry.example"),
+    ("base_url", "https://ferry.example?key=1"),
+    ("base_url", "https://ferry.example#top"),
+    ("base_url", " https://ferry.example"),
+    ("base_url", "https://ferry.example\n"),
+    ("base_url", "https://ferry .example"),
+    ("base_url", "http://ferry.example"),
+    ("token", "line\nbreak"),
+    ("token", " padded "),
+    ("token", "\u20ac"),
+    ("token", 17),
+    ("organisation_token", "line\r\nbreak"),
+    ("language", "fr\nx-admin: 1"),
+    ("client_version", "2\r\n"),
+    ("timeout", 0),
+    ("timeout", -1),
+    ("timeout", float("nan")),
+    ("timeout", Timeout(read=0)),
+    ("max_retries", -1),
+    ("default_headers", {"authorization": "Bearer x"}),
+    ("default_headers", {"Accept-Encoding": "br"}),
+    ("default_headers", {"x-ok": "a\nb"}),
+    ("default_headers", {"x bad": "1"}),
+    ("default_headers", {"": "1"}),
+]
+
+
+@kinds
+@pytest.mark.parametrize(("name", "value"), BAD_VALUES)
+def test_a_value_that_cannot_work_is_named(
+    kind: Callable[..., object], name: str, value: object
+) -> None:
+    settings = {"token": "t", "base_url": URL} | {name: value}
+    error = caught(ConfigurationError, kind, **settings)
+    assert str(error).startswith(name)
+    assert "secret" not in str(error)
+
+
+@pytest.mark.usefixtures("environment")
+@kinds
+def test_a_bad_value_of_the_environment_is_named(
+    kind: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FERRY_BASE_URL", "http://env.example")
+    assert "base_url" in str(caught(ConfigurationError, kind))
+
+
+@kinds
+@pytest.mark.parametrize(
+    "url", ["http://localhost:1", "http://127.0.0.1", "http://[::1]:80", "http://a.localhost"]
+)
+def test_plain_http_is_fine_on_this_machine(kind: Callable[..., object], url: str) -> None:
+    kind("t", base_url=url)
+
+
+@kinds
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("ferry.example", "10.0.0.1", "[::]", "localhost.evil.example", "127.0.0.1.evil.example"),
+        *("notlocalhost", "[fe80::1]", "169.254.169.254"),
+    ],
+)
+def test_plain_http_elsewhere_needs_to_be_allowed(kind: Callable[..., object], host: str) -> None:
+    error = caught(ConfigurationError, kind, "t", base_url=f"http://{host}")
+    assert "allow_http=True" in str(error)
+    kind("t", base_url=f"http://{host}", allow_http=True)
+
+
+@pytest.mark.parametrize("url", [URL, f"{URL}/", f"{URL}//"])
+def test_slashes_at_the_end_of_the_address_do_not_matter(clients: Clients, url: str) -> None:
+    assert str(sent(clients, ask_ports, base_url=url).url) == f"{URL}/api/port"
+
+
+def test_an_address_may_have_a_path(clients: Clients) -> None:
+    request = sent(clients, ask_ports, base_url=f"{URL}/gateway/")
+    assert str(request.url) == f"{URL}/gateway/api/port"
+
+
+# ---- on the wire ------------------------------------------------------------------------------
+
+
+def test_what_every_request_carries(clients: Clients) -> None:
+    headers = sent(clients, ask_ports).headers
+    assert headers["user-agent"] == f"ferry_sdk/{ferry_sdk.__version__}"
+    assert headers["accept"] == "application/json"
+    assert headers["accept-encoding"] == "gzip"
+    assert headers["authorization"] == f"Bearer {TOKEN}"
+    assert headers["x-client-correlation-id"]
+    assert {"accept-language", "x-client-version", "content-type"}.isdisjoint(headers)
+
+
+def test_mcp_carries_the_same(clients: Clients) -> None:
+    service = Exchanges(httpx.Response(404), httpx.Response(404))
+    ferry = client_of(
+        clients, service, language="fr", client_version=3, default_headers={"x-agency": "A1"}
+    )
+    caught(NotFoundError, ferry.mcp.ports)
+    initialize, read = service.requests
+    for request in (initialize, read):
+        assert request.headers["accept-language"] == "fr"
+        assert request.headers["x-client-version"] == "3"
+        assert request.headers["x-agency"] == "A1"
+        assert request.headers["authorization"] == f"Bearer {TOKEN}"
+        assert request.headers["user-agent"] == f"ferry_sdk/{ferry_sdk.__version__}"
+    ids = {request.headers["x-client-correlation-id"] for request in service.requests}
+    assert len(ids) == 1
+
+
+@pytest.mark.parametrize("version", ["2", 2])
+def test_language_and_version_go_along(clients: Clients, version: str | int) -> None:
+    headers = sent(clients, ask_ports, language="fr-FR,fr;q=0.9", client_version=version).headers
+    assert headers["accept-language"] == "fr-FR,fr;q=0.9"
+    assert headers["x-client-version"] == "2"
+
+
+def test_default_headers_go_along_and_may_rename_the_client(clients: Clients) -> None:
+    own = {"X-Agency": "A1", "User-Agent": "shop/2"}
+    headers = sent(clients, ask_ports, default_headers=own).headers
+    assert headers["x-agency"] == "A1"
+    assert headers.get_list("user-agent") == ["shop/2"]
+
+
+def test_a_header_is_sent_once_however_it_is_written(clients: Clients) -> None:
+    service = Exchanges(PORTS)
+    ferry = client_of(clients, service, default_headers={"X-Agency": "A1", "user-agent": "shop/1"})
+    ask_ports(ferry.with_options(extra_headers={"x-agency": "A2", "USER-AGENT": "shop/2"}))
+    assert service.requests[0].headers.get_list("x-agency") == ["A2"]
+    assert service.requests[0].headers.get_list("user-agent") == ["shop/2"]
+
+
+def test_names_come_in_the_language_asked_for(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, language="el")
+    countries = {port.code: port.country for port in ferry.catalogue.ports()}
+    english = ferry.with_options(language="en").catalogue.ports()
+    assert countries["FRMRS"] == "Γαλλία"
+    assert {port.code: port.country for port in english}["FRMRS"] == "France"
+    error = caught(NotFoundError, ferry.bookings.get, "b-nobody")
+    english_error = caught(NotFoundError, ferry.with_options(language=None).bookings.get, "b-1")
+    assert error.message != english_error.message
+
+
+def test_a_large_reply_comes_packed(both: Ferry) -> None:
+    raw = both.with_raw_response.catalogue.ports()
+    assert raw.headers["content-encoding"] == "gzip"
+    assert raw.content.startswith(b"{")
+
+
+# ---- callable tokens --------------------------------------------------------------------------
+
+
+def test_a_function_is_asked_for_the_token_of_each_request(clients: Clients) -> None:
+    tokens = iter(["one", "two", "three"])
+    service = Exchanges(httpx.Response(503), PORTS)
+    ferry = client_of(clients, service, token=lambda: next(tokens), max_retries=1)
+    ask_ports(ferry)
+    ask_ports(ferry)
+    assert [request.headers["authorization"] for request in service.requests] == [
+        "Bearer one",
+        "Bearer two",
+        "Bearer three",
+    ]
+
+
+def test_a_function_gives_the_organisation_token_too(clients: Clients) -> None:
+    service = Exchanges(httpx.Response(200, json={"ticket_id": "t", "payment_status": "paid"}))
+    ferry = client_of(clients, service, organisation_token=lambda: "org-by-call")
+    ferry.tickets.mark_paid("t-1", external_payment_ref="p-1")
+    assert service.requests[0].headers["authorization"] == "Bearer org-by-call"
+
+
+def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_other(
+    clients: Clients,
+) -> None:
+    async def give() -> str:
+        await anyio.lowlevel.checkpoint()
+        return "awaited"
+
+    service = Exchanges(PORTS)
+    ferry = client_of(clients, service, token=give)
+    if clients.is_async:
+        ask_ports(ferry)
+        assert service.requests[0].headers["authorization"] == "Bearer awaited"
+    else:
+        error = caught(ConfigurationError, ask_ports, ferry)
+        assert "token" in str(error)
+        assert "AsyncFerry" in str(error)
+        assert service.requests == []
+
+
+def test_a_function_that_fails_fails_as_itself(clients: Clients) -> None:
+    def fail() -> str:
+        raise LookupError("the vault is shut")
+
+    service = Exchanges(PORTS)
+    with pytest.raises(LookupError, match="the vault is shut"):
+        ask_ports(client_of(clients, service, token=fail))
+    assert service.requests == []
+
+
+@pytest.mark.parametrize("given", ["", "a\nb", "\u20ac", None, 7, b"bytes"])
+def test_a_function_that_gives_no_token_is_named(clients: Clients, given: object) -> None:
+    service = Exchanges(PORTS)
+    error = caught(ConfigurationError, ask_ports, client_of(clients, service, token=lambda: given))
+    assert str(error).startswith("token")
+    assert service.requests == []
+
+
+# ---- views ------------------------------------------------------------------------------------
+
+
+def test_a_view_has_other_settings_and_the_client_keeps_its_own(clients: Clients) -> None:
+    service = Exchanges(PORTS)
+    ferry = client_of(clients, service, language="fr", default_headers={"x-a": "1", "x-b": "1"})
+    view = ferry.with_options(language="it", extra_headers={"x-b": "2", "x-c": "2"})
+    ask_ports(view)
+    ask_ports(ferry)
+    of_view, of_client = (request.headers for request in service.requests)
+    assert (of_view["accept-language"], of_client["accept-language"]) == ("it", "fr")
+    assert [of_view.get(name) for name in ("x-a", "x-b", "x-c")] == ["1", "2", "2"]
+    assert [of_client.get(name) for name in ("x-a", "x-b", "x-c")] == ["1", "1", None]
+
+
+def test_a_view_of_a_view_keeps_what_is_left_out(clients: Clients) -> None:
+    service = Exchanges(PORTS)
+    first = client_of(clients, service).with_options(
+        language="it", extra_headers={"x-a": "1"}, correlation_id="c-1"
+    )
+    ask_ports(first.with_options(max_retries=0))
+    ask_ports(first.with_options(language=None, correlation_id=None))
+    kept, cleared = (request.headers for request in service.requests)
+    assert kept["accept-language"] == "it"
+    assert kept["x-client-correlation-id"] == "c-1"
+    assert "accept-language" not in cleared
+    assert cleared["x-client-correlation-id"] != "c-1"
+    assert kept["x-a"] == cleared["x-a"] == "1"
+
+
+def test_none_is_a_time_out_of_none(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    ferry = clients(
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, timeout=0.1, max_retries=0
+    )
+    ferry_sandbox.faults.add("delay_before", "catalogue.ports", times=2, seconds=0.4)
+    caught(RequestTimeoutError, ask_ports, ferry)
+    ask_ports(ferry.with_options(timeout=None))
+
+
+def test_each_part_of_a_time_out_reaches_the_connection(clients: Clients) -> None:
+    limits = Timeout(connect=1, read=2, write=3, pool=4)
+    request = sent(clients, ask_ports, timeout=limits)
+    assert request.extensions["timeout"] == {"connect": 1, "read": 2, "write": 3, "pool": 4}
+    assert sent(clients, ask_ports, timeout=7).extensions["timeout"]["read"] == 7
+    assert sent(clients, ask_ports, timeout=None).extensions["timeout"]["read"] is None
+    assert sent(clients, ask_ports).extensions["timeout"]["read"] == 30
+
+
+@pytest.mark.parametrize("max_retries", [0, 3])
+def test_a_view_has_its_own_number_of_attempts(clients: Clients, max_retries: int) -> None:
+    service = Exchanges(httpx.Response(503))
+    view = client_of(clients, service).with_options(max_retries=max_retries)
+    caught(ServerError, ask_ports, view)
+    assert len(service.requests) == max_retries + 1
+
+
+def test_read_only_can_be_tightened_and_never_loosened(clients: Clients) -> None:
+    service = Exchanges(PORTS)
+    writer = client_of(clients, service)
+    writer.with_options(read_only=False)
+    for reader in (
+        writer.with_options(read_only=True),
+        client_of(clients, service, read_only=True),
+    ):
+        error = caught(InvalidInputError, reader.with_options, read_only=False)
+        assert error.field == "read_only"
+        again = reader.with_options(language="fr").with_options(read_only=True)
+        caught(ReadOnlyError, again.bookings.confirm, "b-1")
+        caught(ReadOnlyError, again.mcp.confirm_booking, "b-1")
+        ask_ports(again)
+    assert {request.url.path for request in service.requests} == {"/api/port"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("timeout", 0), ("max_retries", -1), ("language", "a\nb"), ("correlation_id", "a\nb")),
+        *(("correlation_id", "\u20ac"), ("extra_headers", {"host": "x"})),
+        *(("extra_headers", {"x-a": "a\r\nb"}), ("extra_headers", {"x:a": "b"})),
+    ],
+)
+def test_an_option_that_cannot_work_is_named(clients: Clients, name: str, value: Any) -> None:
+    error = caught(
+        InvalidInputError, client_of(clients, Exchanges(PORTS)).with_options, **{name: value}
+    )
+    assert error.field.startswith(name)
+
+
+def test_views_share_the_pool_and_close_nothing(both: Ferry, ferry_sandbox: Sandbox) -> None:
+    ask_ports(both)
+    before = ferry_sandbox.counters.connections
+    view = both.with_options(language="fr").with_options(max_retries=0)
+    ask_ports(view)
+    assert ferry_sandbox.counters.connections == before
+    with view:
+        pass
+    ask_ports(both)
+    ask_ports(view)
+    assert ferry_sandbox.counters.connections == before
+
+
+def test_views_share_the_mcp_session(both: Ferry, ferry_sandbox: Sandbox) -> None:
+    both.mcp.companies()
+    both.with_options(language="fr").mcp.companies()
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
+
+
+# ---- closing ----------------------------------------------------------------------------------
+
+
+def test_a_closed_client_says_so(both: Ferry) -> None:
+    ask_ports(both)
+    view = both.with_options(language="fr")
+    both.close()
+    both.close()
+    for ferry in (both, view):
+        for call in (ferry.catalogue.ports, ferry.mcp.ports):
+            error = caught(ConfigurationError, call)
+            assert "closed" in str(error)
+            assert error.outcome == "not_sent"
+
+
+def test_a_with_block_closes(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    with clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        ask_ports(ferry)
+    caught(ConfigurationError, ask_ports, ferry)
+
+
+def test_a_callers_own_http_client_stays_open(clients: Clients) -> None:
+    kind = httpx.AsyncClient if clients.is_async else httpx.Client
+    http_client = kind(transport=httpx.MockTransport(Exchanges(PORTS)))
+    with clients("t", base_url=URL, http_client=http_client) as ferry:
+        ask_ports(ferry)
+    assert not http_client.is_closed
+    ask_ports(ferry)
+
+
+# ---- correlation ------------------------------------------------------------------------------
+
+
+def correlation_ids(service: Exchanges) -> list[str]:
+    return [request.headers["x-client-correlation-id"] for request in service.requests]
+
+
+def test_one_id_a_call_and_the_same_for_its_attempts(clients: Clients) -> None:
+    service = Exchanges(httpx.Response(503), httpx.Response(503), PORTS)
+    ferry: Any = client_of(clients, service, max_retries=2)
+    raw = ferry.with_raw_response.catalogue.ports()
+    ask_ports(ferry)
+    first, second, third, other = correlation_ids(service)
+    assert first == second == third == raw.correlation_id
+    assert other != first
+
+
+def test_the_service_gives_the_id_back(both: Ferry) -> None:
+    raw = both.with_options(correlation_id="c-77").with_raw_response.catalogue.ports()
+    assert raw.headers["x-client-correlation-id"] == raw.correlation_id == "c-77"
+
+
+def test_a_block_gives_its_calls_an_id_and_blocks_nest() -> None:
+    service = Exchanges(PORTS)
+    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
+        ferry = Ferry("t", base_url=URL, http_client=http_client)
+        with ferry_sdk.correlation("outer") as given:
+            assert given == "outer"
+            ask_ports(ferry)
+            with ferry_sdk.correlation("inner"):
+                ask_ports(ferry)
+            ask_ports(ferry)
+            ask_ports(ferry.with_options(correlation_id="option"))
+        ask_ports(ferry)
+    *inside, after = correlation_ids(service)
+    assert inside == ["outer", "inner", "outer", "option"]
+    assert after not in inside
+
+
+@pytest.mark.parametrize("bad", ["", "a\nb", "a\r\nx-admin: 1", "\u20ac", " a"])
+def test_an_id_that_cannot_stand_in_a_header_is_refused(bad: str) -> None:
+    def block() -> None:
+        with ferry_sdk.correlation(bad):
+            pass
+
+    assert caught(InvalidInputError, block).field == "correlation_id"
+
+
+def test_threads_keep_their_own_id() -> None:
+    service = Exchanges(PORTS)
+    barrier = threading.Barrier(8)
+    seen: dict[str, str] = {}
+
+    def work(number: int) -> None:
+        with ferry_sdk.correlation(f"thread-{number}"):
+            barrier.wait()
+            raw = ferry.with_raw_response.catalogue.ports()
+            barrier.wait()
+            seen[f"thread-{number}"] = raw.correlation_id
+
+    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
+        ferry = Ferry("t", base_url=URL, http_client=http_client)
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(seen) == 8
+    assert all(name == used for name, used in seen.items())
+    assert sorted(correlation_ids(service)) == sorted(seen)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_tasks_keep_their_own_id(backend: str) -> None:
+    service = Exchanges(PORTS)
+    seen: dict[str, str] = {}
+
+    async def work(ferry: AsyncFerry, name: str) -> None:
+        with ferry_sdk.correlation(name):
+            await anyio.sleep(0.01)
+            raw = await ferry.with_raw_response.catalogue.ports()
+            seen[name] = raw.correlation_id
+
+    async def main() -> None:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http_client:
+            ferry = AsyncFerry("t", base_url=URL, http_client=http_client)
+            async with anyio.create_task_group() as tasks:
+                for number in range(8):
+                    tasks.start_soon(work, ferry, f"task-{number}")
+
+    anyio.run(main, backend=backend)
+    assert len(seen) == 8
+    assert all(name == used for name, used in seen.items())
+    assert sorted(correlation_ids(service)) == sorted(seen)

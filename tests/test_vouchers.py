@@ -1,0 +1,454 @@
+"""A voucher's file comes whole or not at all, and the token stays at home."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ferry_sdk import (
+    Ferry,
+    FerryError,
+    NotFoundError,
+    ServerError,
+    TicketNotFoundError,
+    UnexpectedResponseError,
+)
+from tests.support.exchanges import TOKEN, URL, caught, client_of
+from tests.support.trip import booked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+PDF = b"%PDF-1.7\nof somebody's\n%%EOF\n"
+CDN = "https://cdn.example/voucher.pdf"
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)
+
+
+def issued(ferry: Ferry, **which: str) -> str:
+    """A ticket of the local service's that has its voucher."""
+    return ferry.bookings.confirm(booked(ferry, **which).booking_id).ticket_id
+
+
+# ---- from the service's own address -----------------------------------------------------------
+
+
+class Somewhere:
+    """A path of nobody's own kind."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __fspath__(self) -> str:
+        return str(self._path)
+
+
+@pytest.mark.parametrize("kind", [str, Path, Somewhere])
+def test_a_voucher_is_saved_under_its_path(both: Ferry, tmp_path: Path, kind: Any) -> None:
+    path = tmp_path / "voucher.pdf"
+    saved = both.tickets.save_pdf(issued(both), kind(path))
+    assert saved == path
+    assert isinstance(saved, Path)
+    content = path.read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert content.rstrip().endswith(b"%%EOF")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_exists_is_replaced(both: Ferry, tmp_path: Path) -> None:
+    path = tmp_path / "voucher.pdf"
+    path.write_bytes(b"old" * 100_000)
+    both.tickets.save_pdf(issued(both), path)
+    content = path.read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert b"oldold" not in content
+
+
+def test_a_relative_path_is_relative(
+    both: Ferry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert both.tickets.save_pdf(issued(both), "v.pdf") == Path("v.pdf")
+    assert (tmp_path / "v.pdf").exists()
+
+
+def test_a_voucher_that_is_not_there_yet_is_not_found(both: Ferry, tmp_path: Path) -> None:
+    ticket_id = both.bookings.get(booked(both).booking_id).tickets[0].id
+    assert both.tickets.pdf(ticket_id).url is None
+    error = caught(NotFoundError, both.tickets.save_pdf, ticket_id, tmp_path / "v.pdf")
+    assert "e-mail" in str(error)
+    assert len(error.attempts) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_ticket_nobody_has_is_not_found(both: Ferry, tmp_path: Path) -> None:
+    caught(TicketNotFoundError, both.tickets.save_pdf, "t-nobody", tmp_path / "v.pdf")
+
+
+@pytest.mark.parametrize("fault", ["html_page", "empty_body"])
+def test_what_is_no_pdf_is_unexpected_and_leaves_no_file(
+    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path, fault: str
+) -> None:
+    ticket_id = issued(both)
+    ferry_sandbox.faults.add(fault, "voucher.file", times=None)
+    error = caught(UnexpectedResponseError, both.tickets.save_pdf, ticket_id, tmp_path / "v.pdf")
+    assert error.status_code == 200
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("fault", ["truncate", "lose_reply", "cut_before", "server_error"])
+def test_a_file_that_broke_off_is_fetched_again(
+    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path, fault: str
+) -> None:
+    ticket_id = issued(both)
+    ferry_sandbox.faults.add(fault, "voucher.file", times=2)
+    path = both.tickets.save_pdf(ticket_id, tmp_path / "v.pdf")
+    assert path.read_bytes().rstrip().endswith(b"%%EOF")
+    assert ferry_sandbox.counters.requests["voucher.file"] == 3
+
+
+def test_a_file_that_never_comes_leaves_the_old_one(
+    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    ticket_id = issued(both)
+    path = tmp_path / "v.pdf"
+    path.write_bytes(b"old")
+    ferry_sandbox.faults.add("server_error", "voucher.file", times=None)
+    error = caught(ServerError, both.tickets.save_pdf, ticket_id, path)
+    assert error.operation == "tickets.save_pdf"
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_redirect_to_plain_http_is_not_followed(
+    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    ticket_id = issued(both)
+    with listening() as (address, requests):
+        ferry_sandbox.faults.add("redirect", "voucher.file", times=None, location=address)
+        caught(UnexpectedResponseError, both.tickets.save_pdf, ticket_id, tmp_path / "v.pdf")
+        assert requests == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_address_itself_is_asked_for_with_redirects_refused(
+    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    ferry_sandbox.faults.add("redirect", "tickets.pdf", times=None)
+    caught(UnexpectedResponseError, both.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
+    assert ferry_sandbox.counters.requests["tickets.pdf"] == 1
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_foreign_address_without_tls_is_never_asked(
+    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path, host: str
+) -> None:
+    with listening() as (address, requests):
+        url = address.replace("127.0.0.1", host)
+        ferry_sandbox.faults.add("wrong_shape", "tickets.pdf", times=None, value={"url": url})
+        caught(UnexpectedResponseError, both.tickets.save_pdf, issued(both), tmp_path / "v.pdf")
+        assert requests == []
+    assert not list(tmp_path.iterdir())
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, list[str]]]:
+    """A second service of one's own, which gives a PDF to everybody."""
+    requests: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            requests.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(PDF)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/voucher.pdf", requests
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+# ---- the token stays at home ------------------------------------------------------------------
+
+
+class Web:
+    """The service, and whatever else answers an address.
+
+    Attributes:
+        requests: What was asked, in order.
+    """
+
+    def __init__(self, url: object, pages: dict[str, httpx.Response] | None = None) -> None:
+        self._url = url
+        self._pages = pages or {}
+        self.requests: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        if str(request.url) == f"{URL}/api/ticket/t-1/pdf":
+            return httpx.Response(200, json={"url": self._url})
+        page = self._pages.get(str(request.url)) or httpx.Response(200, content=PDF)
+        return httpx.Response(page.status_code, headers=page.headers, content=page.content)
+
+    @property
+    def places(self) -> list[str]:
+        return [str(request.url) for request in self.requests[1:]]
+
+
+def moved(to: str, status: int = 302) -> httpx.Response:
+    return httpx.Response(status, headers={"location": to})
+
+
+def test_the_token_goes_to_the_services_own_address(clients: Clients, tmp_path: Path) -> None:
+    web = Web(f"{URL}/voucher/1.pdf")
+    path = client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    assert path.read_bytes() == PDF
+    assert web.requests[1].headers["authorization"] == f"Bearer {TOKEN}"
+    assert web.requests[1].headers["accept"] == "application/pdf"
+    assert web.requests[1].headers["x-client-correlation-id"]
+
+
+FOREIGN = [
+    CDN,
+    "https://ferry.example:8443/v.pdf",
+    "https://ferry.example.evil.example/v.pdf",
+    "https://ferry.example@evil.example/v.pdf",
+    "https://ferry.example:443@evil.example/v.pdf",
+    "https://evil.example/ferry.example/v.pdf",
+    "https://www.ferry.example/v.pdf",
+]
+
+
+@pytest.mark.parametrize("url", FOREIGN)
+def test_nothing_of_the_caller_goes_to_a_foreign_address(
+    clients: Clients, tmp_path: Path, url: str
+) -> None:
+    web = Web(url)
+    ferry = client_of(clients, web, language="fr", default_headers={"x-agency": "Okonkwo"})
+    path = ferry.tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    assert path.read_bytes() == PDF
+    sent = web.requests[1].headers
+    assert TOKEN not in str(sent.raw)
+    assert "Okonkwo" not in str(sent.raw)
+    assert {"x-client-correlation-id", "accept-language", "cookie", "referer"}.isdisjoint(sent)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://ferry.example/v.pdf", "http://cdn.example/v.pdf", "ftp://a/v.pdf", "/v.pdf"),
+        *("file:///etc/hostname", "", "cdn.example/v.pdf", "https://", "https://[", "https://a:b/"),
+        *(" https://ferry.example/v.pdf", "\nhttps://ferry.example/v.pdf", "https://xn--/v.pdf"),
+    ],
+)
+def test_an_address_without_https_is_unexpected_and_not_asked(
+    clients: Clients, tmp_path: Path, url: str
+) -> None:
+    web = Web(url)
+    caught(
+        UnexpectedResponseError, client_of(clients, web).tickets.save_pdf, "t-1", tmp_path / "v.pdf"
+    )
+    assert web.places == []
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("url", [17, True, {"href": CDN}, [CDN]])
+def test_an_address_that_is_no_text_is_unexpected(
+    clients: Clients, tmp_path: Path, url: object
+) -> None:
+    web = Web(url)
+    ferry = client_of(clients, web)
+    caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
+    assert web.places == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_foreign_redirect_is_followed_without_the_token(
+    clients: Clients, tmp_path: Path, status: int
+) -> None:
+    end = "https://store.example/v.pdf?signature=1"
+    web = Web(CDN, {CDN: moved("/next", status), "https://cdn.example/next": moved(end, status)})
+    client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    assert web.places == [CDN, "https://cdn.example/next", end]
+    assert [request.method for request in web.requests] == ["GET"] * 4
+    assert all("authorization" not in request.headers for request in web.requests[1:])
+
+
+@pytest.mark.parametrize("to", ["http://cdn.example/v.pdf", "ftp://cdn.example/", "https://["])
+def test_a_redirect_away_from_https_is_unexpected(
+    clients: Clients, tmp_path: Path, to: str
+) -> None:
+    web = Web(CDN, {CDN: moved(to)})
+    ferry = client_of(clients, web)
+    caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
+    assert web.places == [CDN]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_redirect_back_home_does_not_bring_the_token(clients: Clients, tmp_path: Path) -> None:
+    web = Web(CDN, {CDN: moved(f"{URL}/voucher/1.pdf")})
+    client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    assert web.places == [CDN, f"{URL}/voucher/1.pdf"]
+    assert "authorization" not in web.requests[2].headers
+
+
+def test_a_redirect_from_home_does_not_take_the_token_along(
+    clients: Clients, tmp_path: Path
+) -> None:
+    home = f"{URL}/voucher/1.pdf"
+    web = Web(home, {home: moved(CDN)})
+    client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    assert web.places == [home, CDN]
+    assert TOKEN not in str(web.requests[2].headers.raw)
+
+
+def test_redirects_without_end_are_given_up(clients: Clients, tmp_path: Path) -> None:
+    web = Web(CDN, {CDN: moved(CDN)})
+    with pytest.raises(FerryError):
+        client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    assert len(web.places) == 6
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_foreign_refusal_is_an_api_error(clients: Clients, tmp_path: Path, status: int) -> None:
+    web = Web(CDN, {CDN: httpx.Response(status, text="<Error>AccessDenied</Error>")})
+    with pytest.raises(FerryError, match=f"the voucher cannot be fetched .HTTP {status}."):
+        client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    assert not list(tmp_path.iterdir())
+
+
+pieces = st.sampled_from(
+    [
+        *("ferry.example", "evil.example", "FERRY.EXAMPLE", "@", ":443", ":8443", ":", "\\", "/"),
+        *("#", "?", ".", "%2f", "%40", "[::1]", " ", "\t", "\n", "ferry\u3002example", "\uff0f"),
+        *("\u2100", "%00", "&", ";", "..", "user:pw@", "xn--", "[", "]", "\u017f"),
+    ]
+)
+
+
+@given(
+    url=st.builds(
+        "{}{}".format,
+        st.sampled_from(
+            ["https://", "HTTPS://", "http://", "https:/", "//", "https:///", " https://"]
+        ),
+        st.lists(pieces, max_size=6).map("".join),
+    )
+)
+@example(url="https://evil.example\\@ferry.example/")
+@example(url="https://ferry.example\\@evil.example/")
+@example(url="https://ferry.example\t@evil.example/")
+@settings(deadline=None, max_examples=300)
+def test_whatever_the_address_the_token_reaches_only_the_service(
+    tmp_path_factory: pytest.TempPathFactory, url: str
+) -> None:
+    web = Web(url)
+    folder = tmp_path_factory.getbasetemp()
+    with httpx.Client(transport=httpx.MockTransport(web)) as http:
+        ferry = Ferry(TOKEN, base_url=URL, http_client=http, max_retries=0)
+        with suppress(FerryError):
+            ferry.tickets.save_pdf("t-1", folder / "any.pdf")
+    for request in web.requests:
+        assert request.url.scheme == "https"
+        if TOKEN in str(request.headers.raw):
+            assert (request.url.host, request.url.port) == ("ferry.example", None)
+
+
+# ---- the file is whole or not there -----------------------------------------------------------
+
+
+def save(clients: Clients, path: Path, content: bytes = PDF) -> Path:
+    web = Web(CDN, {CDN: httpx.Response(200, content=content)})
+    return client_of(clients, web).tickets.save_pdf("t-1", path)
+
+
+@pytest.mark.parametrize("prefix", [b"", b"\n", b"\xef\xbb\xbf", b" " * 1000])
+def test_a_pdf_may_begin_a_little_late(clients: Clients, tmp_path: Path, prefix: bytes) -> None:
+    assert save(clients, tmp_path / "v.pdf", prefix + PDF).read_bytes() == prefix + PDF
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>", b"%PDF", b"x" * 2000 + PDF, b"pdf"])
+def test_what_does_not_begin_as_a_pdf_is_none(
+    clients: Clients, tmp_path: Path, content: bytes
+) -> None:
+    caught(UnexpectedResponseError, save, clients, tmp_path / "v.pdf", content)
+    assert not list(tmp_path.iterdir())
+
+
+def _fail(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("what", ["os.fsync", "pathlib.Path.replace"])
+@pytest.mark.parametrize("existing", [None, b"old"])
+def test_a_disk_that_fails_leaves_what_was_there(
+    clients: Clients,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    existing: bytes | None,
+) -> None:
+    path = tmp_path / "v.pdf"
+    if existing is not None:
+        path.write_bytes(existing)
+    with monkeypatch.context() as patch:
+        patch.setattr(what, _fail)
+        with pytest.raises(OSError, match="No space left"):
+            save(clients, path)
+    assert [item.read_bytes() for item in tmp_path.iterdir()] == [existing] * (existing is not None)
+
+
+def test_a_folder_that_does_not_exist_is_said(clients: Clients, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        save(clients, tmp_path / "none" / "v.pdf")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_in_the_files_place_stays(clients: Clients, tmp_path: Path) -> None:
+    (tmp_path / "v.pdf").mkdir()
+    with pytest.raises(OSError, match=r"v\.pdf"):
+        save(clients, tmp_path / "v.pdf")
+    assert [item.name for item in tmp_path.iterdir()] == ["v.pdf"]
+
+
+def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(
+    clients: Clients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "v.pdf"
+    path.write_bytes(b"old")
+    seen: list[bytes] = []
+    fsync: Callable[[int], None] = os.fsync
+
+    def looking(descriptor: int) -> None:
+        seen.append(path.read_bytes())
+        fsync(descriptor)
+
+    monkeypatch.setattr("os.fsync", looking)
+    save(clients, path)
+    assert seen == [b"old"]
+    assert path.read_bytes() == PDF

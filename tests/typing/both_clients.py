@@ -1,0 +1,241 @@
+"""What every call gives, as both type checkers see it; nothing here is run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+from typing_extensions import assert_type
+
+from ferry_sdk import (
+    AsyncFerry,
+    Availability,
+    Booking,
+    BookingCancellation,
+    BookingConfirmation,
+    BookingCreated,
+    CancellationFee,
+    Company,
+    Contact,
+    Country,
+    Departure,
+    Ferry,
+    Gender,
+    Journey,
+    McpPort,
+    NextAction,
+    Passenger,
+    PassengerDict,
+    PassengerType,
+    PaymentRecorded,
+    Port,
+    Pricing,
+    Records,
+    ScheduledDeparture,
+    SearchPassenger,
+    SearchPassengerDict,
+    Selection,
+    SelectionDict,
+    Stage,
+    Tariff,
+    Ticket,
+    TicketCancellation,
+    TicketVehicle,
+    Unreadable,
+    Vehicle,
+    VehicleBrand,
+    VehicleModel,
+    VehicleQuery,
+    VehicleType,
+    Voucher,
+)
+from ferry_sdk.models import McpResource, McpTool
+
+ADULT: SearchPassengerDict = {"type": "Adult", "gender": "F", "age": 34}
+TRAVELLER: PassengerDict = {"type": "Adult", "first_name": "Ada", "last_name": "Byron"}
+CHOICE: SelectionDict = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+
+
+def sync_calls(ferry: Ferry) -> None:
+    assert_type(
+        ferry.availability.search(
+            company="GNV",
+            depart_code="ITGOA",
+            arrive_code="ITPMO",
+            out_journey_id="j1",
+            out_at=date(2026, 7, 14),
+            out_time=time(8, 30),
+            passengers=[ADULT],
+            ret_journey_id="j2",
+            ret_at="2026-07-21",
+            ret_time="08:30",
+            out_is_open=False,
+            vehicle={"code": "ABARTH__595"},
+        ),
+        Records[Availability],
+    )
+    assert_type(
+        ferry.bookings.create(
+            availabilities=[CHOICE],
+            passengers=[TRAVELLER],
+            reservation_type="OPTION",
+            vehicle={"code": "CAR"},
+            contact={"name": "Ada", "email": "ada@example.org"},
+        ),
+        BookingCreated,
+    )
+    assert_type(ferry.bookings.confirm("b1"), BookingConfirmation)
+    assert_type(ferry.bookings.get("b1"), Booking)
+    assert_type(ferry.bookings.cancel("b1", booking_reference=None), BookingCancellation)
+    assert_type(ferry.bookings.cancel_fee("b1"), CancellationFee)
+    assert_type(ferry.tickets.get("t1"), Ticket)
+    assert_type(ferry.tickets.get(ticket_id="t1"), Ticket)
+    assert_type(ferry.tickets.cancel("t1", ticket_number="n"), TicketCancellation)
+    assert_type(ferry.tickets.cancel_fee("t1"), CancellationFee)
+    assert_type(ferry.tickets.pdf("t1"), Voucher)
+    assert_type(ferry.tickets.save_pdf("t1", "voucher.pdf"), Path)
+    assert_type(
+        ferry.tickets.mark_paid("t1", external_payment_ref="pi_1", psp="x", paid_at="2026"),
+        PaymentRecorded,
+    )
+    assert_type(ferry.catalogue.ports(), Records[Port])
+    assert_type(ferry.catalogue.journeys(), Records[Journey])
+    assert_type(ferry.catalogue.departures("GNV", journey_ids=["j1"]), Records[Departure])
+    assert_type(ferry.catalogue.vehicle_brands(), Records[VehicleBrand])
+    assert_type(ferry.catalogue.vehicle_types(), Records[VehicleType])
+
+
+async def async_calls(ferry: AsyncFerry) -> None:
+    assert_type(
+        await ferry.availability.search(
+            company="GNV",
+            depart_code="ITGOA",
+            arrive_code="ITPMO",
+            out_journey_id="j1",
+            out_at="2026-07-14",
+            out_time="08:30",
+            passengers=[SearchPassenger(type=PassengerType.ADULT, gender=Gender.FEMALE, age=34)],
+            vehicle=VehicleQuery(code="ABARTH__595"),
+        ),
+        Records[Availability],
+    )
+    assert_type(
+        await ferry.bookings.create(
+            availabilities=[Selection(availability_id="a", tariff_id="t", place_id="p")],
+            passengers=[Passenger(type=PassengerType.ADULT, first_name="Ada", last_name="Byron")],
+            vehicle=Vehicle(code="CAR"),
+            contact=Contact(name="Ada", email="ada@example.org"),
+        ),
+        BookingCreated,
+    )
+    assert_type(await ferry.bookings.confirm("b1"), BookingConfirmation)
+    assert_type(await ferry.bookings.get("b1"), Booking)
+    assert_type(await ferry.bookings.cancel("b1"), BookingCancellation)
+    assert_type(await ferry.bookings.cancel_fee("b1"), CancellationFee)
+    assert_type(await ferry.tickets.get("t1"), Ticket)
+    assert_type(await ferry.tickets.cancel("t1"), TicketCancellation)
+    assert_type(await ferry.tickets.cancel_fee("t1"), CancellationFee)
+    assert_type(await ferry.tickets.pdf("t1"), Voucher)
+    assert_type(await ferry.tickets.save_pdf("t1", Path("voucher.pdf")), Path)
+    assert_type(await ferry.tickets.mark_paid("t1", external_payment_ref="p"), PaymentRecorded)
+    assert_type(await ferry.catalogue.ports(), Records[Port])
+    assert_type(await ferry.catalogue.journeys(), Records[Journey])
+    assert_type(await ferry.catalogue.departures("GNV"), Records[Departure])
+    assert_type(await ferry.catalogue.vehicle_brands(), Records[VehicleBrand])
+    assert_type(await ferry.catalogue.vehicle_types(), Records[VehicleType])
+
+
+def sync_mcp(ferry: Ferry) -> None:
+    assert_type(
+        ferry.mcp.search_availability(
+            company="GNV",
+            depart_code="ITGOA",
+            arrive_code="ITPMO",
+            out_journey_id="j1",
+            out_at="2026-07-14",
+            out_time="08:30",
+            passengers=[ADULT],
+        ),
+        Records[Availability],
+    )
+    assert_type(ferry.mcp.create_booking(id="a1", passengers=[TRAVELLER]), BookingCreated)
+    assert_type(ferry.mcp.confirm_booking("b1"), BookingConfirmation)
+    assert_type(ferry.mcp.view_ticket("t1"), Ticket)
+    assert_type(ferry.mcp.cancel_ticket("t1", ticket_number=None), TicketCancellation)
+    assert_type(ferry.mcp.ports(), Records[McpPort])
+    assert_type(ferry.mcp.companies(), Records[Company])
+    assert_type(ferry.mcp.countries(), Records[Country])
+    assert_type(ferry.mcp.vehicle_brands(), Records[VehicleBrand])
+    assert_type(ferry.mcp.vehicle_data(), Records[VehicleModel])
+    assert_type(ferry.mcp.departures(), Records[ScheduledDeparture])
+    assert_type(ferry.mcp.call_tool("view_ticket", {"id": "t1"}), JsonValue)
+    assert_type(ferry.mcp.read_resource("resource://service/ports"), JsonValue)
+    assert_type(ferry.mcp.list_tools(), Records[McpTool])
+    assert_type(ferry.mcp.list_resources(), Records[McpResource])
+
+
+async def async_mcp(ferry: AsyncFerry) -> None:
+    assert_type(
+        await ferry.mcp.create_booking(availabilities=[CHOICE], passengers=[TRAVELLER]),
+        BookingCreated,
+    )
+    assert_type(await ferry.mcp.confirm_booking("b1"), BookingConfirmation)
+    assert_type(await ferry.mcp.view_ticket("t1"), Ticket)
+    assert_type(await ferry.mcp.cancel_ticket("t1"), TicketCancellation)
+    assert_type(await ferry.mcp.ports(), Records[McpPort])
+    assert_type(await ferry.mcp.companies(), Records[Company])
+    assert_type(await ferry.mcp.countries(), Records[Country])
+    assert_type(await ferry.mcp.vehicle_brands(), Records[VehicleBrand])
+    assert_type(await ferry.mcp.vehicle_data(), Records[VehicleModel])
+    assert_type(await ferry.mcp.departures(), Records[ScheduledDeparture])
+    assert_type(await ferry.mcp.call_tool("view_ticket", {"id": "t1"}), JsonValue)
+    assert_type(await ferry.mcp.read_resource("resource://service/ports"), JsonValue)
+    assert_type(await ferry.mcp.list_tools(), Records[McpTool])
+    assert_type(await ferry.mcp.list_resources(), Records[McpResource])
+
+
+async def methods_are_functions(ferry: Ferry, async_ferry: AsyncFerry) -> None:
+    read: Callable[[str], Ticket] = ferry.tickets.get
+    read_async: Callable[[str], Coroutine[Any, Any, Ticket]] = async_ferry.tickets.get
+    assert_type(read("t1"), Ticket)
+    assert_type(await read_async("t1"), Ticket)
+    await assert_type(async_ferry.catalogue.ports(), Coroutine[Any, Any, Records[Port]])
+    task = asyncio.create_task(async_ferry.tickets.get("t1"))
+    assert_type(await task, Ticket)
+    twice = await asyncio.gather(async_ferry.tickets.get("t1"), async_ferry.tickets.get("t2"))
+    assert_type(twice, tuple[Ticket, Ticket])
+
+
+def records(ferry: Ferry) -> None:
+    ports = ferry.catalogue.ports()
+    as_sequence: Sequence[Port] = ports
+    assert_type(as_sequence[0], Port)
+    assert_type(ports[0], Port)
+    assert_type(ports[1:], tuple[Port, ...])
+    assert_type(ports.unreadable, tuple[Unreadable, ...])
+    assert_type([one.name for one in ports], list[str])
+
+
+def fields(availability: Availability, booking: Booking, ticket: Ticket) -> None:
+    assert_type(availability.tariffs, tuple[Tariff, ...])
+    assert_type(availability.tariffs[0].amount, Decimal)
+    assert_type(availability.tariffs[0].currency, str)
+    assert_type(availability.depart_at, datetime)
+    assert_type(availability.travel_time, timedelta)
+    assert_type(availability.animals, JsonValue)
+    assert_type(availability.select(tariff="t", place=availability.places[0]), Selection)
+    assert_type(booking.stage, Stage)
+    assert_type(booking.total_price, Decimal)
+    assert_type(booking.pricing, Pricing | None)
+    assert_type(booking.expire_at, datetime | str | None)
+    assert_type(booking.next_actions(), tuple[NextAction, ...])
+    assert_type(booking.next_actions()[0].name, str)
+    assert_type(booking.tickets, tuple[Ticket, ...])
+    assert_type(ticket.ticket_number, str | None)
+    assert_type(ticket.vehicle, TicketVehicle | None)
+    assert_type(ticket.passengers[0].birth_date, date | str | None)

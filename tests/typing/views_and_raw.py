@@ -1,0 +1,114 @@
+"""Views, context managers and raw responses, as both type checkers see them; nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import httpx
+from typing_extensions import assert_type
+
+from ferry_sdk import (
+    APIError,
+    AsyncFerry,
+    Attempt,
+    Availability,
+    BookingConfirmation,
+    Ferry,
+    FerryError,
+    OutcomeUnknownError,
+    Port,
+    RateLimitError,
+    RawResponse,
+    Records,
+    RequestDigest,
+    Ticket,
+    Timeout,
+    correlation,
+)
+from ferry_sdk.models import McpTool
+
+
+def making() -> None:
+    with Ferry() as ferry:
+        assert_type(ferry, Ferry)
+    Ferry(lambda: "token", timeout=3, http_client=httpx.Client(), client_version=2)
+    Ferry("token", base_url="https://x", timeout=Timeout(connect=1), default_headers={"a": "b"})
+    AsyncFerry("token", timeout=None, http_client=httpx.AsyncClient())
+
+
+async def making_async() -> None:
+    async def token() -> str:
+        return "token"
+
+    async with AsyncFerry(token) as ferry:
+        assert_type(ferry, AsyncFerry)
+    await ferry.aclose()
+
+
+def views(ferry: Ferry) -> None:
+    view = ferry.with_options(
+        timeout=None,
+        max_retries=0,
+        language=None,
+        correlation_id="c",
+        read_only=True,
+        extra_headers={"x": "y"},
+    )
+    assert_type(view, Ferry)
+    assert_type(view.tickets.get("t1"), Ticket)
+    with correlation("abc") as said:
+        assert_type(said, str)
+
+
+async def async_views(ferry: AsyncFerry) -> None:
+    view = ferry.with_options(language="el")
+    assert_type(view, AsyncFerry)
+    assert_type(await view.tickets.get("t1"), Ticket)
+
+
+def raw(ferry: Ferry) -> None:
+    answer = ferry.with_raw_response.tickets.get("t1")
+    assert_type(answer, RawResponse[Ticket])
+    assert_type(answer.parse(), Ticket)
+    assert_type(answer.status_code, int)
+    assert_type(answer.headers, Mapping[str, str])
+    assert_type(answer.content, bytes)
+    assert_type(answer.request_id, str | None)
+    assert_type(answer.correlation_id, str)
+    assert_type(answer.elapsed, float)
+    assert_type(answer.attempts, tuple[Attempt, ...])
+    assert_type(ferry.with_raw_response.catalogue.ports(), RawResponse[Records[Port]])
+    assert_type(ferry.with_raw_response.mcp.list_tools().parse(), Records[McpTool])
+
+
+async def async_raw(ferry: AsyncFerry) -> None:
+    answer = await ferry.with_raw_response.bookings.confirm("b1")
+    assert_type(answer, RawResponse[BookingConfirmation])
+    assert_type(answer.parse(), BookingConfirmation)
+    found = await ferry.with_raw_response.mcp.search_availability(
+        company="GNV",
+        depart_code="ITGOA",
+        arrive_code="ITPMO",
+        out_journey_id="j1",
+        out_at="2026-07-14",
+        out_time="08:30",
+        passengers=[],
+    )
+    assert_type(found.parse(), Records[Availability])
+    view = ferry.with_options(max_retries=0).with_raw_response
+    assert_type(await view.tickets.get("t1"), RawResponse[Ticket])
+
+
+def errors(error: Exception) -> None:
+    if isinstance(error, FerryError):
+        assert_type(error.outcome, Literal["not_sent", "rejected", "unknown"])
+        assert_type(error.attempts, tuple[Attempt, ...])
+        assert_type(error.correlation_id, str | None)
+    if isinstance(error, OutcomeUnknownError):
+        assert_type(error.request, RequestDigest)
+    if isinstance(error, APIError):
+        assert_type(error.code, str | None)
+        assert_type(error.status_code, int)
+    if isinstance(error, RateLimitError):
+        assert_type(error.retry_after, float | None)

@@ -1,0 +1,439 @@
+"""Whatever comes back, by either protocol, a caller gets a typed result or a FerryError."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, Records
+from ferry_sdk.answers import Just, Many, One
+from tests.support.operations import OPERATIONS, UNCOVERED, described, make
+from tests.support.trip import PASSENGERS, booked, found, search_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+
+URL = "https://ferry.example"
+PDF = b"%PDF-1.7 and so on"
+quick = settings(
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+KEYS = (
+    *("error", "code", "message", "data", "detail", "errors", "result", "id", "jsonrpc"),
+    *("method", "content", "contents", "text", "blob", "resource", "type", "structuredContent"),
+    *("isError", "resultType", "nextCursor", "tools", "resources", "protocolVersion", "url"),
+    *("status", "booking_id", "ticket_id", "possible_actions", "stage", "tickets", "ports"),
+)
+WORDS = (
+    *("", "Issued", "Eur", "NaN", "1e999", "2026-03-01T08:00:00+01:00", "0000-00-00", "9999-99"),
+    *("BOOKING_CREATE_ERROR", "complete", "input_required", "2025-11-25", "text", "\ud800", "[1]"),
+    *('{"error":true,"code":"X"}', "https://[", "https://ferry.example/v.pdf", "http://a.example"),
+)
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from(
+        [-32603, -32601, -32600, 0, 10**30, 10**4299, -(10**4299), 2**63, 253402300800]
+    ),
+    st.floats(),
+    st.sampled_from(WORDS),
+    st.text(max_size=8),
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=4), inner, max_size=5),
+    ),
+    max_leaves=12,
+)
+ODD_BODIES = (
+    *(b"", b" ", b"null", b"NaN", b"-Infinity", b"1e999", b"-0", b"[]", b"{}", b"[[]]", b"{"),
+    *(b"9" * 4300, b"9" * 5000, b'"\\ud800"', b'"\\ud800\\u0041"', b'"\xff"', b"\xef\xbb\xbf{}"),
+    *(b"[" * 100_000, b"[" * 150 + b"]" * 150, b'{"a":' * 150 + b"1" + b"}" * 150),
+    *(b'{"a":1,"a":2}', b'{"error":true,"code":1,"code":"X"}', b"\x00", b"data: {}\n\n"),
+    *(b'{"error":{"code":' + b"9" * digits + b',"message":"m"}}' for digits in (30, 4300, 5000)),
+    *(b"\x1f\x8b garbage", b'{"result":' + b"[" * 190 + b"]" * 190 + b"}", b"<html></html>"),
+)
+bodies = st.one_of(
+    values.map(lambda value: json.dumps(value).encode()),
+    st.sampled_from(ODD_BODIES),
+    st.binary(max_size=64),
+)
+statuses = st.one_of(
+    st.sampled_from([200, 200, 200, 201, 202, 204, 301, 307, 400, 401, 404, 408, 422, 429, 503]),
+    st.integers(200, 599),
+)
+types = st.sampled_from(
+    [
+        *("application/json", "application/json", "text/event-stream", "text/html", "", ";;;"),
+        *("application/json; charset=utf-16", "TEXT/EVENT-STREAM;x", "application/pdf", "\xff"),
+    ]
+)
+retry_afters = st.one_of(
+    st.sampled_from(
+        [
+            *("", ".", "-1", "1.", "1e9", "9" * 400, "inf", "nan", "٣", "soon", "Wed,"),
+            *("Wed, 21 Oct 2015 07:28:00 GMT", "Sun, 31 Feb 2027 00:00:00 GMT"),
+            *("Fri, 31 Dec 9999 23:59:59 -2359", "Mon, 01 Jan 0001 00:00:00 +2359"),
+            *("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "1 Jan 2027 00:00:00 +99999999999"),
+        ]
+    ),
+    st.text(max_size=12),
+)
+headers = st.fixed_dictionaries(
+    {"content-type": types},
+    optional={
+        "retry-after": retry_afters,
+        "location": st.sampled_from(["", "http://[", "//", "https://a b/", "https://x:99999/"]),
+        "content-encoding": st.sampled_from(["gzip", "deflate", "unheard-of", "identity"]),
+        "mcp-session-id": st.sampled_from(["s-1", "", " ", "\xe9", "a\tb"]),
+        "x-request-id": st.text(max_size=6),
+        "content-length": st.sampled_from(["0", "-1", "many"]),
+    },
+).map(lambda named: {name: text.encode("utf-8", "replace") for name, text in named.items()})
+
+Wrap = "Callable[[bytes, object], bytes]"
+
+
+def _rpc(member: str, value: object, request_id: object) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, member: value}).encode()
+
+
+def _json_or_text(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "replace")
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "replace")
+
+
+WRAPS: dict[str, Callable[[bytes, object], bytes]] = {
+    "bare": lambda body, _: body,
+    "result": lambda body, known: _rpc("result", _json_or_text(body), known),
+    "error": lambda body, known: _rpc("error", _json_or_text(body), known),
+    "structured": lambda body, known: _rpc(
+        "result", {"structuredContent": _json_or_text(body)}, known
+    ),
+    "structured result": lambda body, known: _rpc(
+        "result", {"structuredContent": {"result": _json_or_text(body)}}, known
+    ),
+    "text": lambda body, known: _rpc(
+        "result", {"content": [{"type": "text", "text": _text(body)}]}, known
+    ),
+    "two texts": lambda body, known: _rpc(
+        "result", {"content": [{"text": _text(body)}, {"text": _text(body)}]}, known
+    ),
+    "failed": lambda body, known: _rpc(
+        "result", {"isError": True, "content": [{"text": _text(body)}]}, known
+    ),
+    "content": lambda body, known: _rpc("result", {"content": _json_or_text(body)}, known),
+    "contents": lambda body, known: _rpc("result", {"contents": _json_or_text(body)}, known),
+    "resource": lambda body, known: _rpc(
+        "result", {"contents": [{"uri": "u", "text": _text(body)}]}, known
+    ),
+    "batch": lambda body, known: b"[" + _rpc("result", _json_or_text(body), known) + b"]",
+}
+
+
+@dataclass
+class Service:
+    """Gives one reply to everything, but to a handshake that shall succeed."""
+
+    status: int = 200
+    headers: dict[str, bytes] = field(default_factory=dict)
+    body: bytes = b""
+    wrap: str = "bare"
+    as_stream: bool = False
+    good_handshake: bool = True
+    bodies: dict[str, bytes] = field(default_factory=dict)
+    asked: int = 0
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        message = _json_or_text(request.content) if request.url.path == "/mcp" else None
+        members: dict[str, Any] = message if isinstance(message, dict) else {}
+        method = members.get("method")
+        if self.good_handshake and method == "initialize":
+            return httpx.Response(200, json={"result": {"protocolVersion": "2025-11-25"}})
+        if method not in ("initialize", "notifications/initialized"):
+            self.asked += 1
+        body = self.bodies.get(request.url.path, self.body)
+        if self.wrap != "bare":
+            body = WRAPS[self.wrap](body, members.get("id"))
+        sent = dict(self.headers)
+        if self.as_stream:
+            body = b": hello\n\nevent: message\ndata: " + body + b"\n\n"
+            sent["content-type"] = b"text/event-stream"
+        return httpx.Response(
+            self.status, headers=list(sent.items()), stream=httpx.ByteStream(body)
+        )
+
+
+def _settings() -> dict[str, Any]:
+    return {"base_url": URL, "organisation_token": "org", "max_retries": 0}
+
+
+def check_all(service: Service, folder: Path, names: tuple[str, ...] = OPERATIONS) -> None:
+    """Make the calls on both clients, and look at what comes out."""
+    with httpx.Client(transport=httpx.MockTransport(service)) as http:
+        ferry = Ferry("token", http_client=http, **_settings())
+        for name in names:
+            service.asked = 0
+            try:
+                answer = make(ferry, name, folder)
+            except FerryError as error:
+                check_error(error, name, service, folder)
+            else:
+                check_answer(answer, name, folder)
+
+    async def async_calls() -> None:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
+            ferry: Any = AsyncFerry("token", http_client=http, **_settings())
+            for name in names:
+                service.asked = 0
+                try:
+                    answer = await make(ferry, name, folder)
+                except FerryError as error:
+                    check_error(error, name, service, folder)
+                else:
+                    check_answer(answer, name, folder)
+
+    anyio.run(async_calls)
+
+
+def check_answer(answer: Any, name: str, folder: Path) -> None:
+    expected = described(name, folder).answer
+    if isinstance(expected, One):
+        assert type(answer) is expected.model
+    elif isinstance(expected, Many):
+        assert isinstance(answer, Records)
+        assert {type(record) for record in answer} <= {expected.model}
+    elif isinstance(expected, Just):
+        assert isinstance(answer, Path)
+        assert answer.read_bytes().find(b"%PDF-") >= 0
+    repr(answer)
+
+
+def check_error(error: FerryError, name: str, service: Service, folder: Path) -> None:
+    assert error.operation == name
+    assert error.correlation_id
+    assert len(error.attempts) == 1
+    assert str(error)
+    repr(error)
+    if not service.asked:
+        assert error.outcome in ("not_sent", "rejected")
+    elif described(name, folder).safety.is_read:
+        assert error.outcome in ("rejected", "unknown")
+    else:
+        is_redirect = 300 <= service.status < 400
+        unknown = isinstance(error, OutcomeUnknownError) or is_redirect
+        assert unknown if error.outcome == "unknown" else error.outcome == "rejected"
+
+
+def test_every_operation_has_arguments_here() -> None:
+    assert not UNCOVERED
+    assert len(OPERATIONS) == len(set(OPERATIONS)) >= 32
+
+
+@given(
+    status=statuses,
+    headers=headers,
+    body=bodies,
+    wrap=st.sampled_from(sorted(WRAPS)),
+    as_stream=st.booleans(),
+    good_handshake=st.sampled_from([True, True, False]),
+)
+@settings(quick, max_examples=120)
+def test_any_reply_at_all_gives_a_typed_result_or_a_ferry_error(
+    tmp_path: Path,
+    status: int,
+    headers: dict[str, bytes],
+    body: bytes,
+    wrap: str,
+    as_stream: bool,
+    good_handshake: bool,
+) -> None:
+    check_all(Service(status, headers, body, wrap, as_stream, good_handshake), tmp_path)
+
+
+@pytest.mark.parametrize("body", ODD_BODIES, ids=lambda body: repr(body[:24]))
+def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(tmp_path: Path, body: bytes) -> None:
+    for wrap, as_stream in (("bare", False), ("bare", True), ("error", False), ("text", True)):
+        for status in (200, 422):
+            check_all(Service(status, {}, body, wrap, as_stream), tmp_path)
+
+
+@given(retry_after=retry_afters, status=st.sampled_from([200, 429, 503]))
+@quick
+def test_any_retry_after_gives_a_typed_result_or_a_ferry_error(
+    tmp_path: Path, retry_after: str, status: int
+) -> None:
+    headers = {"retry-after": retry_after.encode("utf-8", "replace")}
+    names = ("catalogue.ports", "bookings.create", "mcp.view_ticket")
+    check_all(Service(status, headers, b'{"error":"slow down"}'), tmp_path, names)
+
+
+@given(
+    url=st.one_of(
+        st.sampled_from(
+            ["https://[", "//", "", "file:///etc/passwd", "https://a:99999/", "ht tp:"]
+        ),
+        st.sampled_from(["https://x.example/\x00", "https://\u2100/", "https://xn--/", "https://"]),
+        st.text(max_size=20),
+        st.text(max_size=20).map("https://cdn.example/".__add__),
+        st.text(max_size=20).map("https://".__add__),
+        values,
+    ),
+    status=statuses,
+    location=st.one_of(
+        st.none(),
+        st.sampled_from(["https://[", "http://[::1", "//", "https://\u2100/", "https://x:y/"]),
+        st.text(max_size=12).map("https://".__add__),
+        st.text(max_size=12),
+    ),
+    body=st.sampled_from([b"", PDF, b"<html>", b" " * 2000 + PDF]),
+)
+@example(url="https://cdn.example/", status=302, location="https://[", body=b"")
+@settings(quick, max_examples=120)
+def test_any_address_of_a_voucher_gives_a_file_or_a_ferry_error(
+    tmp_path: Path, url: object, status: int, location: str | None, body: bytes
+) -> None:
+    headers = {} if location is None else {"location": location.encode("utf-8", "replace")}
+    first = json.dumps({"url": url}).encode()
+
+    def service(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/api/ticket/t-1/pdf":
+            return httpx.Response(200, content=first)
+        return httpx.Response(status, headers=list(headers.items()), content=body)
+
+    with httpx.Client(transport=httpx.MockTransport(service)) as http:
+        ferry = Ferry("token", http_client=http, **_settings())
+        try:
+            path = ferry.tickets.save_pdf("t-1", tmp_path / "voucher.pdf")
+        except FerryError:
+            return
+        assert path.read_bytes() == body
+
+
+@pytest.fixture(scope="module")
+def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
+    """The decoded body of a real reply of the local service to each operation."""
+    sandbox = ferry_sandbox_server
+    sandbox.reset()
+    with Ferry(
+        sandbox.token, base_url=sandbox.base_url, organisation_token=sandbox.organisation_token
+    ) as ferry:
+        raw: Any = ferry.with_raw_response
+        search = search_arguments(ferry)
+        sailing = found(ferry)
+        search["out_at"] = sailing.depart_at.date()
+        selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+        first, second, third = booked(ferry), booked(ferry), booked(ferry)
+        confirmed = ferry.bookings.confirm(first.booking_id)
+        unpaid = ferry.bookings.get(third.booking_id).tickets[0].id
+        booking = {"availabilities": [selection], "passengers": PASSENGERS}
+        calls: dict[str, dict[str, Any]] = {
+            "availability.search": search,
+            "bookings.create": booking,
+            "bookings.confirm": {"booking_id": second.booking_id},
+            "bookings.get": {"booking_id": first.booking_id},
+            "bookings.cancel_fee": {"id": first.booking_id},
+            "tickets.get": {"ticket_id": confirmed.ticket_id},
+            "tickets.cancel_fee": {"id": confirmed.ticket_id},
+            "tickets.pdf": {"ticket_id": confirmed.ticket_id},
+            "tickets.mark_paid": {"ticket_id": unpaid, "external_payment_ref": "pay-1"},
+            "catalogue.departures": {"provider_id": sailing.provider.id},
+            "mcp.search_availability": search,
+            "mcp.create_booking": booking,
+            "mcp.confirm_booking": {"booking_id": third.booking_id},
+            "mcp.view_ticket": {"ticket_id": confirmed.ticket_id},
+            "mcp.call_tool": {
+                "name": "view_ticket",
+                "arguments": {"id": confirmed.ticket_id},
+            },
+            "mcp.read_resource": {"uri": "resource://service/ports"},
+            "mcp.cancel_ticket": {"ticket_id": unpaid},
+            "tickets.cancel": {"ticket_id": confirmed.ticket_id},
+            "bookings.cancel": {"booking_id": second.booking_id},
+        }
+        names = [*calls, *(name for name in OPERATIONS if name not in calls)]
+        replies = {}
+        for name in names:
+            if name == "tickets.save_pdf":
+                continue
+            group, _, call = name.partition(".")
+            content = getattr(getattr(raw, group), call)(**calls.get(name, {})).content
+            replies[name] = _shortened(json.loads(content))
+        replies["tickets.save_pdf"] = {"url": f"{URL}/voucher.pdf"}
+    return replies
+
+
+def _shortened(value: Any) -> Any:
+    """The reply with the first two of each list, and the texts of MCP likewise."""
+    if isinstance(value, list):
+        return [_shortened(item) for item in value[:2]]
+    if isinstance(value, dict):
+        return {name: _shortened(item) for name, item in value.items()}
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        return json.dumps(_shortened(json.loads(value)))
+    return value
+
+
+def _serve(name: str, reply: object) -> Service:
+    body = json.dumps(reply).encode()
+    return Service(body=body, bodies={"/voucher.pdf": PDF})
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_good_reply_gives_a_typed_result(
+    good_replies: dict[str, Any], tmp_path: Path, name: str
+) -> None:
+    with httpx.Client(transport=httpx.MockTransport(_serve(name, good_replies[name]))) as http:
+        ferry = Ferry("token", http_client=http, **_settings())
+        check_answer(make(ferry, name, tmp_path), name, tmp_path)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@given(data=st.data())
+@settings(quick, max_examples=800)
+def test_a_spoilt_good_reply_gives_a_typed_result_or_a_ferry_error(
+    good_replies: dict[str, Any], tmp_path: Path, name: str, data: st.DataObject
+) -> None:
+    reply = copy.deepcopy(good_replies[name])
+    for _ in range(data.draw(st.integers(1, 3), label="how often")):
+        reply = _spoilt(reply, data)
+    check_all(_serve(name, reply), tmp_path, (name,))
+
+
+def _spoilt(value: Any, data: st.DataObject) -> Any:
+    """The value with one member somewhere in it missing, null or another."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        inner = _json_or_text(value.encode("utf-8", "replace"))
+        return inner if isinstance(inner, str) else json.dumps(_spoilt(inner, data))
+    if not value or not isinstance(value, dict | list) or not data.draw(st.integers(0, 9)):
+        return data.draw(st.none() | values, label="instead")
+    keys = sorted(value) if isinstance(value, dict) else [*range(len(value))]
+    key = data.draw(st.sampled_from(keys), label="where")
+    if data.draw(st.integers(0, 4), label="deeper"):
+        value[key] = _spoilt(value[key], data)
+    else:
+        del value[key]
+    return value
