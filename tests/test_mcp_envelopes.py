@@ -200,6 +200,13 @@ def test_empty_content_is_no_record(clients, carrier):
         view(server.client(clients, max_retries=0))
 
 
+@pytest.mark.parametrize("words", ["null", "Nothing sails.", "7"])
+def test_words_are_no_empty_search(clients, carrier, words):
+    server = Scripted(carried(carrier, result=content(text(words))))
+    with pytest.raises(UnexpectedResponseError):
+        search(server.client(clients, max_retries=0))
+
+
 def test_a_question_of_the_tool_is_named_as_one(clients, carrier):
     result = {"resultType": "input_required", "inputRequests": {}}
     with pytest.raises(UnexpectedResponseError, match="asks for more input"):
@@ -376,6 +383,24 @@ def test_a_token_that_is_refused_is_not_tried_again(clients, status, error, body
     server = Scripted(reply(body, status, kind, **{"mcp-session-id": "dead"}))
     with pytest.raises(error) as caught:
         call(server.client(clients))
+    assert caught.value.outcome == "rejected"
+    assert server.methods == ["initialize", "tools/call"]
+
+
+@pytest.mark.parametrize(("status", "error"), ACCESS)
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"result": content(structuredContent=BOOKING)},
+        {"error": {"code": -32603, "message": "x"}},
+        {"error": {"code": -32601, "message": "x"}},
+    ],
+    ids=["result", "-32603", "-32601"],
+)
+def test_a_refused_token_comes_before_whatever_is_said(clients, carrier, status, error, members):
+    server = Scripted(carried(carrier, status, **members))
+    with pytest.raises(error) as caught:
+        book(server.client(clients))
     assert caught.value.outcome == "rejected"
     assert server.methods == ["initialize", "tools/call"]
 

@@ -196,6 +196,14 @@ def test_a_session_that_is_gone_again_is_not_renewed_for_ever():
     assert caught.value.outcome == "rejected"
 
 
+@pytest.mark.parametrize("handshake", [opening(session=None), plain(405)], ids=["open", "bare"])
+def test_where_no_session_was_named_none_is_lost(handshake):
+    driven = Driven(handshake, plain(404))
+    with pytest.raises(NotFoundError):
+        driven.call(VIEW)
+    assert driven.methods.count("initialize") == driven.methods.count("tools/call") == 1
+
+
 def test_a_result_under_404_is_no_lost_session():
     driven = Driven(opening(), replied(404, result={"structuredContent": BOOKING}))
     assert driven.call(BOOK).booking_id == "b1"
@@ -394,6 +402,7 @@ def test_whatever_becomes_of_the_notification_the_session_stands(told):
     driven.notified = told
     assert driven.call(VIEW).id == "t1"
     assert driven.methods == [*OPENED, "tools/call"]
+    assert driven.waits == []
 
 
 def threads(work):

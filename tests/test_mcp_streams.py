@@ -55,6 +55,7 @@ def bytewise(stream: bytes) -> list[bytes]:
         pytest.param(BOM + "data: a\n\n", ["a"], id="BOM first"),
         pytest.param("\n" + BOM + "data: a\n\n", [], id="BOM later is part of the name"),
         pytest.param("data: a\ndata: b\n\n", ["a\nb"], id="several data lines"),
+        pytest.param("data: a\r\ndata: b\r\n\r\n", ["a\nb"], id="several with CRLF"),
         pytest.param("data:a\n\n", ["a"], id="no space"),
         pytest.param("data:  a\n\n", [" a"], id="one space of two"),
         pytest.param("data\n\n", [""], id="a field without a colon"),

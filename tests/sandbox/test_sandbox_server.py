@@ -246,7 +246,7 @@ def test_the_async_twin_stops_when_its_block_is_cancelled(backend):
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_in_the_foreground_it_prints_what_one_needs_and_stops_cleanly(ending):
     script = "from ferry_sdk.sandbox import serve; serve(0, read_only_token='ro')"
-    process = subprocess.Popen(  # noqa: S603 - our own words
+    process = subprocess.Popen(
         [sys.executable, "-X", "dev", "-W", "error", "-c", script],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -277,7 +277,7 @@ def test_the_public_names_are_there():
 
 
 def in_a_new_python(script):
-    return subprocess.run(  # noqa: S603 - our own words
+    return subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
         check=False,
