@@ -179,6 +179,7 @@ class APIError(FerryError):
         request_id: The service's id of the exchange.
         body: The answer, decoded where it is JSON; in memory only.
         retry_after: Seconds the service asks to wait; None where it does not say.
+        www_authenticate: The challenge of a 401 or 403 (header WWW-Authenticate), if any.
     """
 
     _memory_only = frozenset({"body"})
@@ -192,6 +193,7 @@ class APIError(FerryError):
         request_id: str | None = None,
         body: object = None,
         retry_after: float | None = None,
+        www_authenticate: str | None = None,
     ) -> None:
         known = ", ".join(part for part in (f"HTTP {status_code}", code) if part)
         super().__init__(f"{message} ({known})", outcome="rejected")
@@ -201,6 +203,7 @@ class APIError(FerryError):
         self.request_id: str | None = request_id
         self.body: object = body
         self.retry_after: float | None = retry_after
+        self.www_authenticate: str | None = www_authenticate
 
 
 class BadRequestError(APIError):

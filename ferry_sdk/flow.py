@@ -144,3 +144,5 @@ def _hide(error: FerryError, secrets: Iterable[str]) -> None:
         if isinstance(error, APIError):
             error.message = error.message.replace(secret, "[hidden]")
             error.code = error.code and error.code.replace(secret, "[hidden]")
+            challenge = error.www_authenticate
+            error.www_authenticate = challenge and challenge.replace(secret, "[hidden]")

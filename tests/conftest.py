@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from hypothesis import HealthCheck, settings
 
 from tests.support.both import Clients
 
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
+
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 for name in [name for name in os.environ if name.startswith("FERRY_")]:
     del os.environ[name]

@@ -78,6 +78,7 @@ def filled(kind: type[FerryError]) -> FerryError:
             request_id="r-2",
             body={"passengers": ["Okonkwo"]},
             retry_after=1.5,
+            www_authenticate='Bearer error="invalid_token"',
         )
     elif issubclass(kind, errors.UnexpectedResponseError):
         error = kind("odd", status_code=200, request_id="r-2", field="tickets[0].id", body=["x"])

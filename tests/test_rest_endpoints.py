@@ -9,7 +9,6 @@ from decimal import Decimal
 import pytest
 
 from ferry_sdk import (
-    AuthenticationError,
     AvailabilityError,
     Booking,
     BookingCancellation,
@@ -714,12 +713,6 @@ class TestAccess:
             with pytest.raises(PermissionDeniedError):
                 write()
         assert [one.operation for one in ferry_sandbox.counters.effects] == ["bookings.create"]
-
-    def test_an_unknown_token_is_an_authentication_error(self, clients, ferry_sandbox):
-        stranger = clients("nobody", base_url=ferry_sandbox.base_url)
-        with pytest.raises(AuthenticationError) as caught:
-            stranger.catalogue.ports()
-        assert (caught.value.status_code, caught.value.code) == (401, "UNAUTHORIZED")
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,7 @@ def refusal(
         request_id=head.request_id,
         body=body,
         retry_after=retry_after(head.headers),
+        www_authenticate=head.headers.get("www-authenticate"),
     )
     if head.status_code >= _SERVER_ERRORS or head.status_code == HTTPStatus.REQUEST_TIMEOUT:
         error.outcome = "unknown"
