@@ -61,8 +61,12 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             return await self.transport.run(operation)
 
         self.describe = describe
-        self._call = _like(describe, call)
-        self._acall = _like(describe, acall)
+        self._by_transport: dict[type[AnyTransport], Callable[..., Any]] = {
+            Transport: _like(describe, call, "{}"),
+            AsyncTransport: _like(describe, acall, "{}"),
+            RawTransport: _like(describe, call, "RawResponse[{}]"),
+            AsyncRawTransport: _like(describe, acall, "RawResponse[{}]"),
+        }
         self.__doc__ = describe.__doc__
 
     @overload
@@ -90,21 +94,21 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
     ) -> Callable[..., Any]:
         if instance is None:
             return self.describe
-        is_async = isinstance(instance.transport, AsyncTransport | AsyncRawTransport)
-        return MethodType(self._acall if is_async else self._call, instance)
+        return MethodType(self._by_transport[type(instance.transport)], instance)
 
 
-def _like(describe: Callable[..., Any], made: Callable[..., Any]) -> Callable[..., Any]:
-    """The wrapper with the description's name and words, and the answer's type.
+def _like(describe: Callable[..., Any], made: Callable[..., Any], gives: str) -> Callable[..., Any]:
+    """The wrapper with the description's name and words, and the type of what it gives.
 
     Its globals are the description's, in which its annotations have a meaning.
     """
     code: Any = made
     words: Any = describe
-    wrapper: Any = FunctionType(code.__code__, words.__globals__, closure=code.__closure__)
+    names = {**words.__globals__, RawResponse.__name__: RawResponse}
+    wrapper: Any = FunctionType(code.__code__, names, closure=code.__closure__)
     update_wrapper(wrapper, describe)
     signature = inspect.signature(describe)
-    answer = str(signature.return_annotation).removeprefix("Operation[").removesuffix("]")
+    answer = gives.format(signature.return_annotation[len("Operation[") : -len("]")])
     wrapper.__annotations__ = {**describe.__annotations__, "return": answer}
     wrapper.__signature__ = signature.replace(return_annotation=answer)
     del wrapper.__wrapped__

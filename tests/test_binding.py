@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ferry_sdk import AsyncFerry, Ferry, Port, Records, Ticket
+from ferry_sdk import AsyncFerry, Ferry, Port, RawResponse, Records, Ticket
 from ferry_sdk.client import Resources
 from ferry_sdk.operation import Operation
 from ferry_sdk.resources.availability import AvailabilityGroup
@@ -117,6 +117,9 @@ def test_access_on_the_class_makes_an_operation_and_no_call():
 def test_hints_are_the_types_themselves(sync_client):
     assert typing.get_type_hints(sync_client.tickets.get)["return"] is Ticket
     assert typing.get_type_hints(sync_client.catalogue.ports)["return"] == Records[Port]
+    raw = sync_client.with_raw_response.tickets.get
+    assert typing.get_type_hints(raw)["return"] == RawResponse[Ticket]
+    assert inspect.signature(raw).return_annotation == "RawResponse[Ticket]"
 
 
 def test_a_wrong_argument_is_told_by_its_name(sync_client):

@@ -148,7 +148,7 @@ def test_a_deep_copy_shares_nothing_that_can_change(kind: type[FerryError]) -> N
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_a_pickle_keeps_all_but_what_stays_in_memory(kind: type[FerryError], protocol: int) -> None:
     error = filled(kind)
-    again: FerryError = pickle.loads(pickle.dumps(error, protocol))  # noqa: S301
+    again: FerryError = pickle.loads(pickle.dumps(error, protocol))
     expected = {name: None if name in MEMORY_ONLY else value for name, value in vars(error).items()}
     assert (type(again), again.args, vars(again)) == (kind, error.args, expected)
     assert (str(again), repr(again)) == (str(error), repr(error))
@@ -170,7 +170,7 @@ def test_all_of_them_reach_another_process_and_come_back() -> None:
         check=True,
         timeout=30,
     )
-    back: list[FerryError] = pickle.loads(done.stdout)  # noqa: S301
+    back: list[FerryError] = pickle.loads(done.stdout)
     for error, sent in zip(back, given, strict=True):
         assert error.correlation_id == f"c-1{type(sent).__name__}"
         assert (str(error), error.attempts, error.outcome, error.operation) == (

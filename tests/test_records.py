@@ -160,7 +160,7 @@ class TestSequence:
 
     def test_it_survives_pickle_and_copies(self):
         for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-            twin = pickle.loads(pickle.dumps(self.records, protocol))  # noqa: S301
+            twin = pickle.loads(pickle.dumps(self.records, protocol))
             assert twin == self.records
             assert twin.unreadable[0].raw == {"name": CANARY}
         assert copy.deepcopy(self.records) == copy.copy(self.records) == self.records

@@ -116,7 +116,7 @@ def shown(error: FerryError) -> str:
     for link in chain(error):
         parts += [str(link), repr(link), repr(link.args), getattr(link, "message", "")]
         pickled = pickle.dumps(link, 0)
-        parts += [pickled.decode("latin-1"), repr(pickle.loads(pickled).__dict__)]  # noqa: S301
+        parts += [pickled.decode("latin-1"), repr(pickle.loads(pickled).__dict__)]
         parts.append("".join(traceback.format_exception_only(type(link), link)))
     return "\n".join(parts)
 

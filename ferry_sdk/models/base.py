@@ -73,13 +73,13 @@ class OpenEnum(str, Enum):
 
 def _amount(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("a number is expected, not a boolean")  # noqa: TRY004 -- pydantic's way
+        raise ValueError("a number is expected, not a boolean")
     return value
 
 
 def _spent_or_said(value: object) -> object:
     if isinstance(value, float | bool):
-        raise ValueError("money is a Decimal, an int or a str, never a float")  # noqa: TRY004
+        raise ValueError("money is a Decimal, an int or a str, never a float")
     return value
 
 
@@ -89,7 +89,7 @@ def _upper(value: object) -> object:
 
 def _from_epoch(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("a moment is expected, not a boolean")  # noqa: TRY004
+        raise ValueError("a moment is expected, not a boolean")
     if isinstance(value, int | float):
         try:
             return datetime.fromtimestamp(value, tz=timezone.utc)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from email.utils import formatdate
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import Field
 from starlette.responses import JSONResponse, Response
@@ -15,6 +15,8 @@ from ferry_sdk.sandbox.wire import wire_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+
+_UNAUTHORIZED: Final = 401
 
 
 class Refusing(Details):
@@ -107,7 +109,7 @@ class Unauthorized(Refusing):
     def refuse(self, request: Request) -> Response:
         """Answer the status and how to authenticate."""
         del request
-        unknown = self.status == 401  # noqa: PLR2004
+        unknown = self.status == _UNAUTHORIZED
         error = "invalid_token" if unknown else "insufficient_scope"
         return _problem(
             self.status,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -212,7 +213,7 @@ def _refusal(
     unknown_resource = isinstance(error, UnknownResourceError)
     code = options.unknown_resource_code if unknown_resource else error.code
     message = failure(ids[options.error_id], code, error.message, error.data)
-    if error.status == 200:  # noqa: PLR2004
+    if error.status == HTTPStatus.OK:
         return reply(request, message, options)
     headers = dict(error.headers)
     if options.stray_session_ids:
