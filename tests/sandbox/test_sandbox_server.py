@@ -247,7 +247,7 @@ def test_the_async_twin_stops_when_its_block_is_cancelled(backend):
 def test_in_the_foreground_it_prints_what_one_needs_and_stops_cleanly(ending):
     script = "from ferry_sdk.sandbox import serve; serve(0, read_only_token='ro')"
     process = subprocess.Popen(
-        [sys.executable, "-X", "dev", "-W", "error", "-c", script],
+        [sys.executable, "-W", "error", "-c", script],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
