@@ -48,17 +48,7 @@ def run(folder: Path, say: Say = print) -> None:
 
 def _by_rest(ferry: Ferry, folder: Path, say: Say) -> None:
     say("\nREST\n====\n")
-    sailings = _first(
-        lambda day: ferry.availability.search(
-            company="BALEARIA",
-            depart_code="ESTRF",
-            arrive_code="MATNG",
-            out_journey_id=_journey_id(ferry),
-            out_at=day,
-            out_time="00:00",
-            passengers=_TRAVELLERS,
-        )
-    )
+    sailings = _sailings(ferry, ferry.availability.search)
     _show_sailings(sailings, say)
     tariff = _show_tariffs(sailings[0], say)
     created = ferry.bookings.create(
@@ -79,17 +69,7 @@ def _by_rest(ferry: Ferry, folder: Path, say: Say) -> None:
 def _by_mcp(ferry: Ferry, folder: Path, say: Say) -> None:
     say("\nMCP\n===\n")
     mcp = ferry.mcp
-    sailings = _first(
-        lambda day: mcp.search_availability(
-            company="BALEARIA",
-            depart_code="ESTRF",
-            arrive_code="MATNG",
-            out_journey_id=_journey_id(ferry),
-            out_at=day,
-            out_time="00:00",
-            passengers=_TRAVELLERS,
-        )
-    )
+    sailings = _sailings(ferry, mcp.search_availability)
     _show_sailings(sailings, say)
     tariff = _show_tariffs(sailings[0], say)
     created = mcp.create_booking(
@@ -106,15 +86,21 @@ def _by_mcp(ferry: Ferry, folder: Path, say: Say) -> None:
     say(f"Cancelled: the ticket is {cancelled.status}.")
 
 
-def _journey_id(ferry: Ferry) -> str:
-    return next(one.journey_id for one in ferry.catalogue.journeys() if one.route == _ROUTE)
-
-
-def _first(search: Callable[[date], Records[Availability]]) -> Records[Availability]:
+def _sailings(ferry: Ferry, search: Callable[..., Records[Availability]]) -> Records[Availability]:
     """The sailings of the first day on which there are any."""
+    journeys = ferry.catalogue.journeys()
+    journey_id = next(one.journey_id for one in journeys if one.route == _ROUTE)
     for ahead in _DAYS_AHEAD:
         try:
-            return search(date.today() + timedelta(days=ahead))  # noqa: DTZ011 -- any day will do
+            return search(
+                company="BALEARIA",
+                depart_code="ESTRF",
+                arrive_code="MATNG",
+                out_journey_id=journey_id,
+                out_at=date.today() + timedelta(days=ahead),  # noqa: DTZ011 -- any day will do
+                out_time="00:00",
+                passengers=_TRAVELLERS,
+            )
         except AvailabilityError:
             continue
     raise LookupError(f"nothing sails {_ROUTE} for a fortnight")

@@ -91,6 +91,11 @@ class Head:
         """The media type of the body in lower case, without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the status is 3xx."""
+        return 300 <= self.status_code < 400  # noqa: PLR2004 -- the range is its name
+
 
 @dataclass(frozen=True, slots=True)
 class Reply(Head):

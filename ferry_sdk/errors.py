@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from typing_extensions import Self
 
 Outcome = Literal["not_sent", "rejected", "unknown"]
+_REDIRECTION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,11 @@ class UnexpectedResponseError(FerryError):
         self.request_id: str | None = request_id
         self.field: str | None = field
         self.body: object = body
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the reply was a redirect, which is not followed."""
+        return self.status_code is not None and self.status_code // 100 == _REDIRECTION
 
 
 class OutcomeUnknownError(FerryError):

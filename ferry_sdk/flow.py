@@ -29,7 +29,6 @@ T = TypeVar("T")
 
 logger = logging.getLogger("ferry_sdk")
 
-_REDIRECTS = range(300, 400)
 _SHORTEST_TOKEN = 4
 
 
@@ -113,7 +112,7 @@ def _named(failure: FerryError, operation: Operation[T]) -> FerryError:
     """The error as the caller meets it: a write that may have happened says so."""
     if operation.safety.is_read or failure.outcome != "unknown":
         return failure
-    if isinstance(failure, UnexpectedResponseError) and failure.status_code in _REDIRECTS:
+    if isinstance(failure, UnexpectedResponseError) and failure.is_redirect:
         return failure
     seen = failure.body if isinstance(failure, UnexpectedResponseError | APIError) else None
     return OutcomeUnknownError(

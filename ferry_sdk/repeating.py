@@ -26,7 +26,6 @@ from .safety import Safety
 LONGEST_WAIT = 60.0
 """Seconds: a ``Retry-After`` beyond them is not waited for."""
 
-_REDIRECTS = range(300, 400)
 _backoff = wait_random_exponential(multiplier=0.5, max=8)
 
 
@@ -75,7 +74,7 @@ class Repeating:
 def _is_passing(failure: FerryError) -> bool:
     """Whether the same request may well succeed another time."""
     if isinstance(failure, UnexpectedResponseError):
-        return failure.status_code not in _REDIRECTS
+        return not failure.is_redirect
     if isinstance(failure, APIError) and failure.status_code == HTTPStatus.REQUEST_TIMEOUT:
         return True
     return isinstance(failure, TransportError | ServerError) or (

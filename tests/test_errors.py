@@ -342,8 +342,8 @@ def test_an_unknown_outcome_names_its_request_and_not_its_content(
         assert error.outcome == "unknown"
         assert error.correlation_id
         assert re.fullmatch("[0-9a-f]{32}", error.request.digest)
-    assert first.request == again.request  # type: ignore[attr-defined]
-    assert first.request != other.request  # type: ignore[attr-defined]
+    assert first.request == again.request
+    assert first.request != other.request
 
 
 def test_an_error_of_mcp_names_tool_and_resource(both: Ferry, ferry_sandbox: Sandbox) -> None:

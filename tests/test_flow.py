@@ -69,9 +69,7 @@ class Walk:
 
     def call(self, operation: Operation[Any], **settings: Any) -> Any:
         known = Settings("https://ferry.example", Secret("tkn-1"), Secret("org-1"))
-        used = Settings(
-            **{name: getattr(known, name) for name in known.__slots__} | settings  # type: ignore[attr-defined]
-        )
+        used = Settings(**{name: getattr(known, name) for name in known.__slots__} | settings)
         session = McpSession(stage="bare")
         return self._walk(run(operation, used, session, lambda: self.now))
 

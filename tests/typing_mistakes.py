@@ -21,7 +21,7 @@ def sync_mistakes(ferry: Ferry) -> None:
     ferry.tickets.get("t1", "t2")  # MISTAKE: too many arguments
     ferry.tickets.fetch("t1")  # MISTAKE: unknown method
     ferry.ferries.get("t1")  # MISTAKE: unknown group
-    ferry.tickets.get("t1").ticket_nr  # MISTAKE: unknown field # noqa: B018
+    ferry.tickets.get("t1").ticket_nr  # MISTAKE: unknown field
     number: str = ferry.tickets.get("t1").ticket_number  # MISTAKE: may be None
     ferry.bookings.get("b1").stage = "voided"  # MISTAKE: immutable
     ferry.bookings.cancel("b1", "reference")  # MISTAKE: by name only
@@ -38,11 +38,11 @@ def sync_mistakes(ferry: Ferry) -> None:
 
 
 async def async_mistakes(ferry: AsyncFerry) -> None:
-    ferry.tickets.get("t1").status  # MISTAKE: not awaited # noqa: B018
+    ferry.tickets.get("t1").status  # MISTAKE: not awaited
     ticket: Ticket = ferry.tickets.get("t1")  # MISTAKE: not awaited
     for port in ferry.catalogue.ports():  # MISTAKE: not awaited
         pass
-    (await ferry.tickets.get("t1")).qr  # MISTAKE: unknown field # noqa: B018
+    (await ferry.tickets.get("t1")).qr  # MISTAKE: unknown field
     await ferry.tickets.get(None)  # MISTAKE: None is no id
     raw: Ticket = await ferry.with_raw_response.tickets.get("t1")  # MISTAKE: not yet parsed
     with ferry:  # MISTAKE: async with

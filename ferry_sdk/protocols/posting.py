@@ -20,7 +20,6 @@ from .results import rpc_refusal, unexpected
 
 PATH: Final = "/mcp"
 _ACCESS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-_REDIRECTS: Final = range(300, 400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Posted:
         if self.is_access_refused:
             raise self.refused()
         if self.message is None:
-            if self.reply.status_code in _REDIRECTS:
+            if self.reply.is_redirect:
                 raise unexpected("a redirect is not followed", self.reply)
             if not self.reply.is_success:
                 raise self.refused()

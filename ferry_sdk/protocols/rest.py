@@ -15,8 +15,6 @@ from .bodies import decoded, digest, encoded, personal, text_of
 from .paths import joined
 from .refusals import refusal, service_error
 
-_REDIRECTS = range(300, 400)
-
 
 @dataclass(frozen=True, slots=True)
 class Rest:
@@ -84,7 +82,7 @@ def value_of(reply: Reply) -> object:
         APIError: The service refused, by its status or by its error object.
         UnexpectedResponseError: It is a redirect, or no JSON.
     """
-    if reply.status_code in _REDIRECTS:
+    if reply.is_redirect:
         raise UnexpectedResponseError(
             f"a redirect is not followed (HTTP {reply.status_code})",
             status_code=reply.status_code,

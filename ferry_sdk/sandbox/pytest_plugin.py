@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def ferry_sandbox_server() -> Iterator[Sandbox]:
     """The run's local service, running, with whatever earlier tests left in it."""
-    from ferry_sdk.sandbox import Sandbox  # noqa: PLC0415
+    from ferry_sdk.sandbox import Sandbox
 
     with Sandbox() as sandbox:
         yield sandbox
@@ -36,7 +36,7 @@ def ferry_sandbox(ferry_sandbox_server: Sandbox) -> Sandbox:
 @pytest.fixture
 def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
     """A client of the local service that may do everything, closed after the test."""
-    from ferry_sdk import Ferry  # noqa: PLC0415
+    from ferry_sdk import Ferry
 
     with Ferry(
         ferry_sandbox.token,
@@ -52,7 +52,7 @@ def async_ferry(ferry_sandbox: Sandbox) -> AsyncFerry:
 
     It is made outside every event loop, so that it suits whichever runs the test.
     """
-    from ferry_sdk import AsyncFerry  # noqa: PLC0415
+    from ferry_sdk import AsyncFerry
 
     return AsyncFerry(
         ferry_sandbox.token,

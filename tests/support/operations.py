@@ -66,7 +66,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def _groups() -> dict[str, type]:
-    nobody: Any = Resources(None)  # type: ignore[type-var]
+    nobody: Any = Resources(None)
     return {
         name: type(getattr(nobody, name))
         for name, member in vars(Resources).items()
