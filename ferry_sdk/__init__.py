@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     )
     from .errors import (
         APIError,
-        Attempt,
         AuthenticationError,
         AvailabilityError,
         BadRequestError,
@@ -34,12 +33,14 @@ if TYPE_CHECKING:
         ConnectionFailedError,
         FerryError,
         InvalidInputError,
+        JournalError,
         NotFoundError,
         OutcomeUnknownError,
+        PenaltyExceededError,
         PermissionDeniedError,
+        PriceChangedError,
         RateLimitError,
         ReadOnlyError,
-        RequestDigest,
         RequestTimeoutError,
         ServerError,
         TicketCancelError,
@@ -48,6 +49,12 @@ if TYPE_CHECKING:
         TransportError,
         UnexpectedResponseError,
         UnprocessableEntityError,
+        UnresolvedWriteError,
+    )
+    from .facts import (
+        Attempt,
+        JournalEntry,
+        RequestDigest,
     )
     from .models import (
         ActionType,
@@ -110,6 +117,7 @@ if TYPE_CHECKING:
     )
     from .safety import (
         SAFETY,
+        Proof,
         Safety,
     )
 
@@ -122,7 +130,6 @@ _ROOMS = {
     "effects": ("Timeout",),
     "errors": (
         "APIError",
-        "Attempt",
         "AuthenticationError",
         "AvailabilityError",
         "BadRequestError",
@@ -133,12 +140,14 @@ _ROOMS = {
         "ConnectionFailedError",
         "FerryError",
         "InvalidInputError",
+        "JournalError",
         "NotFoundError",
         "OutcomeUnknownError",
+        "PenaltyExceededError",
         "PermissionDeniedError",
+        "PriceChangedError",
         "RateLimitError",
         "ReadOnlyError",
-        "RequestDigest",
         "RequestTimeoutError",
         "ServerError",
         "TicketCancelError",
@@ -147,6 +156,12 @@ _ROOMS = {
         "TransportError",
         "UnexpectedResponseError",
         "UnprocessableEntityError",
+        "UnresolvedWriteError",
+    ),
+    "facts": (
+        "Attempt",
+        "JournalEntry",
+        "RequestDigest",
     ),
     "models": (
         "ActionType",
@@ -207,6 +222,7 @@ _ROOMS = {
     "responses": ("RawResponse",),
     "safety": (
         "SAFETY",
+        "Proof",
         "Safety",
     ),
 }
@@ -242,6 +258,8 @@ __all__ = [
     "FerryError",
     "Gender",
     "InvalidInputError",
+    "JournalEntry",
+    "JournalError",
     "Journey",
     "McpPort",
     "NextAction",
@@ -252,6 +270,7 @@ __all__ = [
     "PassengerType",
     "PaymentRecorded",
     "PaymentStatus",
+    "PenaltyExceededError",
     "PermissionDeniedError",
     "Place",
     "PlaceGender",
@@ -259,7 +278,9 @@ __all__ = [
     "PlaceUse",
     "Port",
     "PossibleAction",
+    "PriceChangedError",
     "Pricing",
+    "Proof",
     "RateLimitError",
     "RawResponse",
     "ReadOnlyError",
@@ -291,6 +312,7 @@ __all__ = [
     "UnexpectedResponseError",
     "UnprocessableEntityError",
     "Unreadable",
+    "UnresolvedWriteError",
     "Vehicle",
     "VehicleBrand",
     "VehicleDict",

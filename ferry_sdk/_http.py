@@ -6,10 +6,13 @@ failures are told apart by name.
 
 from __future__ import annotations
 
+import logging
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
@@ -18,13 +21,15 @@ from .errors import (
     ConfigurationError,
     ConnectionFailedError,
     FerryError,
-    Outcome,
     RequestTimeoutError,
     UnexpectedResponseError,
 )
 
 if TYPE_CHECKING:
     from .effects import Request, Timeout
+    from .facts import Outcome
+
+_is_ours: ContextVar[bool] = ContextVar("ferry_sdk_request", default=False)
 
 Client = httpx.Client
 AsyncClient = httpx.AsyncClient
@@ -71,14 +76,20 @@ def new_async_client() -> AsyncClient:
     return AsyncClient(verify=_tls(), limits=_LIMITS, follow_redirects=False)
 
 
-def built(client: Client | AsyncClient, request: Request, timeout: Timeout) -> httpx.Request:
-    """The request in the words of the client's library."""
+def built(
+    client: Client | AsyncClient,
+    request: Request,
+    timeout: Timeout,
+    trace: Callable[[str, Any], Awaitable[None] | None],
+) -> httpx.Request:
+    """The request in the words of the client's library, which tells `trace` of its steps."""
     return client.build_request(
         request.method,
         request.url,
         headers=dict(request.headers),
         content=request.content,
         timeout=(timeout.connect, timeout.read, timeout.write, timeout.pool),
+        extensions={"trace": trace},
     )
 
 
@@ -96,6 +107,27 @@ def failure_of(error: Exception) -> FerryError | None:
 
 def _is_httpx(kind: type[BaseException]) -> bool:
     return kind.__module__.partition(".")[0] in {"httpx", "httpx2"}
+
+
+@contextmanager
+def quiet() -> Generator[None]:
+    """Keep the HTTP library from showing the request's address, and the ids in it, at info."""
+    token = _is_ours.set(True)
+    try:
+        yield
+    finally:
+        _is_ours.reset(token)
+
+
+def _as_debug(record: logging.LogRecord) -> bool:
+    if _is_ours.get() and record.levelno == logging.INFO:
+        record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+        return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
+    return True
+
+
+for _name in ("httpx", "httpx2"):
+    logging.getLogger(_name).addFilter(_as_debug)
 
 
 def head_of(response: Response) -> Head:

@@ -51,14 +51,20 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
                 operation = described(*args, **kwargs)
             finally:
                 del args, kwargs
-            return self.transport.run(operation)
+            try:
+                return self.transport.run(operation)
+            except FerryError as error:
+                raise trimmed(error) from error.__cause__
 
         async def acall(self: Resource[AsyncTransport], *args: P.args, **kwargs: P.kwargs) -> T:
             try:
                 operation = described(*args, **kwargs)
             finally:
                 del args, kwargs
-            return await self.transport.run(operation)
+            try:
+                return await self.transport.run(operation)
+            except FerryError as error:
+                raise trimmed(error) from error.__cause__
 
         self.describe = describe
         self._by_transport: dict[type[AnyTransport], Callable[..., Any]] = {
@@ -100,11 +106,11 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
 def _like(describe: Callable[..., Any], made: Callable[..., Any], gives: str) -> Callable[..., Any]:
     """The wrapper with the description's name and words, and the type of what it gives.
 
-    Its globals are the description's, in which its annotations have a meaning.
+    Its globals are the description's, in which its annotations have a meaning, over its own.
     """
     code: Any = made
     words: Any = describe
-    names = {**words.__globals__, RawResponse.__name__: RawResponse}
+    names = {**globals(), **words.__globals__}
     wrapper: Any = FunctionType(code.__code__, names, closure=code.__closure__)
     update_wrapper(wrapper, describe)
     signature = inspect.signature(describe)

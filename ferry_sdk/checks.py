@@ -54,9 +54,16 @@ def time_outs(timeout: float | Timeout | None) -> Timeout:
     """A `Timeout`; a single number, or None, stands for each of its parts."""
     limits = timeout if isinstance(timeout, Timeout) else Timeout(*[timeout] * 4)
     for limit in (limits.connect, limits.read, limits.write, limits.pool):
-        if limit is not None and not limit > 0:
-            raise InvalidInputError("more than 0 seconds are expected", field="timeout")
+        if limit is not None:
+            seconds(limit, "timeout")
     return limits
+
+
+def seconds(span: float, argument: str) -> float:
+    """A span of time that a call may take."""
+    if not span > 0:
+        raise InvalidInputError("more than 0 seconds are expected", field=argument)
+    return span
 
 
 def retries(count: int) -> int:

@@ -12,13 +12,18 @@ from typing_extensions import Self
 
 from .binding import TransportT_co
 from .checks import extra_headers as checked_headers
-from .checks import header_value, retries, time_outs
-from .errors import InvalidInputError
+from .checks import header_value, retries, seconds, time_outs
+from .errors import FerryError, InvalidInputError, OutcomeUnknownError, trimmed
+from .evidence import Recovered, read_back
+from .facts import JournalEntry, RequestDigest
+from .operation import ReadBack
+from .recording import Recorder
 from .resources.availability import AvailabilityGroup
 from .resources.bookings import BookingsGroup
 from .resources.catalogue import CatalogueGroup
 from .resources.mcp import McpGroup
 from .resources.tickets import TicketsGroup
+from .safety import SAFETY
 from .settings import DEFAULT_TIMEOUT, read_settings
 from .transport import AsyncRawTransport, AsyncTransport, RawTransport, Transport
 
@@ -94,6 +99,7 @@ class Client(Resources[ClientTransportT_co]):
         self,
         *,
         timeout: float | Timeout | Unset | None = UNSET,
+        deadline: float | Unset | None = UNSET,
         max_retries: int | Unset = UNSET,
         language: str | Unset | None = UNSET,
         correlation_id: str | Unset | None = UNSET,
@@ -104,6 +110,7 @@ class Client(Resources[ClientTransportT_co]):
 
         Args:
             timeout: As for the client.
+            deadline: As for the client; None: none.
             max_retries: As for the client.
             language: As for the client; None: none.
             correlation_id: The id of every call of the view; None: the context's, or a new one.
@@ -117,6 +124,8 @@ class Client(Resources[ClientTransportT_co]):
         changes: dict[str, Any] = {}
         if not isinstance(timeout, Unset):
             changes["timeout"] = time_outs(timeout)
+        if not isinstance(deadline, Unset):
+            changes["deadline"] = None if deadline is None else seconds(deadline, "deadline")
         if not isinstance(max_retries, Unset):
             changes["max_retries"] = retries(max_retries)
         if not isinstance(language, Unset):
@@ -151,10 +160,13 @@ class Ferry(Client[Transport]):
         language: Language of names and messages, as Accept-Language; else ``FERRY_LANGUAGE``.
         client_version: Sent as x-client-version.
         timeout: Seconds each part of an attempt may take, or a `Timeout`; None: no limit.
+        deadline: Seconds a whole call may take by the clock on the wall: connecting, a body that
+            trickles, waits, further attempts and reading back; None: no limit.
         max_retries: How many attempts may follow the first where that is safe.
         read_only: Refuse every write before the wire.
         http_client: An ``httpx.Client`` (or httpx2's) of the caller's own; it is not closed.
         default_headers: What else every request carries.
+        journal: Keeps every write on record, as `ferry_sdk.journal.Journal` does.
 
     Raises:
         ConfigurationError: A setting is missing or cannot work; the message names it.
@@ -170,10 +182,12 @@ class Ferry(Client[Transport]):
         language: str | None = None,
         client_version: str | int | None = None,
         timeout: float | Timeout | None = DEFAULT_TIMEOUT,
+        deadline: float | None = None,
         max_retries: int = 2,
         read_only: bool = False,
         http_client: HttpClient | None = None,
         default_headers: Mapping[str, str] | None = None,
+        journal: Recorder | None = None,
     ) -> None:
         settings = read_settings(
             token=token,
@@ -183,9 +197,11 @@ class Ferry(Client[Transport]):
             language=language,
             client_version=client_version,
             timeout=timeout,
+            deadline=deadline,
             max_retries=max_retries,
             read_only=read_only,
             default_headers=default_headers,
+            journal=journal,
         )
         super().__init__(Transport(settings, http_client))
         self._owns_pool = http_client is None
@@ -194,6 +210,26 @@ class Ferry(Client[Transport]):
     def with_raw_response(self) -> Resources[RawTransport]:
         """The same calls, each giving the `RawResponse` of its answer."""
         return Resources(RawTransport(self._transport))
+
+    def recover(self, error: OutcomeUnknownError | JournalEntry) -> Recovered:
+        """Read back once more what became of a write, in this process or another.
+
+        Args:
+            error: The error that the write ended in, pickled and unpickled or not; or its entry
+                in a journal.
+
+        Returns:
+            The write's result, with ``read_back=True``.
+
+        Raises:
+            OutcomeUnknownError: The effect is not seen, or cannot be; the same error with fresher
+                facts.
+            InvalidInputError: It is neither.
+        """
+        try:
+            return self._transport.recover(*_unknown(error))
+        except FerryError as failure:
+            raise trimmed(failure) from failure.__cause__
 
     def close(self) -> None:
         """Close the connections, unless they are a caller's or another client's."""
@@ -225,10 +261,13 @@ class AsyncFerry(Client[AsyncTransport]):
         language: Language of names and messages, as Accept-Language; else ``FERRY_LANGUAGE``.
         client_version: Sent as x-client-version.
         timeout: Seconds each part of an attempt may take, or a `Timeout`; None: no limit.
+        deadline: Seconds a whole call may take by the clock on the wall: connecting, a body that
+            trickles, waits, further attempts and reading back; None: no limit.
         max_retries: How many attempts may follow the first where that is safe.
         read_only: Refuse every write before the wire.
         http_client: An ``httpx.AsyncClient`` (or httpx2's) of the caller's own; it is not closed.
         default_headers: What else every request carries.
+        journal: Keeps every write on record, as `ferry_sdk.journal.Journal` does.
 
     Raises:
         ConfigurationError: A setting is missing or cannot work; the message names it.
@@ -244,10 +283,12 @@ class AsyncFerry(Client[AsyncTransport]):
         language: str | None = None,
         client_version: str | int | None = None,
         timeout: float | Timeout | None = DEFAULT_TIMEOUT,
+        deadline: float | None = None,
         max_retries: int = 2,
         read_only: bool = False,
         http_client: AsyncHttpClient | None = None,
         default_headers: Mapping[str, str] | None = None,
+        journal: Recorder | None = None,
     ) -> None:
         settings = read_settings(
             token=token,
@@ -257,9 +298,11 @@ class AsyncFerry(Client[AsyncTransport]):
             language=language,
             client_version=client_version,
             timeout=timeout,
+            deadline=deadline,
             max_retries=max_retries,
             read_only=read_only,
             default_headers=default_headers,
+            journal=journal,
         )
         super().__init__(AsyncTransport(settings, http_client))
         self._owns_pool = http_client is None
@@ -268,6 +311,26 @@ class AsyncFerry(Client[AsyncTransport]):
     def with_raw_response(self) -> Resources[AsyncRawTransport]:
         """The same calls, each giving the `RawResponse` of its answer."""
         return Resources(AsyncRawTransport(self._transport))
+
+    async def recover(self, error: OutcomeUnknownError | JournalEntry) -> Recovered:
+        """Read back once more what became of a write, in this process or another.
+
+        Args:
+            error: The error that the write ended in, pickled and unpickled or not; or its entry
+                in a journal.
+
+        Returns:
+            The write's result, with ``read_back=True``.
+
+        Raises:
+            OutcomeUnknownError: The effect is not seen, or cannot be; the same error with fresher
+                facts.
+            InvalidInputError: It is neither.
+        """
+        try:
+            return await self._transport.recover(*_unknown(error))
+        except FerryError as failure:
+            raise trimmed(failure) from failure.__cause__
 
     async def aclose(self) -> None:
         """Close the connections, unless they are a caller's or another client's."""
@@ -284,3 +347,26 @@ class AsyncFerry(Client[AsyncTransport]):
         traceback: TracebackType | None,
     ) -> None:
         await self.aclose()
+
+
+def _unknown(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recovered]]:
+    """The error of a write, and how its result is read back."""
+    if isinstance(error, JournalEntry):
+        unknown = OutcomeUnknownError(
+            f"{error.operation} may have happened",
+            request=RequestDigest(error.method, error.path, error.fingerprint),
+            subject=error.subject,
+            entry_id=error.id,
+        )
+        unknown.operation, unknown.correlation_id = error.operation, error.correlation_id
+    elif isinstance(error, OutcomeUnknownError):
+        unknown = error
+    else:
+        raise InvalidInputError(
+            "an OutcomeUnknownError or an entry of a journal is expected", field="error"
+        )
+    row = SAFETY.get(unknown.operation)
+    back = None if row is None else read_back(row, unknown.subject)
+    if back is None:
+        raise unknown
+    return unknown, back

@@ -127,13 +127,36 @@ class Effect(Generic[R]):
         return result
 
 
+@dataclass(slots=True)
+class Sending:
+    """How far a request has got, by what the HTTP library tells.
+
+    Attributes:
+        is_followed: Whether it tells anything at all.
+        is_sent: Whether its first byte was about to leave.
+    """
+
+    is_followed: bool = False
+    is_sent: bool = False
+
+    @property
+    def may_have_left(self) -> bool:
+        """Whether anything of it may have reached the service; what is not known counts."""
+        return self.is_sent or not self.is_followed
+
+
 @dataclass(frozen=True, slots=True)
 class Send(Effect[Reply]):
-    """Send the request and read the reply, to its end or to where the listener has enough."""
+    """Send the request and read the reply, to its end or to where the listener has enough.
+
+    Whatever becomes of it, it is over at the moment `until`, on the monotonic clock.
+    """
 
     request: Request
     timeout: Timeout
     listener: Listener | None = None
+    until: float | None = None
+    sending: Sending = field(default_factory=Sending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +167,49 @@ class Sleep(Effect[None]):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(Effect[str]):
-    """Call a function of the caller's; what it gives is awaited where it can be."""
+class Ask(Effect[T]):
+    """Call a function of the caller's; what it gives is awaited where it can be.
 
-    function: Callable[[], str | Awaitable[str]]
+    It is awaited until a moment of the monotonic clock.
+    """
+
+    function: Callable[[], T | Awaitable[T]]
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consult(Effect[T]):
+    """Call a function that blocks for a while, such as a journal's.
+
+    It is waited for until a moment of the monotonic clock, and goes on unheard after it.
+    """
+
+    function: Callable[[], T]
+    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class InTurn(Effect[R]):
-    """Run steps while no other call of this client runs steps of the same key."""
+    """Run steps while no other call of this client runs steps of the same key.
+
+    The turn is waited for until a moment of the monotonic clock.
+    """
 
     key: Hashable
     steps: Callable[[], Steps[R]] = field(repr=False)
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Together(Effect[R]):
+    """Run steps once for everybody who asks for the same key meanwhile, in this process.
+
+    Those who join have the result, or the error, until a moment of the monotonic clock.
+    """
+
+    key: Hashable = field(repr=False)
+    steps: Callable[[], Steps[R]] = field(repr=False)
+    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,48 +6,16 @@ hold a traveller's data (``body``, ``last_seen``) stays in memory and is left ou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar
+from decimal import Decimal
+from typing import Any, ClassVar, TypeVar
 
 from typing_extensions import Self
 
-Outcome = Literal["not_sent", "rejected", "unknown"]
+from .facts import Attempt, JournalEntry, Outcome, RequestDigest
+
 _REDIRECTION = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One try of a call.
-
-    Attributes:
-        sent: Whether anything of it may have reached the service.
-        status_code: The HTTP status of the answer; None where none came.
-        request_id: The service's id of the exchange; None where none came.
-        problem: The name of the error it ended in; None where it ended well.
-        waited: Seconds waited after it, before the next.
-    """
-
-    sent: bool
-    status_code: int | None = None
-    request_id: str | None = None
-    problem: str | None = None
-    waited: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class RequestDigest:
-    """Which request an error speaks of, without its content.
-
-    Attributes:
-        method: HTTP method.
-        path: Path below the base address; for an MCP tool or resource with its name.
-        digest: A keyed fingerprint of the content, equal for equal content within one process.
-    """
-
-    method: str
-    path: str
-    digest: str
 
 
 class FerryError(Exception):
@@ -122,7 +90,19 @@ class ConnectionFailedError(TransportError):
 
 
 class RequestTimeoutError(TransportError, TimeoutError):
-    """A time-out or a deadline ended the call."""
+    """A time-out or a deadline ended the call.
+
+    Attributes:
+        last_seen: What a wait saw last; in memory only.
+    """
+
+    _memory_only = frozenset({"last_seen"})
+
+    def __init__(
+        self, message: str, *, outcome: Outcome = "not_sent", last_seen: object = None
+    ) -> None:
+        super().__init__(message, outcome=outcome)
+        self.last_seen: object = last_seen
 
 
 class UnexpectedResponseError(FerryError):
@@ -159,20 +139,85 @@ class UnexpectedResponseError(FerryError):
 
 
 class OutcomeUnknownError(FerryError):
-    """A write that may have happened.
+    """A write that may have happened; `Ferry.recover` reads it back again.
 
     Attributes:
         request: Which request it was, without its content.
+        subject: The ids of what was to be changed; empty where it was to be made.
         last_seen: What was last known of its subject: the reply that could not be read, or the
             booking or ticket read back; in memory only.
+        entry_id: Its entry in the journal; None without one.
     """
 
     _memory_only = frozenset({"last_seen"})
 
-    def __init__(self, message: str, *, request: RequestDigest, last_seen: object = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        request: RequestDigest,
+        subject: Mapping[str, str] | None = None,
+        last_seen: object = None,
+        entry_id: str | None = None,
+    ) -> None:
         super().__init__(message, outcome="unknown")
         self.request: RequestDigest = request
+        self.subject: dict[str, str] = dict(subject or {})
         self.last_seen: object = last_seen
+        self.entry_id: str | None = entry_id
+
+
+class PriceChangedError(FerryError):
+    """A guard: the booking does not cost what was expected, and was not confirmed.
+
+    Attributes:
+        expected: What the caller expected.
+        found: What the booking costs now.
+        currency: The currency of both, as the service says it.
+    """
+
+    def __init__(self, *, expected: Decimal, found: Decimal, currency: str) -> None:
+        super().__init__(f"the booking costs {found} {currency}, and {expected} was expected")
+        self.expected: Decimal = expected
+        self.found: Decimal = found
+        self.currency: str = currency
+
+
+class PenaltyExceededError(FerryError):
+    """A guard: cancelling costs more than was allowed, and nothing was cancelled.
+
+    Attributes:
+        limit: What the caller allowed.
+        penalty: What would be kept.
+        currency: The currency of both, as the service says it.
+    """
+
+    def __init__(self, *, limit: Decimal, penalty: Decimal, currency: str) -> None:
+        super().__init__(f"cancelling costs {penalty} {currency}, and {limit} was allowed")
+        self.limit: Decimal = limit
+        self.penalty: Decimal = penalty
+        self.currency: str = currency
+
+
+class JournalError(FerryError):
+    """The journal could not be read or written; a write that it would not record did not leave."""
+
+
+class UnresolvedWriteError(FerryError):
+    """The same write is on record and may have happened, so it was not sent.
+
+    Recover the entry, or settle it in the journal.
+
+    Attributes:
+        entry: The earlier write's entry.
+    """
+
+    def __init__(self, entry: JournalEntry) -> None:
+        super().__init__(
+            f"the same {entry.operation} may have happened already "
+            f"(journal entry {entry.id}, correlation id {entry.correlation_id})"
+        )
+        self.entry: JournalEntry = entry
 
 
 class APIError(FerryError):

@@ -10,23 +10,25 @@ from tenacity import (
     Retrying,
     retry_if_exception,
     stop_after_attempt,
+    wait_exponential,
+    wait_random,
     wait_random_exponential,
 )
 
 from .errors import (
     APIError,
     FerryError,
-    RateLimitError,
     ServerError,
     TransportError,
     UnexpectedResponseError,
 )
-from .safety import Safety
+from .safety import Cause, Safety
 
 LONGEST_WAIT = 60.0
-"""Seconds: a ``Retry-After`` beyond them is not waited for."""
+"""Seconds: a ``Retry-After`` beyond them is not waited for, where there is no deadline."""
 
 _backoff = wait_random_exponential(multiplier=0.5, max=8)
+_pause = wait_exponential(multiplier=0.25, max=10) + wait_random(0, 0.25)
 
 
 class Repeating:
@@ -39,6 +41,7 @@ class Repeating:
 
     def __init__(self, safety: Safety, max_retries: int) -> None:
         self._safety = safety
+        self._longest = LONGEST_WAIT
         self._retrying = Retrying(
             stop=stop_after_attempt(max_retries + 1),
             wait=_wait,
@@ -48,27 +51,52 @@ class Repeating:
         self._state = RetryCallState(self._retrying, None, (), {})
         self._retrying.begin()
 
-    def wait_after(self, failure: FerryError) -> float:
+    def wait_after(self, failure: FerryError, remaining: float | None) -> float:
         """Seconds to wait before the next attempt.
+
+        Args:
+            failure: What became of the last.
+            remaining: Seconds until the call has to be over; None: no limit.
 
         Raises:
             FerryError: The failure itself: there is no next attempt.
         """
+        self._longest = LONGEST_WAIT if remaining is None else remaining
         self._state.set_exception((type(failure), failure, failure.__traceback__))
         step = self._retrying.iter(self._state)
         assert isinstance(step, DoSleep)  # noqa: S101 -- a failure is raised, or slept on
         seconds = float(step)
+        if seconds > self._longest:
+            raise failure
         self._state.prepare_for_next_attempt()
         return seconds
 
     def _may_repeat(self, failure: BaseException) -> bool:
-        if isinstance(failure, APIError) and (failure.retry_after or 0) > LONGEST_WAIT:
+        if not isinstance(failure, FerryError) or cause_of(failure) not in self._safety.resend:
             return False
-        if isinstance(failure, RateLimitError):
-            return True
-        if not isinstance(failure, FerryError) or not _is_passing(failure):
-            return False
-        return self._safety.is_read or failure.outcome == "not_sent"
+        return not isinstance(failure, APIError) or (failure.retry_after or 0) <= self._longest
+
+
+class Pauses:
+    """The gentle backoff of one call that looks again and again."""
+
+    def __init__(self) -> None:
+        self._state = RetryCallState(Retrying(), None, (), {})
+
+    def next(self) -> float:
+        """Seconds until the next look."""
+        seconds = float(_pause(self._state))
+        self._state.prepare_for_next_attempt()
+        return seconds
+
+
+def cause_of(failure: FerryError) -> Cause | None:
+    """Why the attempt failed; None where the same request would only fail again."""
+    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+        return "rate_limited"
+    if not _is_passing(failure):
+        return None
+    return "not_sent" if failure.outcome == "not_sent" else "lost"
 
 
 def _is_passing(failure: FerryError) -> bool:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from .effects import Reply
-from .errors import Attempt
+from .facts import Attempt
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -28,6 +29,10 @@ class RawResponse(Generic[T_co]):
     correlation_id: str
     elapsed: float
     attempts: tuple[Attempt, ...]
+
+    def of(self, value: T) -> RawResponse[T]:
+        """The same reply with another answer made of it."""
+        return RawResponse(value, self.reply, self.correlation_id, self.elapsed, self.attempts)
 
     def parse(self) -> T_co:
         """What the call would have given without `with_raw_response`."""

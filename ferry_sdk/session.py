@@ -1,25 +1,28 @@
-"""What the service's MCP endpoint has told this client about its session."""
+"""What the service has told this client: its MCP session, and how far its clock is ahead."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timezone
+from email.utils import parsedate_to_datetime
 from typing import Literal
 
 Stage = Literal["unknown", "open", "bare"]
 
 
 @dataclass(slots=True)
-class McpSession:
-    """The one MCP session of a client; changed in turn, by the protocol only.
+class Session:
+    """One client's knowledge of the service; changed by the protocols only.
 
     Attributes:
-        stage: ``unknown`` before the handshake, ``open`` after one, ``bare`` where the server
+        stage: ``unknown`` before the MCP handshake, ``open`` after one, ``bare`` where the server
             wants none.
-        id: The server's name for the session; None where it gave none.
-        version: The protocol version that was agreed on.
+        id: The server's name for the MCP session; None where it gave none.
+        version: The MCP version that was agreed on.
         opened_at: When, on the monotonic clock.
         generation: How many handshakes there were, so that calls that met the same end of a
             session renew it once.
+        skew: Seconds that the service's clock is ahead of this machine's, at the least.
     """
 
     stage: Stage = "unknown"
@@ -27,3 +30,14 @@ class McpSession:
     version: str | None = None
     opened_at: float = 0.0
     generation: int = 0
+    skew: float = 0.0
+
+    def hear(self, date: str | None, now: float) -> None:
+        """Take the time from a reply's Date; one that cannot be read says nothing."""
+        try:
+            heard = parsedate_to_datetime(date or "")
+            if heard.tzinfo is None:
+                heard = heard.replace(tzinfo=timezone.utc)
+            self.skew = heard.timestamp() - now
+        except (ValueError, TypeError, IndexError, OverflowError):
+            return

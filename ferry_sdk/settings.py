@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Literal, NoReturn
 
-from .checks import address, extra_headers, header_value, retries, time_outs
+from .checks import address, extra_headers, header_value, retries, seconds, time_outs
 from .effects import Timeout
 from .errors import ConfigurationError, InvalidInputError
+from .recording import Recorder
 
+Authority = Literal["token", "organisation_token"]
 TokenSource = str | Callable[[], str | Awaitable[str]]
 DEFAULT_TIMEOUT = Timeout()
 
@@ -20,7 +22,7 @@ class Secret:
 
     Attributes:
         source: The token or the function.
-        shown: The token last sent, so that it can be kept out of messages.
+        shown: The token in use; None until the function was asked.
     """
 
     __slots__ = ("shown", "source")
@@ -47,10 +49,12 @@ class Settings:
         language: Accept-Language.
         client_version: x-client-version.
         timeout: Time-outs of one attempt.
+        deadline: Seconds that a whole call may take, everything included; None: any.
         max_retries: How many attempts may follow the first, where the safety table allows any.
         read_only: Refuse every write before the wire.
         headers: What else every request to the service carries.
         correlation_id: The id of every call; None: the context's, else a new one each.
+        journal: Where writes are kept on record.
     """
 
     base_url: str
@@ -59,10 +63,23 @@ class Settings:
     language: str | None = None
     client_version: str | None = None
     timeout: Timeout = DEFAULT_TIMEOUT
+    deadline: float | None = None
     max_retries: int = 2
     read_only: bool = False
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     correlation_id: str | None = None
+    journal: Recorder | None = field(default=None, repr=False)
+
+    def secret(self, authority: Authority) -> Secret:
+        """The token that carries an authority.
+
+        Raises:
+            ConfigurationError: There is none.
+        """
+        secret = self.token if authority == "token" else self.organisation_token
+        if secret is None:
+            raise ConfigurationError("missing: organisation_token=… or FERRY_ORGANISATION_TOKEN")
+        return secret
 
 
 def read_settings(
@@ -74,9 +91,11 @@ def read_settings(
     language: str | None,
     client_version: str | int | None,
     timeout: float | Timeout | None,
+    deadline: float | None,
     max_retries: int,
     read_only: bool,
     default_headers: Mapping[str, str] | None,
+    journal: Recorder | None,
 ) -> Settings:
     """The settings a caller gave, completed from the environment and checked.
 
@@ -105,9 +124,11 @@ def read_settings(
                 else header_value(str(client_version), "client_version")
             ),
             timeout=time_outs(timeout),
+            deadline=None if deadline is None else seconds(deadline, "deadline"),
             max_retries=retries(max_retries),
             read_only=read_only,
             headers=extra_headers(default_headers or {}, "default_headers"),
+            journal=journal,
         )
     except InvalidInputError as error:
         raise ConfigurationError(str(error)) from None

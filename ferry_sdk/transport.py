@@ -2,56 +2,41 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable, Coroutine, Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, wait
+from contextvars import copy_context
+from functools import partial
 from inspect import isawaitable
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
 from typing_extensions import Self
 
-from . import _http
+from . import _flights, _http
+from ._exchange import Exchange
 from ._files import saved
-from .effects import Ask, Effect, InTurn, Reply, Save, Send, Sleep, Steps
-from .errors import ConfigurationError, FerryError, trimmed
-from .flow import run
-from .operation import Operation
+from ._sharing import AsyncShared, Shared
+from .effects import Ask, Consult, Effect, InTurn, Reply, Save, Send, Sleep, Steps, Together
+from .errors import (
+    ConfigurationError,
+    OutcomeUnknownError,
+    RequestTimeoutError,
+)
+from .flow import recover, run
+from .operation import Operation, ReadBack
 from .responses import RawResponse
-from .session import McpSession
 from .settings import Settings
 
 T = TypeVar("T")
-ClientT = TypeVar("ClientT", _http.Client, _http.AsyncClient)
-LockT = TypeVar("LockT", threading.Lock, anyio.Lock)
 
-
-@dataclass(slots=True)
-class Shared(Generic[ClientT, LockT]):
-    """What a client and its views have in common.
-
-    Attributes:
-        client: The HTTP client with its pool.
-        new_lock: What makes the lock of a key.
-        session: The MCP session.
-    """
-
-    client: ClientT
-    new_lock: Callable[[], LockT]
-    session: McpSession = field(default_factory=McpSession)
-    _locks: dict[Hashable, LockT] = field(default_factory=dict[Hashable, LockT])
-
-    def lock(self, key: Hashable) -> LockT:
-        """The lock of a key; `setdefault` makes one only, whichever thread is first."""
-        return self._locks.setdefault(key, self.new_lock())
-
-    def open_client(self) -> ClientT:
-        """The HTTP client, unless it was closed."""
-        if self.client.is_closed:
-            raise ConfigurationError("the client is closed")
-        return self.client
+_GRACE = 0.05
+"""Seconds after a deadline in which the HTTP library's own time-outs speak first."""
+_LOOK = 0.01
+"""Seconds between looks for the outcome of a call that another thread or loop may be making."""
 
 
 class Transport:
@@ -66,10 +51,10 @@ class Transport:
         self,
         settings: Settings,
         client: _http.Client | None = None,
-        shared: Shared[_http.Client, threading.Lock] | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self.settings = settings
-        self.shared = shared or Shared(client or _http.new_client(), threading.Lock)
+        self.shared = shared or Shared(client)
 
     def view(self, settings: Settings) -> Self:
         """The same pool and session under other settings."""
@@ -77,7 +62,7 @@ class Transport:
 
     def close(self) -> None:
         """Close the HTTP client."""
-        self.shared.client.close()
+        self.shared.close()
 
     def run(self, operation: Operation[T]) -> T:
         """Make a call and give its answer."""
@@ -85,10 +70,11 @@ class Transport:
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and give its answer with the reply it stood in."""
-        try:
-            return self._walk(run(operation, self.settings, self.shared.session))
-        except FerryError as error:
-            raise trimmed(error) from error.__cause__
+        return self._walk(run(operation, self.settings, self.shared.session))
+
+    def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
+        """Read a write back again and give its result."""
+        return self._walk(recover(error, read_back, self.settings, self.shared.session))
 
     def _walk(self, steps: Steps[T]) -> T:
         try:
@@ -96,7 +82,7 @@ class Transport:
             while True:
                 try:
                     result = self._perform(effect)
-                except Exception as error:  # noqa: BLE001 -- the flow decides what it means
+                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
                     effect = steps.throw(error)
                 else:
                     effect = steps.send(result)
@@ -110,11 +96,14 @@ class Transport:
         match effect:
             case Send():
                 return self._send(effect)
-            case Ask(function):
-                return _at_once(function())
-            case InTurn(key, steps):
-                with self.shared.lock(key):
-                    return self._walk(steps())
+            case Ask():
+                return _at_once(effect)
+            case Consult():
+                return _consulted(effect)
+            case InTurn():
+                return self._in_turn(effect)
+            case Together():
+                return self._together(effect)
             case Sleep(seconds):
                 time.sleep(seconds)
             case Save(path, content):
@@ -123,24 +112,62 @@ class Transport:
                 raise NotImplementedError(effect)
         return None
 
-    def _send(self, effect: Send) -> Reply:
-        client = self.shared.open_client()
+    def _in_turn(self, effect: InTurn[T]) -> T:
+        lock = self.shared.home().lock(effect.key)
+        if not lock.acquire(timeout=_until(effect.until, threading.TIMEOUT_MAX)):
+            raise RequestTimeoutError("the deadline has passed")
         try:
-            request = _http.built(client, effect.request, effect.timeout)
-            response = client.send(request, stream=True, auth=None, follow_redirects=False)
+            return self._walk(effect.steps())
+        finally:
+            lock.release()
+
+    def _together(self, effect: Together[T]) -> T:
+        flight, is_mine = _flights.boarded(effect.key)
+        if not is_mine:
+            if not flight.landed.wait(_until(effect.until, threading.TIMEOUT_MAX)):
+                raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+            joined: T = flight.outcome()
+            return joined
+        try:
+            value = self._walk(effect.steps())
+        except BaseException as error:
+            flight.land(effect.key, None, error)
+            raise
+        flight.land(effect.key, value)
+        return value
+
+    def _send(self, effect: Send) -> Reply:
+        home = self.shared.home()
+        client, exchange = home.client, Exchange(effect, home.sockets)
+        if effect.until is None:
+            return self._exchanged(client, effect, exchange)
+        # A time-out of httpx is for one step; only another thread can be left at a moment.
+        future = _in_a_thread(partial(self._exchanged, client, effect, exchange))
+        try:
+            wait((future,), _until(effect.until + _GRACE, threading.TIMEOUT_MAX))
+        except BaseException:
+            exchange.given_up()
+            raise
+        if not future.done():
+            raise exchange.given_up()
+        return future.result()
+
+    def _exchanged(self, client: _http.Client, effect: Send, exchange: Exchange) -> Reply:
+        try:
+            request = _http.built(client, effect.request, effect.timeout, exchange.trace)
+            with _http.quiet():
+                response = client.send(request, stream=True, auth=None, follow_redirects=False)
             try:
-                head = _http.head_of(response)
-                body = bytearray()
+                exchange.begins(response)
                 for chunk in response.iter_bytes():
-                    body += chunk
-                    if effect.listener is not None and effect.listener.feed(head, chunk):
+                    if exchange.feed(chunk):
                         break
-                return Reply(head.status_code, head.headers, bytes(body))
+                return exchange.reply()
             finally:
                 response.close()
         except Exception as error:
-            failure = _http.failure_of(error)
-            if failure is None:
+            failure = exchange.failure(error, is_closed=client.is_closed)
+            if failure is None or failure is error:
                 raise
         raise failure
 
@@ -157,10 +184,10 @@ class AsyncTransport:
         self,
         settings: Settings,
         client: _http.AsyncClient | None = None,
-        shared: Shared[_http.AsyncClient, anyio.Lock] | None = None,
+        shared: AsyncShared | None = None,
     ) -> None:
         self.settings = settings
-        self.shared = shared or Shared(client or _http.new_async_client(), anyio.Lock)
+        self.shared = shared or AsyncShared(client)
 
     def view(self, settings: Settings) -> Self:
         """The same pool and session under other settings."""
@@ -168,7 +195,7 @@ class AsyncTransport:
 
     async def close(self) -> None:
         """Close the HTTP client."""
-        await self.shared.client.aclose()
+        await self.shared.close()
 
     async def run(self, operation: Operation[T]) -> T:
         """Make a call and give its answer."""
@@ -176,18 +203,24 @@ class AsyncTransport:
 
     async def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and give its answer with the reply it stood in."""
-        try:
-            return await self._walk(run(operation, self.settings, self.shared.session))
-        except FerryError as error:
-            raise trimmed(error) from error.__cause__
+        return await self._walk(run(operation, self.settings, self.shared.session))
+
+    async def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
+        """Read a write back again and give its result."""
+        return await self._walk(recover(error, read_back, self.settings, self.shared.session))
 
     async def _walk(self, steps: Steps[T]) -> T:
+        perform = self._perform
         try:
             effect = next(steps)
             while True:
                 try:
-                    result = await self._perform(effect)
-                except Exception as error:  # noqa: BLE001 -- the flow decides what it means
+                    result = await perform(effect)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
+                    if not isinstance(error, Exception):
+                        perform = self._shielded  # a cancelled call still puts itself on record
                     effect = steps.throw(error)
                 else:
                     effect = steps.send(result)
@@ -197,16 +230,24 @@ class AsyncTransport:
         finally:
             steps.close()
 
+    async def _shielded(self, effect: Effect[Any]) -> object:
+        result: object = None
+        with anyio.CancelScope(shield=True):
+            result = await self._perform(effect)
+        return result  # noqa: RET504 -- a scope may leave its block early, to mypy
+
     async def _perform(self, effect: Effect[Any]) -> object:
         match effect:
             case Send():
                 return await self._send(effect)
-            case Ask(function):
-                given = function()
-                return await given if isawaitable(given) else given
-            case InTurn(key, steps):
-                async with self.shared.lock(key):
-                    return await self._walk(steps())
+            case Ask():
+                return await _awaited(effect)
+            case Consult():
+                return await _heard(effect)
+            case InTurn():
+                return await self._in_turn(effect)
+            case Together():
+                return await self._together(effect)
             case Sleep(seconds):
                 await anyio.sleep(seconds)
             case Save(path, content):
@@ -215,24 +256,63 @@ class AsyncTransport:
                 raise NotImplementedError(effect)
         return None
 
-    async def _send(self, effect: Send) -> Reply:
-        client = self.shared.open_client()
+    async def _in_turn(self, effect: InTurn[T]) -> T:
+        lock = self.shared.home().lock(effect.key)
+        with anyio.move_on_after(_until(effect.until, math.inf)) as scope:
+            await lock.acquire()
+        if scope.cancelled_caught:
+            raise RequestTimeoutError("the deadline has passed")
         try:
-            request = _http.built(client, effect.request, effect.timeout)
-            response = await client.send(request, stream=True, auth=None, follow_redirects=False)
+            return await self._walk(effect.steps())
+        finally:
+            lock.release()
+
+    async def _together(self, effect: Together[T]) -> T:
+        flight, is_mine = _flights.boarded(effect.key)
+        if not is_mine:
+            with anyio.move_on_after(_until(effect.until, math.inf)):
+                while not flight.landed.is_set():  # noqa: ASYNC110 -- its maker may be in no loop
+                    await anyio.sleep(_LOOK)
+                joined: T = flight.outcome()
+                return joined
+            raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+        try:
+            value = await self._walk(effect.steps())
+        except BaseException as error:
+            flight.land(effect.key, None, error)
+            raise
+        flight.land(effect.key, value)
+        return value
+
+    async def _send(self, effect: Send) -> Reply:
+        client = self.shared.home().client
+        exchange = Exchange(effect)
+        if effect.until is None:
+            return await self._exchanged(client, effect, exchange)
+        with anyio.move_on_after(_until(effect.until + _GRACE, math.inf)):
+            return await self._exchanged(client, effect, exchange)
+        raise exchange.given_up()
+
+    async def _exchanged(
+        self, client: _http.AsyncClient, effect: Send, exchange: Exchange
+    ) -> Reply:
+        try:
+            request = _http.built(client, effect.request, effect.timeout, exchange.atrace)
+            with _http.quiet():
+                response = await client.send(
+                    request, stream=True, auth=None, follow_redirects=False
+                )
             try:
-                head = _http.head_of(response)
-                body = bytearray()
+                exchange.begins(response)
                 async for chunk in response.aiter_bytes():
-                    body += chunk
-                    if effect.listener is not None and effect.listener.feed(head, chunk):
+                    if exchange.feed(chunk):
                         break
-                return Reply(head.status_code, head.headers, bytes(body))
+                return exchange.reply()
             finally:
                 await response.aclose()
         except Exception as error:
-            failure = _http.failure_of(error)
-            if failure is None:
+            failure = exchange.failure(error, is_closed=client.is_closed)
+            if failure is None or failure is error:
                 raise
         raise failure
 
@@ -259,10 +339,57 @@ class AsyncRawTransport:
         return self._transport.answer(operation)
 
 
-def _at_once(given: object) -> object:
+def _until(moment: float | None, forever: float) -> float:
+    """Seconds until a moment of the monotonic clock."""
+    return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
+
+
+def _in_a_thread(work: Callable[[], T]) -> Future[T]:
+    future: Future[T] = Future()
+    context = copy_context()
+
+    def run_it() -> None:
+        try:
+            future.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 -- it is the caller's
+            future.set_exception(error)
+
+    threading.Thread(target=run_it, name="ferry_sdk call", daemon=True).start()
+    return future
+
+
+def _at_once(effect: Ask[T]) -> object:
+    given = effect.function()
     if isawaitable(given):
         close = getattr(given, "close", None)
         if close is not None:
             close()
-        raise ConfigurationError("token: an async function needs AsyncFerry")
+        raise ConfigurationError("an async function needs AsyncFerry")
     return given
+
+
+def _consulted(effect: Consult[T]) -> T:
+    if effect.until is None:
+        return effect.function()
+    future = _in_a_thread(effect.function)
+    wait((future,), _until(effect.until + _GRACE, threading.TIMEOUT_MAX))
+    if not future.done():
+        raise RequestTimeoutError("the deadline has passed")
+    return future.result()
+
+
+async def _heard(effect: Consult[T]) -> T:
+    if effect.until is None:
+        return await anyio.to_thread.run_sync(effect.function)
+    with anyio.move_on_after(_until(effect.until + _GRACE, math.inf)):
+        return await anyio.to_thread.run_sync(effect.function, abandon_on_cancel=True)
+    raise RequestTimeoutError("the deadline has passed")
+
+
+async def _awaited(effect: Ask[T]) -> object:
+    given = effect.function()
+    if not isawaitable(given):
+        return given
+    with anyio.move_on_after(_until(effect.until, math.inf)):
+        return await given
+    raise RequestTimeoutError("the deadline has passed")

@@ -118,7 +118,9 @@ prepare() {
         check) sets=(demo test check) ;;
         *) fail "There is no set of packages called $wanted." ;;
     esac
-    if [ "$wanted" != demo ]; then packages+=(--group test --group interop --group types); fi
+    if [ "$wanted" != demo ]; then
+        packages=(--editable ".[postgresql,sandbox]" --group test --group interop --group types)
+    fi
     if [ "$wanted" = check ]; then packages+=(--group check); fi
 
     if [ -n "${PYTHON:-}" ]; then require_python "$PYTHON"; fi

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import ferry_sdk
 
-EXTRAS = ("fpdf", "mcp", "pytest", "segno", "starlette", "uvicorn")
-WINGS = ("ferry_sdk.__main__", "ferry_sdk.demo", "ferry_sdk.sandbox")
-HINT = "ferry-sdk[sandbox]"
+EXTRAS = ("fpdf", "mcp", "psycopg", "pytest", "segno", "sqlalchemy", "starlette", "uvicorn")
+WINGS = ("ferry_sdk.__main__", "ferry_sdk.demo", "ferry_sdk.journal", "ferry_sdk.sandbox")
+HINTS = {"ferry_sdk.journal": "Journal", "ferry_sdk.sandbox": "Sandbox"}
 
 
 def core_modules() -> list[str]:
@@ -28,10 +28,10 @@ async def open_and_close() -> None:
         pass
 
 
-def missing_extra() -> str:
-    """Say what the local service answers where its extra is not installed."""
+def missing_extra(module: str, name: str) -> str:
+    """Say what a module answers where its extra is not installed."""
     try:
-        return f"it could be loaded: {import_module('ferry_sdk.sandbox').Sandbox}"
+        return f"it could be loaded: {getattr(import_module(module), name)}"
     except ModuleNotFoundError as error:
         return str(error)
 
@@ -55,6 +55,8 @@ for name in ferry_sdk.__all__:
 with ferry_sdk.Ferry("token", base_url="http://127.0.0.1:9"):
     pass
 asyncio.run(open_and_close())
-if HINT not in missing_extra():
-    sys.exit(f"ferry_sdk.sandbox does not say that {HINT} is missing: {missing_extra()}")
-print(f"{len(modules)} modules imported, both clients made; the sandbox names its extra.")
+for module, name in HINTS.items():
+    hint = f"ferry-sdk[{module.rpartition('.')[2]}]"
+    if hint not in missing_extra(module, name):
+        sys.exit(f"{module} does not say that {hint} is missing: {missing_extra(module, name)}")
+print(f"{len(modules)} modules imported, both clients made; {' and '.join(HINTS)} name their extra.")

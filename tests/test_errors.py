@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 import traceback
+from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +17,15 @@ import httpx
 import pytest
 
 import ferry_sdk
-from ferry_sdk import Attempt, Ferry, FerryError, RequestDigest, errors
+from ferry_sdk import Attempt, Ferry, FerryError, JournalEntry, RequestDigest, errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferry_sdk.sandbox import Sandbox
     from tests.support.both import Clients
+
+pytestmark = pytest.mark.usefixtures("read_back_once")
 
 URL = "https://ferry.example"
 
@@ -34,6 +38,10 @@ BASES: dict[str, tuple[str, ...]] = {
     "ConnectionFailedError": ("TransportError",),
     "RequestTimeoutError": ("TransportError", "TimeoutError"),
     "OutcomeUnknownError": ("FerryError",),
+    "PriceChangedError": ("FerryError",),
+    "PenaltyExceededError": ("FerryError",),
+    "JournalError": ("FerryError",),
+    "UnresolvedWriteError": ("FerryError",),
     "UnexpectedResponseError": ("FerryError",),
     "APIError": ("FerryError",),
     "BadRequestError": ("APIError",),
@@ -54,6 +62,18 @@ BASES: dict[str, tuple[str, ...]] = {
 ATTEMPTS = (
     Attempt(sent=False, problem="ConnectionFailedError", waited=0.25),
     Attempt(sent=True, status_code=503, request_id="r-1", problem="ServerError"),
+)
+ENTRY = JournalEntry(
+    id="e-1",
+    operation="bookings.create",
+    method="POST",
+    path="/api/booking",
+    subject={},
+    correlation_id="c-0",
+    fingerprint="f-1",
+    state="open",
+    created_at=datetime(2026, 11, 1, 8, 0, tzinfo=timezone.utc),
+    changed_at=datetime(2026, 11, 1, 8, 0, tzinfo=timezone.utc),
 )
 MEMORY_ONLY = {"body", "last_seen"}
 
@@ -84,7 +104,21 @@ def filled(kind: type[FerryError]) -> FerryError:
         error = kind("odd", status_code=200, request_id="r-2", field="tickets[0].id", body=["x"])
     elif issubclass(kind, errors.OutcomeUnknownError):
         digest = RequestDigest("POST", "/api/booking", "abcd")
-        error = kind("perhaps", request=digest, last_seen={"stage": "ticketed"})
+        error = kind(
+            "perhaps",
+            request=digest,
+            subject={"booking_id": "b-1"},
+            last_seen={"stage": "ticketed"},
+            entry_id="e-1",
+        )
+    elif issubclass(kind, errors.PriceChangedError):
+        error = kind(expected=Decimal(80), found=Decimal("81.50"), currency="EUR")
+    elif issubclass(kind, errors.PenaltyExceededError):
+        error = kind(limit=Decimal(10), penalty=Decimal("10.01"), currency="EUR")
+    elif issubclass(kind, errors.UnresolvedWriteError):
+        error = kind(ENTRY)
+    elif issubclass(kind, errors.RequestTimeoutError):
+        error = kind("late", outcome="unknown", last_seen={"stage": "payment_due"})
     elif issubclass(kind, errors.InvalidInputError):
         error = kind("a date is expected", field="out_at")
     else:
@@ -309,7 +343,8 @@ def test_a_refused_connection_was_not_sent(clients: Clients, ferry_sandbox: Sand
         error = caught(call, "b-1")
         assert type(error) is errors.ConnectionFailedError
         assert error.outcome == "not_sent"
-        assert error.attempts == (Attempt(sent=False, problem="ConnectionFailedError"),)
+        refused = Attempt(sent=False, problem="ConnectionFailedError", operation=error.operation)
+        assert error.attempts == (refused,)
 
 
 def test_a_read_cut_off_is_unknown_and_a_connection_error(
@@ -319,7 +354,8 @@ def test_a_read_cut_off_is_unknown_and_a_connection_error(
     error = caught(both.with_options(max_retries=0).catalogue.ports)
     assert type(error) is errors.ConnectionFailedError
     assert error.outcome == "unknown"
-    assert error.attempts == (Attempt(sent=True, problem="ConnectionFailedError"),)
+    cut = Attempt(sent=True, problem="ConnectionFailedError", operation="catalogue.ports")
+    assert error.attempts == (cut,)
 
 
 def test_a_reply_that_takes_too_long_is_a_time_out(both: Ferry, ferry_sandbox: Sandbox) -> None:

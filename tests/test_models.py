@@ -138,7 +138,7 @@ ABSENT = {
     TicketVehicle: NULL_BESIDES[TicketVehicle],
     TicketPassenger: NULL_BESIDES[TicketPassenger],
 }
-OUR_OWN = {"read_back"}
+OUR_OWN = {"previewed", "read_back"}
 
 FIELDS = [
     pytest.param(model, field, id=f"{model.__name__}.{field}")
@@ -321,7 +321,14 @@ class TestAvailability:
         made = self.one.select(
             tariff=tariff.id if by_id else tariff, place=place.id if by_id else place
         )
-        assert made == Selection(availability_id="av-1", tariff_id="tar-1", place_id="pl-1")
+        assert made == Selection(
+            availability_id="av-1",
+            tariff_id="tar-1",
+            place_id="pl-1",
+            expiration_date=tariff.expiration_date,
+            carrier=self.one.company.id,
+            roundtrip_locked=tariff.roundtrip_locked,
+        )
 
     @pytest.mark.parametrize("which", ["tariff", "place"])
     def test_what_belongs_to_another_sailing_is_refused(self, which):

@@ -30,9 +30,12 @@ ERRORS = {
     "ConnectionFailedError",
     "FerryError",
     "InvalidInputError",
+    "JournalError",
     "NotFoundError",
     "OutcomeUnknownError",
+    "PenaltyExceededError",
     "PermissionDeniedError",
+    "PriceChangedError",
     "RateLimitError",
     "ReadOnlyError",
     "RequestTimeoutError",
@@ -43,6 +46,7 @@ ERRORS = {
     "TransportError",
     "UnexpectedResponseError",
     "UnprocessableEntityError",
+    "UnresolvedWriteError",
 }
 COMMON_MODELS = {
     "ActionType",
@@ -104,7 +108,7 @@ PUBLIC = (
     ERRORS
     | COMMON_MODELS
     | {"AsyncFerry", "Ferry", "Timeout", "RawResponse", "correlation", "__version__"}
-    | {"Attempt", "RequestDigest", "SAFETY", "Safety"}
+    | {"Attempt", "JournalEntry", "Proof", "RequestDigest", "SAFETY", "Safety"}
 )
 MODELS = COMMON_MODELS | {
     "Balance",

@@ -16,7 +16,6 @@ from .bookings import (
     BookingCancellation,
     BookingConfirmation,
     BookingCreated,
-    CancellationFee,
     Kept,
     KeptLine,
     NextAction,
@@ -59,6 +58,7 @@ from .listings import McpResource, McpTool
 from .mcp import Company, Country, McpPort, ScheduledDeparture, VehicleModel
 from .records import Records, Unreadable
 from .tickets import (
+    CancellationFee,
     PaymentRecorded,
     Ticket,
     TicketCancellation,

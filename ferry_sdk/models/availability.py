@@ -140,8 +140,16 @@ class Availability(Model):
         """
         tariff_id = tariff if isinstance(tariff, str) else tariff.id
         place_id = place if isinstance(place, str) else place.id
-        if all(mine.id != tariff_id for mine in self.tariffs):
+        chosen = next((mine for mine in self.tariffs if mine.id == tariff_id), None)
+        if chosen is None:
             raise InvalidInputError("not one of this availability's tariffs", field="tariff")
         if all(mine.id != place_id for mine in self.places):
             raise InvalidInputError("not one of this availability's places", field="place")
-        return Selection(availability_id=self.id, tariff_id=tariff_id, place_id=place_id)
+        return Selection(
+            availability_id=self.id,
+            tariff_id=tariff_id,
+            place_id=place_id,
+            expiration_date=chosen.expiration_date,
+            carrier=self.company.id,
+            roundtrip_locked=chosen.roundtrip_locked,
+        )

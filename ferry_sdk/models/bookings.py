@@ -11,7 +11,7 @@ from pydantic import Field
 
 from .base import Amount, Currency, Identifier, LooseMoment, Members, Model
 from .enums import ActionType, PaymentStatus, Stage
-from .tickets import Ticket
+from .tickets import CancellationFee, Ticket
 
 _NEVER = datetime.max.replace(tzinfo=timezone.utc)
 
@@ -181,29 +181,18 @@ class BookingCancellation(Model):
     Attributes:
         refund_amount: In the booking's currency; None where the effect was read back.
         read_back: The reply was lost, and the effect was seen by reading the booking.
+        previewed: What cancelling was said to cost just before; None where nobody asked.
     """
 
     booking_id: Identifier
     status: str
     refund_amount: Amount | None
     read_back: bool = False
-
-
-class CancellationFee(Model):
-    """What cancelling now would cost. Interface: POST /api/booking/cancel-fee.
-
-    Attributes:
-        penalty_amount: Kept by the carrier, in `currency`.
-        refund_amount: Paid back, in `currency`.
-        ticket_status: The raw status of the ticket asked about.
-    """
-
-    penalty_amount: Amount
-    refund_amount: Amount
-    currency: Currency
-    ticket_status: str
+    previewed: CancellationFee | None = None
 
     @property
-    def is_free(self) -> bool:
-        """Whether nothing is kept."""
-        return self.penalty_amount == Decimal(0)
+    def refund_shortfall(self) -> Decimal | None:
+        """How much less was refunded than previewed (negative: more); None where not known."""
+        if self.previewed is None or self.refund_amount is None:
+            return None
+        return self.previewed.refund_amount - self.refund_amount

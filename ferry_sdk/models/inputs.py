@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Literal
 
 from pydantic import (
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -114,11 +115,23 @@ class Passenger(Input):
 
 
 class Selection(Input):
-    """An availability with the tariff and the place chosen. Interface: Booking-creation inputs."""
+    """An availability with the tariff and the place chosen. Interface: Booking-creation inputs.
+
+    What `Availability.select` knows beyond the three ids is checked before a booking leaves. It
+    is not sent, and not in ``model_dump``.
+
+    Attributes:
+        expiration_date: Until when the tariff holds.
+        carrier: The ferry company's id.
+        roundtrip_locked: The tariff holds only as a round trip with the same carrier.
+    """
 
     availability_id: Identifier
     tariff_id: Identifier
     place_id: Identifier
+    expiration_date: AwareDatetime | None = Field(default=None, exclude=True)
+    carrier: Identifier | None = Field(default=None, exclude=True)
+    roundtrip_locked: bool = Field(default=False, exclude=True)
 
 
 class VehicleQuery(Input):
@@ -183,12 +196,15 @@ class PassengerDict(TypedDict, total=False):
     order: int
 
 
-class SelectionDict(TypedDict):
+class SelectionDict(TypedDict, total=False):
     """The shape of `Selection` as a dict."""
 
-    availability_id: str
-    tariff_id: str
-    place_id: str
+    availability_id: Required[str]
+    tariff_id: Required[str]
+    place_id: Required[str]
+    expiration_date: datetime
+    carrier: str
+    roundtrip_locked: bool
 
 
 class VehicleQueryDict(TypedDict):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 
 from pydantic import Field
 
-from .base import Identifier, LooseDay, LooseMoment, Model, Text
+from .base import Amount, Currency, Identifier, LooseDay, LooseMoment, Model, Text
 from .enums import PaymentStatus, TicketDirection, TicketStatus
 
 
@@ -82,16 +83,38 @@ class Ticket(Model):
     boarding_time: LooseMoment | Text = ""
 
 
+class CancellationFee(Model):
+    """What cancelling now would cost. Interface: POST /api/booking/cancel-fee.
+
+    Attributes:
+        penalty_amount: Kept by the carrier, in `currency`.
+        refund_amount: Paid back, in `currency`.
+        ticket_status: The raw status of the ticket asked about.
+    """
+
+    penalty_amount: Amount
+    refund_amount: Amount
+    currency: Currency
+    ticket_status: str
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing is kept."""
+        return self.penalty_amount == Decimal(0)
+
+
 class TicketCancellation(Model):
     """A cancelled ticket. Interface: POST /api/ticket/cancel.
 
     Attributes:
         read_back: The reply was lost, and the effect was seen by reading the ticket.
+        previewed: What cancelling was said to cost just before; None where nobody asked.
     """
 
     ticket_id: Identifier
     status: str
     read_back: bool = False
+    previewed: CancellationFee | None = None
 
 
 class Voucher(Model):

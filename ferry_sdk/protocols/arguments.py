@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time
+from decimal import Decimal
 from typing import Final, Literal, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.base import path_of
+from ferry_sdk.models.base import Money, path_of
 from ferry_sdk.models.enums import Gender, PassengerType
 from ferry_sdk.models.inputs import (
     Contact,
@@ -46,6 +47,7 @@ _PARAMS: Final = {
 _LETTERS: Final = {Gender.MALE: "M", Gender.FEMALE: "F"}
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TIME: Final = re.compile(r"\d{2}:\d{2}", re.ASCII)
+_money: Final[TypeAdapter[Decimal]] = TypeAdapter(Money)
 
 ReservationTypeName = Literal["TICKET", "PRESALE", "OPTION"]
 
@@ -104,10 +106,32 @@ def search(
     )
 
 
+def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Selection]:
+    """What is to be booked; a tariff that is locked to its carrier stays with it."""
+    chosen = _all(Selection, availabilities, "availabilities")
+    carriers = {one.carrier for one in chosen if one.carrier is not None}
+    for index, one in enumerate(chosen):
+        if one.roundtrip_locked and len(carriers) > 1:
+            raise InvalidInputError(
+                "the tariff holds only as a round trip with the same carrier",
+                field=f"availabilities[{index}]",
+            )
+    return chosen
+
+
+def expiries(chosen: Iterable[Selection]) -> dict[str, datetime]:
+    """Until when each tariff holds, where that is known, by the argument it stands in."""
+    return {
+        f"availabilities[{index}]": one.expiration_date
+        for index, one in enumerate(chosen)
+        if one.expiration_date is not None
+    }
+
+
 def booking(
     words: Vocabulary,
     *,
-    availabilities: Sequence[Selection | SelectionDict] | None,
+    availabilities: Sequence[Selection] | None,
     passengers: Sequence[Passenger | PassengerDict],
     reservation_type: ReservationTypeName | str | None,
     vehicle: Vehicle | VehicleDict | None,
@@ -115,9 +139,7 @@ def booking(
 ) -> dict[str, object]:
     """The body of a booking. Interface: POST /api/booking, create_booking."""
     return given(
-        availabilities=None
-        if availabilities is None
-        else [wire(one) for one in _all(Selection, availabilities, "availabilities")],
+        availabilities=None if availabilities is None else [wire(one) for one in availabilities],
         passengers=[
             wire(traveller)
             | given(
@@ -166,6 +188,17 @@ def moment(value: object, argument: str) -> str:
     if isinstance(value, str) and value:
         return value
     raise InvalidInputError("a datetime with a time zone is expected", field=argument)
+
+
+def money(value: object, argument: str) -> Decimal:
+    """An amount: `Decimal`, `int` or `str`, never a `float`."""
+    try:
+        amount = _money.validate_python(value)
+    except ValidationError as error:
+        raise InvalidInputError(path_of(error)[1], field=argument) from None
+    if not amount.is_finite():
+        raise InvalidInputError("a finite amount is expected", field=argument)
+    return amount
 
 
 def text(value: object, argument: str) -> str:

@@ -10,7 +10,8 @@ from typing import Final, cast
 
 from pydantic_core import from_json
 
-from ferry_sdk.errors import InvalidInputError, RequestDigest
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.facts import RequestDigest
 
 _PERSONAL: Final = frozenset(
     {
@@ -39,6 +40,15 @@ def encoded(body: Mapping[str, object]) -> bytes:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError):
         raise InvalidInputError("not a value that JSON can carry", field="arguments") from None
+
+
+def plain(body: Mapping[str, object]) -> dict[str, object]:
+    """The body as it arrives: of nothing but what JSON knows.
+
+    Raises:
+        InvalidInputError: A value of the caller's has no place in JSON.
+    """
+    return cast("dict[str, object]", decoded(encoded(body)))
 
 
 def decoded(content: bytes) -> object:

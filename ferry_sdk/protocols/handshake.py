@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Final, cast
 
 from ferry_sdk._version import __version__
 from ferry_sdk.checks import header_value
+from ferry_sdk.context import Context
 from ferry_sdk.effects import InTurn, Steps
 from ferry_sdk.errors import (
     FerryError,
@@ -17,7 +19,6 @@ from ferry_sdk.errors import (
     TransportError,
     UnexpectedResponseError,
 )
-from ferry_sdk.operation import Context
 
 from .posting import Posted, notify, post
 from .results import unexpected
@@ -41,7 +42,11 @@ def open_session(context: Context) -> Steps[None]:
 
 def renew_session(context: Context, generation: int) -> Steps[None]:
     """Make a new handshake, unless another call has made one since that generation."""
-    yield from InTurn(_TURN, lambda: _renew(context, generation))
+    aside = replace(context)  # of the call itself nothing is sent meanwhile
+    try:
+        yield from InTurn(_TURN, lambda: _renew(aside, generation), context.until)
+    finally:
+        context.presented = aside.presented
 
 
 def _renew(context: Context, generation: int) -> Steps[None]:

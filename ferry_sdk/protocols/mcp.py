@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, Literal, cast
 
+from ferry_sdk.context import Context
 from ferry_sdk.effects import Steps
-from ferry_sdk.errors import RequestDigest
-from ferry_sdk.operation import Answered, Context
+from ferry_sdk.facts import RequestDigest
+from ferry_sdk.operation import Answered
+from ferry_sdk.settings import Authority
 
 from .bodies import digest, personal
 from .handshake import open_session, renew_session
@@ -34,6 +36,7 @@ class Mcp:
     method: Literal["tools/call", "resources/read", "tools/list", "resources/list"]
     params: Mapping[str, object] = field(repr=False)
     gives_list: bool = False
+    authority: Authority = "token"
 
     @classmethod
     def tool(cls, name: str, arguments: Mapping[str, object], *, gives_list: bool = False) -> Mcp:

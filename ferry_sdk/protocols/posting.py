@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, cast
 
-from ferry_sdk.effects import Listener, Reply, Request, Send, Steps
+from ferry_sdk.context import Context
+from ferry_sdk.effects import Listener, Reply, Request, Steps
 from ferry_sdk.errors import APIError
-from ferry_sdk.operation import Context
+from ferry_sdk.tokens import authorisation
 
-from .authority import authorisation
 from .bodies import decoded, encoded, text_of
 from .events import EVENT_STREAM, ReplyListener
 from .messages import next_id, notification, reply_among, request
@@ -133,7 +133,7 @@ def _send(
         **context.headers,
         "Accept": f"application/json, {EVENT_STREAM}",
         "Content-Type": "application/json",
-        "Authorization": (yield from authorisation(context.settings, "token")),
+        "Authorization": (yield from authorisation(context, "token")),
     }
     session = context.session
     if in_session and session.id is not None:
@@ -142,7 +142,7 @@ def _send(
         headers["MCP-Protocol-Version"] = session.version
     url = f"{context.settings.base_url}{PATH}"
     sent = Request("POST", url, headers, encoded(message))
-    return (yield from Send(sent, context.settings.timeout, listener))
+    return (yield from context.send(sent, listener))
 
 
 def _body(reply: Reply) -> object:

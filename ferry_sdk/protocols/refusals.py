@@ -101,17 +101,26 @@ def is_service_code(code: str) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that ``Retry-After`` asks to wait, from seconds or a date; None if unreadable."""
+    """Seconds that ``Retry-After`` asks to wait, from seconds or a date; None if unreadable.
+
+    A date is compared with the reply's own, because the service's clock may differ from ours.
+    """
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.replace(".", "", 1).isdigit():
         return float(text)
+    moment = _date(text)
+    if moment is None:
+        return None
+    now = _date(headers.get("date", "")) or datetime.now(timezone.utc)
+    return max(0.0, (moment - now).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, IndexError, TypeError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
-    return max(0.0, (moment - datetime.now(timezone.utc)).total_seconds())
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
 
 
 def _class_of(status_code: int, code: str | None) -> type[APIError]:

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ferry_sdk.effects import Reply, Request, Send, Steps
-from ferry_sdk.errors import RequestDigest, UnexpectedResponseError
-from ferry_sdk.operation import Answered, Context
+from ferry_sdk.context import Context
+from ferry_sdk.effects import Reply, Request, Steps
+from ferry_sdk.errors import UnexpectedResponseError
+from ferry_sdk.facts import RequestDigest
+from ferry_sdk.operation import Answered
+from ferry_sdk.settings import Authority
+from ferry_sdk.tokens import authorisation
 
-from .authority import Authority, authorisation
 from .bodies import decoded, digest, encoded, personal, text_of
 from .paths import joined
 from .refusals import refusal, service_error
@@ -53,7 +56,7 @@ class Rest:
         headers = {
             **context.headers,
             "Accept": "application/json",
-            "Authorization": (yield from authorisation(settings, self.authority)),
+            "Authorization": (yield from authorisation(context, self.authority)),
         }
         if self.body is not None:
             headers["Content-Type"] = "application/json"
@@ -63,7 +66,7 @@ class Rest:
             headers=headers,
             content=None if self.body is None else encoded(self.body),
         )
-        reply = yield from Send(request, settings.timeout)
+        reply = yield from context.send(request)
         return Answered(value_of(reply), reply)
 
     def digest(self) -> RequestDigest:

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urljoin, urlsplit
 
-from ferry_sdk.effects import Reply, Request, Save, Send, Steps, Timeout
+from ferry_sdk.context import Context
+from ferry_sdk.effects import Reply, Request, Save, Send, Steps
 from ferry_sdk.errors import (
     ConfigurationError,
     NotFoundError,
-    RequestDigest,
     UnexpectedResponseError,
 )
-from ferry_sdk.operation import Answered, Context
+from ferry_sdk.facts import RequestDigest
+from ferry_sdk.operation import Answered
+from ferry_sdk.settings import Authority
+from ferry_sdk.tokens import authorisation
 
-from .authority import authorisation
 from .bodies import text_of
 from .refusals import refusal
 from .rest import Rest
@@ -35,6 +37,7 @@ class VoucherFile:
 
     ticket_id: str
     path: Path = field(repr=False)
+    authority: Authority = "token"
 
     def exchange(self, context: Context) -> Steps[Answered]:
         """Ask where the voucher is, fetch it, save it."""
@@ -76,27 +79,27 @@ def _url_of(answered: Answered) -> str:
 
 def _fetched(url: str, context: Context) -> Steps[Reply]:
     """Fetch it; the token goes to the service's own origin, and redirects to https only."""
-    base_url, timeout = context.settings.base_url, context.settings.timeout
     headers = _PLAIN_HEADERS
-    if _origin(url) == _origin(base_url):
-        token = yield from authorisation(context.settings, "token")
+    if _origin(url) == _origin(context.settings.base_url):
+        token = yield from authorisation(context, "token")
         headers = {**context.headers, **_PLAIN_HEADERS, "Authorization": token}
     elif not _is_https(url):
         raise UnexpectedResponseError("the voucher's address is not https")
-    reply = yield from _got(url, headers, timeout)
+    reply = yield from _got(url, headers, context)
     for _ in range(_MOST_REDIRECTS):
         if reply.status_code not in _REDIRECTS:
             break
         url = _led_to(url, reply)
         if not _is_https(url):
             raise _unexpected("the voucher's address leads away from https", reply)
-        reply = yield from _got(url, _PLAIN_HEADERS, timeout)
+        reply = yield from _got(url, _PLAIN_HEADERS, context)
     return reply
 
 
-def _got(url: str, headers: Mapping[str, str], timeout: Timeout) -> Steps[Reply]:
+def _got(url: str, headers: Mapping[str, str], context: Context) -> Steps[Reply]:
+    timeout = context.within_deadline(context.settings.timeout)
     try:
-        return (yield from Send(Request("GET", url, headers), timeout))
+        return (yield from Send(Request("GET", url, headers), timeout, until=context.until))
     except ConfigurationError:
         raise UnexpectedResponseError("the voucher's address is no URL") from None
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from decimal import Decimal
 
 from ferry_sdk.answers import One
 from ferry_sdk.binding import Resource, TransportT_co, method
+from ferry_sdk.checks import seconds
+from ferry_sdk.evidence import read_back
+from ferry_sdk.guards import penalty_within, total_is
 from ferry_sdk.models.bookings import (
     Booking,
     BookingCancellation,
     BookingConfirmation,
     BookingCreated,
-    CancellationFee,
 )
 from ferry_sdk.models.inputs import (
     Contact,
@@ -23,11 +26,13 @@ from ferry_sdk.models.inputs import (
     Vehicle,
     VehicleDict,
 )
-from ferry_sdk.operation import Operation
+from ferry_sdk.models.tickets import CancellationFee
+from ferry_sdk.operation import Operation, Write
 from ferry_sdk.protocols import arguments
 from ferry_sdk.protocols.paths import identifier
 from ferry_sdk.protocols.rest import Rest
 from ferry_sdk.safety import SAFETY
+from ferry_sdk.waits import Until, booking_until
 
 
 class BookingsGroup(Resource[TransportT_co]):
@@ -58,42 +63,63 @@ class BookingsGroup(Resource[TransportT_co]):
             The booking, with what may be done next.
 
         Raises:
-            InvalidInputError: An argument cannot be sent; `field` names it.
+            InvalidInputError: An argument cannot be sent, or a tariff has expired or must not be
+                paired with another carrier; `field` names it.
+            UnresolvedWriteError: The same booking is on record and may have been made.
             BookingCreateError: The service made no booking.
             OutcomeUnknownError: The booking may have been made.
             FerryError: Anything else that went wrong.
         """
+        chosen = arguments.selections(availabilities)
         body = arguments.booking(
             arguments.REST_WORDS,
-            availabilities=availabilities,
+            availabilities=chosen,
             passengers=passengers,
             reservation_type=reservation_type,
             vehicle=vehicle,
             contact=contact,
         )
         return Operation(
-            Rest.post("booking", body=body), One(BookingCreated), SAFETY["bookings.create"]
+            Rest.post("booking", body=body),
+            One(BookingCreated),
+            SAFETY["bookings.create"],
+            Write(body, expiries=arguments.expiries(chosen)),
         )
 
     @method
-    def confirm(self, booking_id: str) -> Operation[BookingConfirmation]:
-        """Confirm a booking: it is paid, and its tickets are made. It is sent once.
+    def confirm(
+        self, booking_id: str, *, expect_total: Decimal | int | str | None = None
+    ) -> Operation[BookingConfirmation]:
+        """Confirm a booking: it is paid, and its tickets are made.
 
-        Interface: POST /api/booking/confirm.
+        It is sent once. Where the reply is lost, the booking is read until it shows the effect,
+        the deadline has passed, or, without one, 30 seconds have. Callers who confirm the same
+        booking at the same time share one request. Interface: POST /api/booking/confirm.
+
+        Args:
+            booking_id: The booking.
+            expect_total: What it is expected to cost, in the booking's currency; it is read
+                first, and left alone if it costs anything else.
 
         Returns:
             The confirmation with the first ticket; `get` lists all.
 
         Raises:
+            PriceChangedError: It does not cost what was expected.
             BookingConfirmError: The service did not confirm it.
             OutcomeUnknownError: It may have been confirmed.
             FerryError: Anything else that went wrong.
         """
-        body = {"id": identifier(booking_id, "booking_id")}
+        subject = {"booking_id": identifier(booking_id, "booking_id")}
+        row = SAFETY["bookings.confirm"]
+        guard = None
+        if expect_total is not None:
+            guard = total_is(arguments.money(expect_total, "expect_total"), booking_id)
         return Operation(
-            Rest.post("booking", "confirm", body=body),
+            Rest.post("booking", "confirm", body={"id": booking_id}),
             One(BookingConfirmation),
-            SAFETY["bookings.confirm"],
+            row,
+            Write(subject, subject, read_back(row, subject), guard),
         )
 
     @method
@@ -113,31 +139,81 @@ class BookingsGroup(Resource[TransportT_co]):
         )
 
     @method
-    def cancel(
-        self, booking_id: str, *, booking_reference: str | None = None
-    ) -> Operation[BookingCancellation]:
-        """Cancel a booking with all its tickets. It is sent once; fees may apply.
+    def wait(
+        self,
+        booking_id: str,
+        *,
+        until: Until,
+        deadline: float,
+        on_progress: Callable[[Booking], Awaitable[None] | None] | None = None,
+    ) -> Operation[Booking]:
+        """Read a booking again and again, until it is as wanted.
 
+        The pauses grow gently, and are cut short where the booking or an action is due to
+        expire. Failures that pass are outlived. Interface: GET /api/booking/{id}.
+
+        Args:
+            booking_id: The booking.
+            until: A stage, several, or a function that says whether a booking is as wanted.
+            deadline: Seconds at the most; it goes before the client's own.
+            on_progress: Called with every booking that is read; awaited where it can be.
+
+        Returns:
+            The booking that is as wanted.
+
+        Raises:
+            RequestTimeoutError: It is not, or it is voided or lapsed and never will be;
+                `last_seen` is the booking seen last.
+            NotFoundError: There is no such booking.
+            FerryError: Anything else that went wrong.
+        """
+        return Operation(
+            Rest.get("booking", identifier(booking_id, "booking_id")),
+            One(Booking),
+            SAFETY["bookings.wait"],
+            wait=booking_until(until, seconds(deadline, "deadline"), on_progress),
+        )
+
+    @method
+    def cancel(
+        self,
+        booking_id: str,
+        *,
+        booking_reference: str | None = None,
+        max_penalty: Decimal | int | str | None = None,
+    ) -> Operation[BookingCancellation]:
+        """Cancel a booking with all its tickets; fees may apply.
+
+        It is sent once. Where the reply is lost, the booking is read until it shows the effect,
+        the deadline has passed, or, without one, 30 seconds have.
         Interface: POST /api/booking/cancel.
 
         Args:
             booking_id: The booking.
             booking_reference: The service's reference, to be sure of the booking.
+            max_penalty: What may be kept at the most, in the booking's currency; it is asked
+                first, and nothing is cancelled if it is more.
 
         Returns:
-            The refund, in the booking's currency.
+            The refund, in the booking's currency. With `max_penalty` also what was `previewed`,
+            and the `refund_shortfall` against it.
 
         Raises:
+            PenaltyExceededError: More would be kept than is allowed.
             OutcomeUnknownError: It may have been cancelled.
             FerryError: Anything else that went wrong.
         """
-        body = arguments.given(
-            booking_id=identifier(booking_id, "booking_id"), booking_reference=booking_reference
-        )
+        subject = {"booking_id": identifier(booking_id, "booking_id")}
+        body = arguments.given(**subject, booking_reference=booking_reference)
+        row = SAFETY["bookings.cancel"]
+        guard = None
+        if max_penalty is not None:
+            guard = penalty_within(arguments.money(max_penalty, "max_penalty"), booking_id)
         return Operation(
             Rest.post("booking", "cancel", body=body),
             One(BookingCancellation),
-            SAFETY["bookings.cancel"],
+            row,
+            Write(body, subject, read_back(row, subject), guard),
         )
 
     @method

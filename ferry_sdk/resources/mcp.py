@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from ferry_sdk.answers import Json, Many, One
 from ferry_sdk.binding import Resource, TransportT_co, method
 from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.evidence import read_back
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.bookings import BookingConfirmation, BookingCreated
 from ferry_sdk.models.catalogue import VehicleBrand
@@ -31,8 +32,9 @@ from ferry_sdk.models.listings import McpResource, McpTool
 from ferry_sdk.models.mcp import Company, Country, McpPort, ScheduledDeparture, VehicleModel
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketCancellation
-from ferry_sdk.operation import Operation
+from ferry_sdk.operation import Operation, Write
 from ferry_sdk.protocols import arguments
+from ferry_sdk.protocols.bodies import plain
 from ferry_sdk.protocols.mcp import Mcp
 from ferry_sdk.protocols.paths import identifier
 from ferry_sdk.safety import SAFETY, of_tool
@@ -113,30 +115,39 @@ class McpGroup(Resource[TransportT_co]):
             contact: Whom the carrier reaches.
 
         Raises:
-            InvalidInputError: An argument cannot be sent; `field` names it.
+            InvalidInputError: An argument cannot be sent, or a tariff has expired or must not be
+                paired with another carrier; `field` names it.
+            UnresolvedWriteError: The same booking is on record and may have been made.
             BookingCreateError: The service made no booking.
             OutcomeUnknownError: The booking may have been made.
             FerryError: Anything else that went wrong.
         """
         if (id is None) == (availabilities is None):
             raise InvalidInputError("either id or availabilities is expected", field="id")
-        body = arguments.booking(
-            arguments.MCP_WORDS,
-            availabilities=availabilities,
-            passengers=passengers,
-            reservation_type=reservation_type,
-            vehicle=vehicle,
-            contact=contact,
+        chosen = None if availabilities is None else arguments.selections(availabilities)
+        named = {} if id is None else {"id": identifier(id, "id")}
+        body, identity = (
+            named
+            | arguments.booking(
+                words,
+                availabilities=chosen,
+                passengers=passengers,
+                reservation_type=reservation_type,
+                vehicle=vehicle,
+                contact=contact,
+            )
+            for words in (arguments.MCP_WORDS, arguments.REST_WORDS)
         )
-        if id is not None:
-            body["id"] = identifier(id, "id")
         return Operation(
-            Mcp.tool("create_booking", body), One(BookingCreated), SAFETY["mcp.create_booking"]
+            Mcp.tool("create_booking", body),
+            One(BookingCreated),
+            SAFETY["mcp.create_booking"],
+            Write(identity, expiries=arguments.expiries(chosen or ())),
         )
 
     @method
     def confirm_booking(self, booking_id: str) -> Operation[BookingConfirmation]:
-        """Confirm a booking: it is paid, and its tickets are made. It is sent once.
+        """Confirm a booking, as `bookings.confirm` does; it is read back over REST.
 
         Interface: tools/call confirm_booking.
 
@@ -145,10 +156,13 @@ class McpGroup(Resource[TransportT_co]):
             OutcomeUnknownError: It may have been confirmed.
             FerryError: Anything else that went wrong.
         """
+        subject = {"booking_id": identifier(booking_id, "booking_id")}
+        row = SAFETY["mcp.confirm_booking"]
         return Operation(
-            Mcp.tool("confirm_booking", {"id": identifier(booking_id, "booking_id")}),
+            Mcp.tool("confirm_booking", {"id": booking_id}),
             One(BookingConfirmation),
-            SAFETY["mcp.confirm_booking"],
+            row,
+            Write(subject, subject, read_back(row, subject)),
         )
 
     @method
@@ -171,7 +185,7 @@ class McpGroup(Resource[TransportT_co]):
     def cancel_ticket(
         self, ticket_id: str, *, ticket_number: str | None = None
     ) -> Operation[TicketCancellation]:
-        """Cancel one ticket before its departure. It is sent once; fees may apply.
+        """Cancel one ticket before its departure, as `tickets.cancel` does; fees may apply.
 
         Interface: tools/call cancel_ticket.
 
@@ -184,11 +198,14 @@ class McpGroup(Resource[TransportT_co]):
             OutcomeUnknownError: It may have been cancelled.
             FerryError: Anything else that went wrong.
         """
-        body = arguments.given(
-            ticket_id=identifier(ticket_id, "ticket_id"), ticket_number=ticket_number
-        )
+        subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
+        body = arguments.given(**subject, ticket_number=ticket_number)
+        row = SAFETY["mcp.cancel_ticket"]
         return Operation(
-            Mcp.tool("cancel_ticket", body), One(TicketCancellation), SAFETY["mcp.cancel_ticket"]
+            Mcp.tool("cancel_ticket", body),
+            One(TicketCancellation),
+            row,
+            Write(body, subject, read_back(row, subject)),
         )
 
     @method
@@ -231,6 +248,8 @@ class McpGroup(Resource[TransportT_co]):
     def call_tool(self, name: str, arguments: Mapping[str, object]) -> Operation[JsonValue]:
         """Call any tool of the server's. A tool that is not known counts as a write.
 
+        A write is sent once, and not read back.
+
         Interface: MCP endpoint, method tools/call.
 
         Args:
@@ -244,7 +263,11 @@ class McpGroup(Resource[TransportT_co]):
             OutcomeUnknownError: A write that may have happened.
             FerryError: Anything else that went wrong.
         """
-        return Operation(Mcp.tool(identifier(name, "name"), arguments), Json(), of_tool(name))
+        row = of_tool(name)
+        called = {"name": identifier(name, "name"), "arguments": plain(arguments)}
+        return Operation(
+            Mcp("tools/call", called), Json(), row, None if row.is_read else Write(called)
+        )
 
     @method
     def read_resource(self, uri: str) -> Operation[JsonValue]:

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 from ferry_sdk.answers import Just, One
 from ferry_sdk.binding import Resource, TransportT_co, method
-from ferry_sdk.models.bookings import CancellationFee
-from ferry_sdk.models.tickets import PaymentRecorded, Ticket, TicketCancellation, Voucher
-from ferry_sdk.operation import Operation
+from ferry_sdk.checks import seconds
+from ferry_sdk.evidence import read_back
+from ferry_sdk.guards import penalty_within
+from ferry_sdk.models.tickets import (
+    CancellationFee,
+    PaymentRecorded,
+    Ticket,
+    TicketCancellation,
+    Voucher,
+)
+from ferry_sdk.operation import Operation, Write
 from ferry_sdk.protocols import arguments
 from ferry_sdk.protocols.paths import identifier
 from ferry_sdk.protocols.rest import Rest
 from ferry_sdk.protocols.voucher import VoucherFile
 from ferry_sdk.safety import SAFETY
+from ferry_sdk.waits import voucher_there
 
 
 class TicketsGroup(Resource[TransportT_co]):
@@ -39,28 +50,44 @@ class TicketsGroup(Resource[TransportT_co]):
 
     @method
     def cancel(
-        self, ticket_id: str, *, ticket_number: str | None = None
+        self,
+        ticket_id: str,
+        *,
+        ticket_number: str | None = None,
+        max_penalty: Decimal | int | str | None = None,
     ) -> Operation[TicketCancellation]:
-        """Cancel one ticket before its departure. It is sent once; fees may apply.
+        """Cancel one ticket before its departure; fees may apply.
 
+        It is sent once. Where the reply is lost, the ticket is read until it shows the effect,
+        the deadline has passed, or, without one, 30 seconds have.
         Interface: POST /api/ticket/cancel.
 
         Args:
             ticket_id: The ticket.
             ticket_number: The carrier's reference, to be sure of the ticket.
+            max_penalty: What may be kept at the most, in the booking's currency; it is asked
+                first, and nothing is cancelled if it is more.
+
+        Returns:
+            The cancellation; with `max_penalty` also what was `previewed`.
 
         Raises:
+            PenaltyExceededError: More would be kept than is allowed.
             TicketCancelError: The service did not cancel it.
             OutcomeUnknownError: It may have been cancelled.
             FerryError: Anything else that went wrong.
         """
-        body = arguments.given(
-            ticket_id=identifier(ticket_id, "ticket_id"), ticket_number=ticket_number
-        )
+        subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
+        body = arguments.given(**subject, ticket_number=ticket_number)
+        row = SAFETY["tickets.cancel"]
+        guard = None
+        if max_penalty is not None:
+            guard = penalty_within(arguments.money(max_penalty, "max_penalty"), ticket_id)
         return Operation(
             Rest.post("ticket", "cancel", body=body),
             One(TicketCancellation),
-            SAFETY["tickets.cancel"],
+            row,
+            Write(body, subject, read_back(row, subject), guard),
         )
 
     @method
@@ -106,6 +133,39 @@ class TicketsGroup(Resource[TransportT_co]):
         )
 
     @method
+    def wait_pdf(
+        self,
+        ticket_id: str,
+        *,
+        deadline: float,
+        on_progress: Callable[[Voucher], Awaitable[None] | None] | None = None,
+    ) -> Operation[Voucher]:
+        """Ask for the boarding voucher again and again, until it has an address.
+
+        Where the carrier sends it by e-mail it never has one. Failures that pass are outlived.
+        Interface: GET /api/ticket/{id}/pdf.
+
+        Args:
+            ticket_id: The ticket.
+            deadline: Seconds at the most; it goes before the client's own.
+            on_progress: Called with every answer; awaited where it can be.
+
+        Returns:
+            The voucher with its address.
+
+        Raises:
+            RequestTimeoutError: It has none by the deadline.
+            NotFoundError: There is no such ticket.
+            FerryError: Anything else that went wrong.
+        """
+        return Operation(
+            Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
+            One(Voucher),
+            SAFETY["tickets.wait_pdf"],
+            wait=voucher_there(seconds(deadline, "deadline"), on_progress),
+        )
+
+    @method
     def save_pdf(self, ticket_id: str, path: str | os.PathLike[str]) -> Operation[Path]:
         """Fetch the boarding voucher and put it into a file, whole or not at all.
 
@@ -139,10 +199,13 @@ class TicketsGroup(Resource[TransportT_co]):
         external_payment_ref: str,
         psp: str | None = None,
         paid_at: datetime | str | None = None,
+        booking_id: str | None = None,
     ) -> Operation[PaymentRecorded]:
-        """Record a payment that was collected elsewhere. It is sent once.
+        """Record a payment that was collected elsewhere.
 
-        It carries the organisation token, and is for servers only.
+        It carries the organisation token, and is for servers only. It is sent once. Where the
+        reply is lost, the ticket, or the booking if it is named, is read until it shows the
+        effect, the deadline has passed, or, without one, 30 seconds have.
         Interface: POST /api/ticket/{id}/mark-paid.
 
         Args:
@@ -150,25 +213,26 @@ class TicketsGroup(Resource[TransportT_co]):
             external_payment_ref: The payment provider's reference of the transaction.
             psp: Name of the payment provider.
             paid_at: When it was paid: an aware datetime, or ISO 8601.
+            booking_id: The ticket's booking; it is not sent. A booking shows that it is paid,
+                a ticket only that it is issued.
 
         Raises:
             ConfigurationError: The client has no organisation token.
             OutcomeUnknownError: The payment may have been recorded.
             FerryError: Anything else that went wrong.
         """
+        subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
+        if booking_id is not None:
+            subject["booking_id"] = identifier(booking_id, "booking_id")
+        row = SAFETY["tickets.mark_paid"]
         body = arguments.given(
             external_payment_ref=arguments.text(external_payment_ref, "external_payment_ref"),
             psp=psp,
             paid_at=None if paid_at is None else arguments.moment(paid_at, "paid_at"),
         )
         return Operation(
-            Rest.post(
-                "ticket",
-                identifier(ticket_id, "ticket_id"),
-                "mark-paid",
-                body=body,
-                authority="organisation_token",
-            ),
+            Rest.post("ticket", ticket_id, "mark-paid", body=body, authority="organisation_token"),
             One(PaymentRecorded),
-            SAFETY["tickets.mark_paid"],
+            row,
+            Write({**body, "ticket_id": ticket_id}, subject, read_back(row, subject)),
         )

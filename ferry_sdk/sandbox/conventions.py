@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
+from ferry_sdk.sandbox.dates import Dated
 from ferry_sdk.sandbox.texts import language_of, text
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ferry_sdk.sandbox.clock import Clock
 
 REQUEST_ID = "x-request-id"
 CORRELATION_ID = "x-client-correlation-id"
@@ -49,12 +52,12 @@ class Identified:
         await self._app(scope, receive, send_identified)
 
 
-def conventional(app: Starlette) -> ASGIApp:
+def conventional(app: Starlette, clock: Clock) -> ASGIApp:
     """The application with the headers, the compression and the refusals of the service."""
     app.add_exception_handler(404, _no_such_address)
     app.add_exception_handler(405, _method_not_allowed)
     app.add_exception_handler(Exception, _internal_error)
-    return Identified(GZipMiddleware(app, minimum_size=_GZIP_FROM))
+    return Dated(Identified(GZipMiddleware(app, minimum_size=_GZIP_FROM)), clock)
 
 
 def refusal(

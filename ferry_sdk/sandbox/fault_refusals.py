@@ -165,6 +165,5 @@ def _problem(
 def _when_again(seconds: int | None, *, as_date: bool) -> dict[str, str]:
     if seconds is None:
         return {}
-    # The client reads a date by its own clock, which the sandbox's does not move.
     again = formatdate(time.time() + seconds, usegmt=True) if as_date else str(seconds)
     return {"retry-after": again}

@@ -37,6 +37,7 @@ class HttpServer:
             log_config=None,
             proxy_headers=False,
             server_header=False,
+            date_header=False,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         )
         self._server = _Server(config)
@@ -76,7 +77,7 @@ class _Server(uvicorn.Server):
         await self.on_tick(0)
         self.ready.set()
         while not await self._stopped_within(1):
-            await self.on_tick(0)  # it keeps the Date header true
+            await self.on_tick(0)
 
     async def _stopped_within(self, seconds: float) -> bool:
         try:

@@ -160,4 +160,4 @@ class LocalService:
             *mcp.routes(),
             *control.routes(),
         ]
-        return service, conventional(Starlette(routes=routes))
+        return service, conventional(Starlette(routes=routes), self.clock)

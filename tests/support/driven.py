@@ -1,13 +1,25 @@
-"""A flow driven by hand: its effects answered from a script, by a clock that nobody waits for."""
+"""A flow driven by hand: its effects answered as a test says, by a clock that nobody waits for."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk.effects import Headers, InTurn, Reply, Send, Sleep
-from ferry_sdk.flow import run
-from ferry_sdk.session import McpSession
+from ferry_sdk.effects import (
+    Ask,
+    Consult,
+    Headers,
+    InTurn,
+    Reply,
+    Request,
+    Send,
+    Sleep,
+    Together,
+)
+from ferry_sdk.errors import RequestTimeoutError
+from ferry_sdk.flow import recover, run
+from ferry_sdk.session import Session
 from ferry_sdk.settings import Secret, Settings
 
 if TYPE_CHECKING:
@@ -15,71 +27,147 @@ if TYPE_CHECKING:
 
     from ferry_sdk.effects import Effect, Steps
     from ferry_sdk.operation import Operation
+    from ferry_sdk.responses import RawResponse
 
     Answer = Callable[[dict[str, Any]], Reply]
 
-SETTINGS = Settings(base_url="https://ferry.test", token=Secret("test-token"))
+SETTINGS = Settings(
+    base_url="https://ferry.test",
+    token=Secret("test-token"),
+    organisation_token=Secret("organisation-token"),
+)
 
 
-class Driven:
+class Driver:
     """Makes calls of one client without any I/O.
 
+    Args:
+        answer: What becomes of a request: it gives the reply, or raises.
+        session: What the client knows of the service.
+
     Attributes:
-        session: The client's session.
-        now: What the clock says; a wait moves it.
-        sent: Method and headers of every request.
-        waits: Seconds waited between attempts.
+        session: The same.
+        now: What the monotonic clock says; exchanges and waits move it.
+        epoch: What this machine's calendar said when that clock said 0.
+        latency: Seconds that every exchange takes.
+        requests: What was sent, in order.
+        effects: Everything the flow asked for, in order.
     """
 
-    def __init__(self, opening: Answer, answering: Answer) -> None:
-        self.opening = opening
-        self.answering = answering
-        self.notified: Answer = lambda _: Reply(202, Headers([]), b"")
-        self.session = McpSession()
+    def __init__(self, answer: Callable[[Request], Reply], session: Session | None = None) -> None:
+        self.answer = answer
+        self.session = session or Session()
         self.now = 1000.0
-        self.sent: list[tuple[str, dict[str, str]]] = []
-        self.waits: list[float] = []
+        self.epoch = 1_800_000_000.0
+        self.latency = 0.25
+        self.requests: list[Request] = []
+        self.effects: list[Effect[Any]] = []
 
     @property
-    def methods(self) -> list[str]:
-        return [method for method, _ in self.sent]
+    def waits(self) -> list[float]:
+        """Seconds waited, one by one."""
+        return [effect.seconds for effect in self.effects if isinstance(effect, Sleep)]
 
-    def call(self, operation: Operation[Any], settings: Settings = SETTINGS) -> Any:
-        """The call's answer."""
-        steps = run(operation, settings, self.session, lambda: self.now)
-        return self._walk(steps).parse()
+    @property
+    def paths(self) -> list[str]:
+        """What the requests were sent to, below the base address."""
+        return [request.url.removeprefix(SETTINGS.base_url) for request in self.requests]
 
-    def _walk(self, steps: Steps[Any]) -> Any:
+    def steps(self, operation: Operation[Any], settings: Settings) -> Steps[RawResponse[Any]]:
+        """The call's flow by the driver's clocks."""
+        return run(operation, settings, self.session, self.clock, self.calendar)
+
+    def raw(self, operation: Operation[Any], settings: Settings, **changes: Any) -> Any:
+        """The call's answer and how it came."""
+        return self.walk(self.steps(operation, replace(settings, **changes)))
+
+    def recovered(self, error: Any, read_back: Any, settings: Settings, **changes: Any) -> Any:
+        """What a write gives that is read back once more."""
+        used = replace(settings, **changes)
+        return self.walk(recover(error, read_back, used, self.session, self.clock, self.calendar))
+
+    def clock(self) -> float:
+        """The monotonic clock."""
+        return self.now
+
+    def calendar(self) -> float:
+        """Seconds since 1970."""
+        return self.epoch + self.now
+
+    def walk(self, steps: Steps[Any]) -> Any:
+        """Perform the effects, to the flow's value or error."""
         try:
             effect = next(steps)
             while True:
                 try:
-                    result = self._perform(effect)
-                except Exception as error:  # noqa: BLE001 -- the flow decides what it means
+                    result = self.perform(effect)
+                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
                     effect = steps.throw(error)
                 else:
                     effect = steps.send(result)
         except StopIteration as end:
             return end.value
 
-    def _perform(self, effect: Effect[Any]) -> Any:
+    def perform(self, effect: Effect[Any]) -> Any:
+        """What a transport would do."""
+        self.effects.append(effect)
         match effect:
-            case InTurn():
-                return self._walk(effect.steps())
+            case Send():
+                return self._exchange(effect)
             case Sleep(seconds):
-                self.waits.append(seconds)
                 self.now += seconds
                 return None
-            case Send(request):
-                message = json.loads(request.content or b"null")
-                headers = {name.lower(): value for name, value in request.headers.items()}
-                self.sent.append((message["method"], headers))
-                if message["method"] == "initialize":
-                    return self.opening(message)
-                if "id" not in message:
-                    return self.notified(message)
-                return self.answering(message)
+            case InTurn() | Together():
+                return self.walk(effect.steps())
+            case Ask(function) | Consult(function):
+                return function()
         raise NotImplementedError(effect)
+
+    def _exchange(self, effect: Send) -> Reply:
+        self.requests.append(effect.request)
+        if effect.until is not None and self.now + self.latency > effect.until:
+            self.now = effect.until
+            raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+        self.now += self.latency
+        return self.answer(effect.request)
+
+
+class Driven(Driver):
+    """Makes calls of one client to an MCP server.
+
+    Attributes:
+        opening: What answers a handshake.
+        answering: What answers all else but notifications.
+        notified: What answers those.
+        sent: Method and headers of every message.
+    """
+
+    def __init__(self, opening: Answer, answering: Answer) -> None:
+        super().__init__(self._answered)
+        self.latency = 0.0
+        self.opening = opening
+        self.answering = answering
+        self.notified: Answer = lambda _: Reply(202, Headers([]), b"")
+        self.sent: list[tuple[str, dict[str, str]]] = []
+
+    @property
+    def methods(self) -> list[str]:
+        """Methods of the messages, in order."""
+        return [method for method, _ in self.sent]
+
+    def call(self, operation: Operation[Any]) -> Any:
+        """The call's answer."""
+        return self.raw(operation, SETTINGS).parse()
+
+    def _answered(self, request: Request) -> Reply:
+        message = json.loads(request.content or b"null")
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        self.sent.append((message["method"], headers))
+        if message["method"] == "initialize":
+            return self.opening(message)
+        if "id" not in message:
+            return self.notified(message)
+        return self.answering(message)
 
 
 def replied(status: int = 200, session: str | None = None, **members: Any) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.binding import method
@@ -11,8 +12,6 @@ from ferry_sdk.client import Resources
 from .trip import PASSENGERS, TRAVELLERS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ferry_sdk import Ferry
     from ferry_sdk.operation import Operation
 
@@ -34,12 +33,14 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "bookings.create": _BOOKING,
     "bookings.confirm": {"booking_id": "b-1"},
     "bookings.get": {"booking_id": "b-1"},
+    "bookings.wait": {"booking_id": "b-1", "until": "ticketed", "deadline": 60},
     "bookings.cancel": {"booking_id": "b-1"},
     "bookings.cancel_fee": {"id": "b-1"},
     "tickets.get": {"ticket_id": "t-1"},
     "tickets.cancel": {"ticket_id": "t-1"},
     "tickets.cancel_fee": {"id": "t-1"},
     "tickets.pdf": {"ticket_id": "t-1"},
+    "tickets.wait_pdf": {"ticket_id": "t-1", "deadline": 60},
     "tickets.save_pdf": {"ticket_id": "t-1"},
     "tickets.mark_paid": {"ticket_id": "t-1", "external_payment_ref": "pay-1"},
     "catalogue.ports": {},
@@ -75,13 +76,20 @@ def _groups() -> dict[str, type]:
 
 
 GROUPS = _groups()
-OPERATIONS = tuple(
-    f"{group}.{name}"
-    for group, kind in GROUPS.items()
-    for name, member in vars(kind).items()
-    if isinstance(member, method)
-)
-"""Every `@method` of the groups, by its public name."""
+
+
+def listed() -> tuple[str, ...]:
+    """Every `@method` of the groups, by its public name."""
+    return tuple(
+        f"{group}.{name}"
+        for group, kind in GROUPS.items()
+        for name, member in vars(kind).items()
+        if isinstance(member, method)
+    )
+
+
+OPERATIONS = listed()
+"""Those that there are while the tests are collected."""
 
 UNCOVERED = {*OPERATIONS} ^ _ARGUMENTS.keys()
 """Operations without arguments here, and arguments without an operation: there must be none."""
@@ -93,11 +101,11 @@ def arguments(name: str, folder: Path) -> dict[str, Any]:
     return {**given, "path": folder / "voucher.pdf"} if name == "tickets.save_pdf" else given
 
 
-def described(name: str, folder: Path) -> Operation[Any]:
-    """The call, described and not made."""
+def described(name: str, folder: Path = Path(), /, **changes: Any) -> Operation[Any]:
+    """The call, described and not made, with some arguments of its own."""
     group, _, call = name.partition(".")
     describe = getattr(GROUPS[group], call)
-    operation: Operation[Any] = describe(None, **arguments(name, folder))
+    operation: Operation[Any] = describe(None, **arguments(name, folder) | changes)
     return operation
 
 

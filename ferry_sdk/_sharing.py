@@ -1,0 +1,141 @@
+"""What a client and its views have in common: connections and locks, and what the service told.
+
+Connections and locks do not outlive the process, nor the event loop, that they were made in.
+Each has its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from socket import socket
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
+
+import anyio
+from anyio.lowlevel import current_token
+
+from . import _exchange, _http
+from .errors import ConfigurationError
+from .session import Session
+
+ClientT = TypeVar("ClientT", _http.Client, _http.AsyncClient)
+LockT = TypeVar("LockT", threading.Lock, anyio.Lock)
+
+
+@dataclass(slots=True)
+class Home(Generic[ClientT, LockT]):
+    """What belongs to one process, or to one event loop in it.
+
+    Attributes:
+        client: The HTTP client with its pool.
+        new_lock: What makes the lock of a key.
+        sockets: The connections that were made.
+    """
+
+    client: ClientT
+    new_lock: Callable[[], LockT]
+    sockets: WeakSet[socket] = field(default_factory=WeakSet[socket])
+    _locks: dict[Hashable, LockT] = field(default_factory=dict[Hashable, LockT])
+
+    def lock(self, key: Hashable) -> LockT:
+        """The lock of a key; `setdefault` makes one only, whichever thread is first."""
+        return self._locks.setdefault(key, self.new_lock())
+
+
+class Shared:
+    """Connections and locks for threads.
+
+    Args:
+        client: A client of the caller's own; else one is made where it is needed.
+
+    Attributes:
+        session: What the service has told.
+        is_closed: Whether calls are refused.
+    """
+
+    def __init__(self, client: _http.Client | None) -> None:
+        self.session = Session()
+        self.is_closed = False
+        self._given = client
+        self._homes: dict[int, Home[_http.Client, threading.Lock]] = {}
+
+    def home(self) -> Home[_http.Client, threading.Lock]:
+        """This process's.
+
+        Raises:
+            ConfigurationError: The client is closed.
+        """
+        home = self._homes.get(os.getpid())
+        if home is None:
+            made = Home(self._given or _http.new_client(), threading.Lock)
+            home = self._homes.setdefault(os.getpid(), made)
+        if self.is_closed or home.client.is_closed:
+            raise ConfigurationError("the client is closed")
+        return home
+
+    def close(self) -> None:
+        """Close the connections of this process; those of a parent are the parent's."""
+        self.is_closed = True
+        home = self._homes.get(os.getpid())
+        if home is not None:
+            for connection in [*home.sockets]:
+                _exchange.shut(connection)
+            home.client.close()
+
+
+class AsyncShared:
+    """Connections and locks for tasks.
+
+    Args:
+        client: A client of the caller's own; else one is made where it is needed.
+
+    Attributes:
+        session: What the service has told.
+        is_closed: Whether calls are refused.
+    """
+
+    def __init__(self, client: _http.AsyncClient | None) -> None:
+        self.session = Session()
+        self.is_closed = False
+        self._given = client
+        self._homes: WeakKeyDictionary[Any, Home[_http.AsyncClient, anyio.Lock]] = (
+            WeakKeyDictionary()
+        )
+
+    def home(self) -> Home[_http.AsyncClient, anyio.Lock]:
+        """This event loop's.
+
+        Raises:
+            ConfigurationError: The client is closed.
+        """
+        loop = _loop_of_now()
+        home = self._homes.get(loop)
+        if home is None:
+            self._forget_ended_loops()
+            home = Home(self._given or _http.new_async_client(), anyio.Lock)
+            self._homes[loop] = home
+        if self.is_closed or home.client.is_closed:
+            raise ConfigurationError("the client is closed")
+        return home
+
+    async def close(self) -> None:
+        """Close the connections of this event loop; those of an ended one are gone already."""
+        self.is_closed = True
+        home = self._homes.pop(_loop_of_now(), None)
+        if home is not None:
+            await home.client.aclose()
+
+    def _forget_ended_loops(self) -> None:
+        for loop in [*self._homes]:
+            if isinstance(loop, asyncio.AbstractEventLoop) and loop.is_closed():
+                del self._homes[loop]
+
+
+def _loop_of_now() -> Any:  # noqa: ANN401 -- of asyncio or of trio
+    """The running event loop, or what stands for it."""
+    token = current_token()
+    return getattr(token, "native_token", token)

@@ -1,0 +1,102 @@
+"""One request said attempt after attempt, as its row allows, to its answer or its failure."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from .context import Context
+from .effects import Sleep, Steps
+from .errors import APIError, FerryError, UnexpectedResponseError
+from .facts import Attempt
+from .operation import Operation
+from .repeating import Repeating
+from .responses import RawResponse
+from .tokens import can_renew, renewed
+
+T = TypeVar("T")
+
+logger = logging.getLogger("ferry_sdk")
+
+_SHORTEST_TOKEN = 4
+
+
+def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+    """Make attempts until one is answered, or fails for good.
+
+    Raises:
+        FerryError: What became of the last attempt.
+    """
+    repeating: Repeating | None = None
+    may_renew = "unauthorised" in operation.safety.resend
+    while True:
+        try:
+            return (yield from _attempt(operation, context))
+        except FerryError as error:
+            failure = error
+        _hide(failure, _secrets(operation, context))
+        context.attempts.append(_record(failure, operation.name))
+        logger.debug("%s: %s", operation.name, context.attempts[-1])
+        if may_renew and can_renew(context, operation.call.authority, failure):
+            may_renew = False
+            yield from renewed(context, operation.call.authority)
+            continue
+        repeating = repeating or Repeating(operation.safety, context.settings.max_retries)
+        wait = repeating.wait_after(failure, context.remaining())
+        context.waits(wait)
+        logger.info(
+            "%s failed (%s), next try in %.2f s", operation.name, type(failure).__name__, wait
+        )
+        yield from Sleep(wait)
+
+
+def _attempt(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+    answered = yield from operation.call.exchange(context)
+    reply = answered.reply
+    try:
+        value = operation.answer.read(answered.value)
+    except UnexpectedResponseError as error:
+        error.status_code, error.request_id = reply.status_code, reply.request_id
+        raise
+    context.attempts.append(
+        Attempt(
+            sent=True,
+            status_code=reply.status_code,
+            request_id=reply.request_id,
+            operation=operation.name,
+        )
+    )
+    logger.debug("%s: %s", operation.name, context.attempts[-1])
+    elapsed = context.clock() - context.began
+    return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.attempts))
+
+
+def _record(failure: FerryError, name: str) -> Attempt:
+    record = Attempt(
+        sent=failure.outcome != "not_sent", problem=type(failure).__name__, operation=name
+    )
+    if isinstance(failure, UnexpectedResponseError | APIError):
+        return replace(record, status_code=failure.status_code, request_id=failure.request_id)
+    return record
+
+
+def _secrets(operation: Operation[T], context: Context) -> Iterable[str]:
+    settings = context.settings
+    tokens = (settings.token, settings.organisation_token)
+    shown = {token.shown for token in tokens if token is not None}
+    known = {token for token in (*shown, context.presented) if token is not None}
+    known = {token for token in known if len(token) >= _SHORTEST_TOKEN}
+    return sorted(operation.call.secrets() | known, key=len, reverse=True)
+
+
+def _hide(error: FerryError, secrets: Iterable[str]) -> None:
+    """Take out of an error's words what the service repeated of a traveller's or a token."""
+    for secret in secrets:
+        error.args = tuple(str(words).replace(secret, "[hidden]") for words in error.args)
+        if isinstance(error, APIError):
+            error.message = error.message.replace(secret, "[hidden]")
+            error.code = error.code and error.code.replace(secret, "[hidden]")
+            challenge = error.www_authenticate
+            error.www_authenticate = challenge and challenge.replace(secret, "[hidden]")

@@ -1,0 +1,144 @@
+"""What a call is made with: settings, conventions, clocks, and the record of its attempts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ._version import __version__
+from .correlating import next_correlation_id
+from .effects import Listener, Reply, Request, Send, Sending, Steps, Timeout
+from .errors import FerryError, RequestTimeoutError
+from .facts import Attempt
+from .session import Session
+from .settings import Settings
+
+
+@dataclass(slots=True)
+class Context:
+    """What one call is made with, all its attempts and the reads that belong to it.
+
+    Attributes:
+        settings: The client's settings.
+        session: What the service has told this client.
+        correlation_id: The id that every request of the call carries.
+        headers: The conventions every request to the service carries, without authorisation.
+        clock: Monotonic seconds.
+        now: Seconds since the epoch, by this machine.
+        until: When the call has to be over, on the monotonic clock.
+        attempts: What was tried so far.
+        presented: The token that was sent last.
+        sending: The request that was handed over and has not come to an end.
+        is_in_doubt: Whether the call may have happened, and it is being found out.
+        began: When the call began, on the monotonic clock.
+    """
+
+    settings: Settings
+    session: Session
+    correlation_id: str
+    headers: Mapping[str, str] = field(repr=False)
+    clock: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time
+    until: float | None = None
+    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    presented: str | None = field(default=None, repr=False)
+    sending: Sending | None = None
+    is_in_doubt: bool = False
+    began: float = 0.0
+
+    @classmethod
+    def begun(
+        cls,
+        settings: Settings,
+        session: Session,
+        *,
+        correlation_id: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> Context:
+        """The context of a call that begins now."""
+        named = correlation_id or settings.correlation_id or next_correlation_id()
+        began = clock()
+        return cls(
+            settings,
+            session,
+            named,
+            _conventions(settings, named),
+            clock,
+            now,
+            until=None if settings.deadline is None else began + settings.deadline,
+            began=began,
+        )
+
+    def over_by(self, moment: float) -> Context:
+        """The same call, for steps that have to be over by then, if not earlier."""
+        return replace(self, until=moment if self.until is None else min(moment, self.until))
+
+    def remaining(self) -> float | None:
+        """Seconds until the call has to be over; None: no limit."""
+        return None if self.until is None else self.until - self.clock()
+
+    @property
+    def may_have_happened(self) -> bool:
+        """Whether the call, if it is interrupted now, may have happened."""
+        return self.is_in_doubt or (self.sending is not None and self.sending.may_have_left)
+
+    def name(self, error: FerryError, operation: str) -> None:
+        """Put on an error which call it is of, and what was tried."""
+        error.operation = operation
+        error.correlation_id = error.correlation_id or self.correlation_id
+        error.attempts = error.attempts or tuple(self.attempts)
+
+    def waits(self, seconds: float) -> None:
+        """Put on record how long is waited after the last attempt."""
+        self.attempts[-1] = replace(self.attempts[-1], waited=seconds)
+
+    def send(self, request: Request, listener: Listener | None = None) -> Steps[Reply]:
+        """Send a request to the service, within the deadline.
+
+        Raises:
+            RequestTimeoutError: The deadline has passed.
+        """
+        timeout = self.within_deadline(self.settings.timeout)
+        self.sending = Sending()
+        try:
+            reply = yield from Send(request, timeout, listener, self.until, self.sending)
+        except FerryError:
+            self.sending = None
+            raise
+        self.sending = None
+        self.session.hear(reply.headers.get("date"), self.now())
+        return reply
+
+    def within_deadline(self, timeout: Timeout) -> Timeout:
+        """Time-outs that do not outlast the call.
+
+        Raises:
+            RequestTimeoutError: The deadline has passed.
+        """
+        remaining = self.remaining()
+        if remaining is None:
+            return timeout
+        if remaining <= 0:
+            raise RequestTimeoutError("the deadline has passed")
+        return Timeout(
+            *(
+                remaining if limit is None else min(limit, remaining)
+                for limit in (timeout.connect, timeout.read, timeout.write, timeout.pool)
+            )
+        )
+
+
+def _conventions(settings: Settings, correlation_id: str) -> dict[str, str]:
+    """What every request to the service carries, whatever its protocol."""
+    headers = {
+        "user-agent": f"ferry_sdk/{__version__}",
+        "Accept-Encoding": "gzip",
+        "x-client-correlation-id": correlation_id,
+    }
+    if settings.language is not None:
+        headers["Accept-Language"] = settings.language
+    if settings.client_version is not None:
+        headers["x-client-version"] = settings.client_version
+    return headers | dict(settings.headers)

@@ -1,0 +1,66 @@
+"""What the waits wait for, and when what they look at is due to change."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from .errors import InvalidInputError
+from .models.bookings import Booking
+from .models.enums import Stage
+from .models.tickets import Voucher
+from .operation import Wait
+
+Until = Stage | str | Sequence[Stage | str] | Callable[[Booking], bool]
+
+_FINAL: Final = frozenset({Stage.VOIDED, Stage.LAPSED})
+"""Stages that nothing leads out of."""
+
+
+def booking_until(
+    until: Until,
+    seconds: float,
+    on_progress: Callable[[Booking], Awaitable[None] | None] | None,
+) -> Wait:
+    """Wait until a booking is of a stage, of one of several, or as a predicate says."""
+    if callable(until):
+        return Wait(seconds, until, _never, _dates_of, on_progress)
+    stages = frozenset({until} if isinstance(until, str) else until)
+    if not stages:
+        raise InvalidInputError("at least one stage is expected", field="until")
+    return Wait(seconds, partial(_is_of, stages), _is_final, _dates_of, on_progress)
+
+
+def voucher_there(
+    seconds: float, on_progress: Callable[[Voucher], Awaitable[None] | None] | None
+) -> Wait:
+    """Wait until a voucher has an address."""
+    return Wait(seconds, _has_address, _never, _no_dates, on_progress)
+
+
+def _is_of(stages: frozenset[str], booking: Booking) -> bool:
+    return booking.stage in stages
+
+
+def _is_final(booking: Booking) -> bool:
+    return booking.stage in _FINAL
+
+
+def _dates_of(booking: Booking) -> Iterable[datetime]:
+    """The booking's deadline and those of what may be done with it."""
+    limits = (action.time_limit for action in booking.possible_actions.values())
+    return [moment for moment in (booking.expire_at, *limits) if isinstance(moment, datetime)]
+
+
+def _has_address(voucher: Voucher) -> bool:
+    return voucher.url is not None
+
+
+def _never(_: object) -> bool:
+    return False
+
+
+def _no_dates(_: object) -> Iterable[datetime]:
+    return ()

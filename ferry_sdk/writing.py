@@ -1,0 +1,237 @@
+"""A write: guarded, on record, sent once, and read back where its outcome is not known."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Hashable
+from functools import partial
+from typing import TypeVar
+
+from .attempting import attempted
+from .context import Context
+from .effects import Consult, Steps, Together
+from .errors import (
+    APIError,
+    FerryError,
+    InvalidInputError,
+    JournalError,
+    OutcomeUnknownError,
+    RequestTimeoutError,
+    TransportError,
+    UnexpectedResponseError,
+    UnresolvedWriteError,
+)
+from .operation import Operation, ReadBack, Wait, Write
+from .recording import EndState, Intent, Recorder
+from .responses import RawResponse
+from .waiting import Watched, watched
+
+T = TypeVar("T")
+
+logger = logging.getLogger("ferry_sdk")
+
+READ_BACK_WINDOW = 30.0
+"""Seconds that an effect is looked for, where there is no deadline."""
+
+
+def written(operation: Operation[T], write: Write[T], context: Context) -> Steps[RawResponse[T]]:
+    """The answer of a write.
+
+    Raises:
+        OutcomeUnknownError: It may have happened.
+        FerryError: It has not.
+    """
+    _refuse_expired(write, context)
+    if write.guard is None:
+        return (yield from _sent_together(operation, write, context))
+    guard = write.guard
+    try:
+        before = yield from attempted(guard.reading, context)
+    except FerryError as failure:
+        if failure.outcome == "unknown":
+            failure.outcome = "not_sent"  # of the write, which waited for this read
+        raise
+    guard.judge(before.parse())
+    response = yield from _sent_together(operation, write, context)
+    return response.of(guard.conclude(response.parse(), before.parse()))
+
+
+def _refuse_expired(write: Write[T], context: Context) -> None:
+    """By the service's clock, as far as its replies have told."""
+    there = context.now() + context.session.skew
+    for argument, moment in write.expiries.items():
+        if there >= moment.timestamp():
+            raise InvalidInputError("the tariff has expired; search again", field=argument)
+
+
+def _sent_together(
+    operation: Operation[T], write: Write[T], context: Context
+) -> Steps[RawResponse[T]]:
+    """Send it once for all who ask for the same change at the same time."""
+    if not write.subject:
+        return (yield from _recorded(operation, write, context))
+    try:
+        return (
+            yield from Together(
+                _key(operation, write, context),
+                lambda: _recorded(operation, write, context),
+                context.until,
+            )
+        )
+    except TransportError as failure:  # of the one who was joined, and was interrupted
+        if failure.outcome != "unknown":
+            raise
+        return (yield from _doubted(operation, write, context, failure, None))
+
+
+def _key(operation: Operation[T], write: Write[T], context: Context) -> Hashable:
+    settings = context.settings
+    source = settings.secret(operation.call.authority).source
+    whose = source if isinstance(source, str) else id(source)
+    return settings.base_url, whose, operation.safety.effect, _canonical(write)
+
+
+def _canonical(write: Write[T]) -> bytes:
+    return json.dumps(write.identity, sort_keys=True, default=str).encode()
+
+
+def _recorded(operation: Operation[T], write: Write[T], context: Context) -> Steps[RawResponse[T]]:
+    """Send it; where there is a journal, with its intent on record before and its outcome after."""
+    journal = context.settings.journal
+    entry_id: str | None = None
+    if journal is not None:
+        intent = _intent(operation, write, context)
+        try:
+            entry_id = yield from Consult(partial(_begun, journal, intent, context), context.until)
+        except UnresolvedWriteError as twin:
+            return (yield from _settled(write, context, twin))
+    try:
+        response = yield from _known_or_doubted(operation, write, context, entry_id)
+    except GeneratorExit:
+        raise
+    except BaseException as stop:
+        state = _state_after(stop, context)
+        if isinstance(stop, FerryError):
+            context.name(stop, operation.name)
+        elif state == "unknown":
+            logger.warning(
+                "%s was interrupted and may have happened (correlation id %s)",
+                operation.name,
+                context.correlation_id,
+            )
+        yield from ended(context, entry_id, state)
+        raise
+    yield from ended(context, entry_id, "done")
+    return response
+
+
+def _begun(journal: Recorder, intent: Intent, context: Context) -> str:
+    """The entry's id; an intent that is on record too late is taken back, as nobody waits."""
+    entry_id = journal.begin(intent)
+    try:
+        context.within_deadline(context.settings.timeout)
+    except FerryError:
+        journal.end(entry_id, "not_sent")
+        raise
+    return entry_id
+
+
+def _intent(operation: Operation[T], write: Write[T], context: Context) -> Intent:
+    digest = operation.call.digest()
+    return Intent(
+        operation=operation.name,
+        effect=operation.safety.effect or operation.name,
+        method=digest.method,
+        path=digest.path,
+        subject=write.subject,
+        identity=_canonical(write),
+        correlation_id=context.correlation_id,
+    )
+
+
+def _settled(
+    write: Write[T], context: Context, twin: UnresolvedWriteError
+) -> Steps[RawResponse[T]]:
+    """The result of the same write, made earlier, if its effect is seen by now."""
+    if write.read_back is None:
+        raise twin
+    try:
+        seen = yield from attempted(write.read_back.reading, context)
+    except FerryError as failure:
+        raise twin from failure.with_traceback(None)
+    if not write.read_back.shows(seen.parse()):
+        raise twin
+    yield from ended(context, twin.entry.id, "done")
+    return seen.of(write.read_back.result(seen.parse()))
+
+
+def ended(context: Context, entry_id: str | None, state: EndState) -> Steps[None]:
+    """Put an outcome on record; where that fails, the entry stays unresolved, which is true."""
+    journal = context.settings.journal
+    if journal is None or entry_id is None:
+        return
+    try:
+        yield from Consult(partial(journal.end, entry_id, state), context.until)
+    except (JournalError, RequestTimeoutError) as error:
+        logger.error("journal entry %s is not known to be %s: %s", entry_id, state, error)  # noqa: TRY400 -- its traceback says nothing
+
+
+def _state_after(stop: BaseException, context: Context) -> EndState:
+    if isinstance(stop, FerryError):
+        return stop.outcome
+    return "unknown" if context.may_have_happened else "not_sent"
+
+
+def _known_or_doubted(
+    operation: Operation[T], write: Write[T], context: Context, entry_id: str | None
+) -> Steps[RawResponse[T]]:
+    try:
+        return (yield from attempted(operation, context))
+    except FerryError as failure:
+        if failure.outcome != "unknown" or _is_redirect(failure):
+            raise
+        doubt = failure
+    context.is_in_doubt = True
+    return (yield from _doubted(operation, write, context, doubt, entry_id))
+
+
+def _is_redirect(failure: FerryError) -> bool:
+    return isinstance(failure, UnexpectedResponseError) and failure.is_redirect
+
+
+def _doubted(
+    operation: Operation[T],
+    write: Write[T],
+    context: Context,
+    doubt: FerryError,
+    entry_id: str | None,
+) -> Steps[RawResponse[T]]:
+    """The result of a write whose reply was lost, if its effect is seen in time."""
+    last_seen = doubt.body if isinstance(doubt, UnexpectedResponseError | APIError) else None
+    if write.read_back is not None:
+        found = yield from _looked_for(write.read_back, context)
+        if found is not None and found.last is not None:
+            last_seen = found.last.parse()
+            if found.is_enough:
+                return found.last.of(write.read_back.result(last_seen))
+    raise OutcomeUnknownError(
+        f"{operation.name} may have happened: {doubt}",
+        request=operation.call.digest(),
+        subject=write.subject,
+        last_seen=last_seen,
+        entry_id=entry_id,
+    ) from doubt.with_traceback(None)
+
+
+def _looked_for(read_back: ReadBack[T], context: Context) -> Steps[Watched[object] | None]:
+    remaining = context.remaining()
+    if remaining is not None and remaining <= 0:
+        return None
+    wait = Wait(
+        seconds=READ_BACK_WINDOW if remaining is None else remaining,
+        is_enough=read_back.shows,
+        is_over=lambda _: False,
+        due=lambda _: (),
+    )
+    return (yield from watched(read_back.reading, context, wait))

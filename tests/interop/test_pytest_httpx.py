@@ -1,0 +1,54 @@
+"""Those who test with pytest-httpx can go on: the clients are httpx's, and are seen by it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx
+import pytest
+
+from ferry_sdk import AsyncFerry, ConnectionFailedError, Ferry, OutcomeUnknownError
+
+if TYPE_CHECKING:
+    from pytest_httpx import HTTPXMock
+
+URL = "https://ferry.example"
+PORTS: Any = {"ports": [{"code": "FRMRS", "name": "Marseille", "country": "FR"}]}
+
+
+def test_a_reply_is_read_and_the_request_is_seen(httpx_mock: HTTPXMock) -> None:
+    httpx_mock.add_response(url=f"{URL}/api/port", json=PORTS)
+    with Ferry("tkn", base_url=URL) as ferry:
+        assert ferry.catalogue.ports()[0].code == "FRMRS"
+    request = httpx_mock.get_request()
+    assert request is not None
+    assert request.headers["authorization"] == "Bearer tkn"
+
+
+def test_a_reply_is_awaited(httpx_mock: HTTPXMock) -> None:
+    httpx_mock.add_response(url=f"{URL}/api/port", json=PORTS)
+
+    async def ask() -> str:
+        async with AsyncFerry("tkn", base_url=URL) as ferry:
+            return (await ferry.catalogue.ports())[0].code
+
+    assert anyio.run(ask) == "FRMRS"
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        (httpx.ConnectError("refused"), ConnectionFailedError),
+        (httpx.ReadError("reset"), OutcomeUnknownError),
+    ],
+)
+def test_a_failure_is_named(
+    httpx_mock: HTTPXMock, failure: Exception, kind: type[Exception]
+) -> None:
+    httpx_mock.add_exception(failure)
+    with Ferry("tkn", base_url=URL, max_retries=0) as ferry, pytest.raises(kind):
+        ferry.bookings.create(
+            availabilities=[{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
+            passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+        )
