@@ -11,7 +11,7 @@ from ferry_sdk.sandbox import Sandbox
 
 
 def confirm_or_tell(ferry: Ferry, booking_id: str) -> str:
-    """What an integrator may write: confirm, and say what is known where the reply is lost."""
+    """What an integrator may write: confirm, and say what is known where it is not seen."""
     try:
         return ferry.bookings.confirm(booking_id).status
     except OutcomeUnknownError as error:
@@ -44,13 +44,23 @@ def booking(ferry: Ferry) -> BookingCreated:
     )
 
 
-def test_a_confirmation_whose_reply_is_lost_was_sent_once(
+def test_a_confirmation_whose_reply_is_lost_is_read_back(
     ferry: Ferry, ferry_sandbox: Sandbox, booking: BookingCreated
 ) -> None:
     """The local service confirms and cuts the connection."""
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
-    assert confirm_or_tell(ferry, booking.booking_id).startswith("unknown: ")
-    assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
+    assert confirm_or_tell(ferry, booking.booking_id) == "confirmed"
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+
+
+def test_a_confirmation_that_is_not_seen_is_unknown(
+    ferry: Ferry, ferry_sandbox: Sandbox, booking: BookingCreated
+) -> None:
+    """The local service fails before it confirms, which the client cannot know."""
+    ferry_sandbox.faults.add("server_error", "bookings.confirm")
+    hasty = ferry.with_options(deadline=2)
+    assert confirm_or_tell(hasty, booking.booking_id).startswith("unknown: ")
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
 def test_a_booking_that_nobody_pays_lapses(

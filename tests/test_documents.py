@@ -7,18 +7,23 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from ferry_sdk import SAFETY, Proof, Safety
+from ferry_sdk.safety import Cause
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r'^```python(?: title="(\S+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 BLOCKS = [
-    pytest.param(block, id=f"{page.stem}-{number}")
+    (f"{page.stem}-{number}", title, block)
     for page in PAGES
-    for number, block in enumerate(
-        re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL), 1
-    )
+    for number, (title, block) in enumerate(FENCE.findall(page.read_text("utf-8")), 1)
 ]
+FILES = {title: block for _, title, block in BLOCKS if title}
+"""Blocks that a reader is told to save: other blocks import or start them."""
 SCRIPTS = [path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith("test_")]
 
 
@@ -37,12 +42,64 @@ def python(*arguments: str, cwd: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize(
+    "block", [pytest.param(block, id=name) for name, title, block in BLOCKS if not title]
+)
 def test_a_block_of_the_documents_runs(block: str, tmp_path: Path) -> None:
+    for title, content in FILES.items():
+        (tmp_path / title).write_text(content, encoding="utf-8")
     is_test = "def test_" in block
     file = tmp_path / ("test_block.py" if is_test else "block.py")
     file.write_text(block, encoding="utf-8")
     python(*(["-m", "pytest", "-q"] if is_test else []), str(file), cwd=tmp_path)
+
+
+def test_a_block_to_save_has_one_meaning_and_a_use() -> None:
+    titles = [title for _, title, _ in BLOCKS if title]
+    assert sorted(titles) == sorted(FILES)
+    for title in FILES:
+        uses = (f'"{title}"', f"from {Path(title).stem} import")
+        assert any(use in block for _, _, block in BLOCKS for use in uses), title
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_link_between_the_documents_leads_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8")):
+        assert (page.parent / link).exists(), link
+
+
+def test_the_documented_safety_table_is_the_one_in_force() -> None:
+    assert safety_table() in (ROOT / "docs" / "outcomes.md").read_text("utf-8")
+
+
+def safety_table() -> str:
+    """`SAFETY` in words: what goes by the same rules shares a line."""
+    lines: dict[str, list[str]] = {}
+    for row in SAFETY.values():
+        causes = ", ".join(f"`{cause}`" for cause in get_args(Cause) if cause in row.resend)
+        seen = "; else ".join(recognised(row, proof) for proof in row.shown_by)
+        unseen = "changes nothing" if row.is_read else "never read back"
+        lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", []).append(row.operation)
+    head = "| Operations | Kind | Sent again after | The effect is seen by |\n|---|---|---|---|\n"
+    return head + "".join(
+        f"| {', '.join(f'`{name}`' for name in names)} | {rules}\n"
+        for rules, names in lines.items()
+    )
+
+
+def recognised(row: Safety, proof: Proof) -> str:
+    """How the effect is recognised, in words."""
+    is_of_one = str(row.effect).startswith("tickets.")
+    signs = []
+    if proof.stages:
+        signs.append(f"`stage` {' or '.join(f'`{one.value}`' for one in sorted(proof.stages))}")
+    if proof.tickets:
+        which = "the ticket" if is_of_one else "every ticket"
+        signs.append(f"{which} `{proof.tickets.value}`")
+    if proof.payment:
+        signs.append(f"`payment_status` `{proof.payment.value}`")
+    needed = f" with {'the' if is_of_one else 'a'} ticket in it" if proof.names_ticket else ""
+    return f"`{proof.read}`{needed}: {', or '.join(signs)}"
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
@@ -52,7 +109,7 @@ def test_an_example_runs_and_says_something(script: Path, tmp_path: Path) -> Non
 
 def test_the_example_of_tests_passes(tmp_path: Path) -> None:
     example = ROOT / "examples" / "test_your_own_code.py"
-    assert "3 passed" in python("-m", "pytest", "-q", str(example), cwd=tmp_path)
+    assert "4 passed" in python("-m", "pytest", "-q", str(example), cwd=tmp_path)
 
 
 def test_the_demo_tells_of_the_whole_journey(tmp_path: Path) -> None:

@@ -1,0 +1,98 @@
+"""Kill a worker in the middle of a write, and recover the write from its journal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date, timedelta
+from pathlib import Path
+
+from ferry_sdk import Ferry, OutcomeUnknownError, Selection, UnresolvedWriteError
+from ferry_sdk.journal import Journal
+from ferry_sdk.models import PassengerDict
+from ferry_sdk.sandbox import Sandbox
+
+TRAVELLER: PassengerDict = {"type": "Adult", "first_name": "Nadia", "last_name": "Amrani"}
+
+
+def work(url: str, booking_id: str) -> None:
+    """What the worker does; its client is configured by the environment."""
+    with Journal(url) as journal, Ferry(journal=journal) as ferry:
+        ferry.bookings.confirm(booking_id)
+
+
+def selection(ferry: Ferry) -> Selection:
+    """A crossing from Tarifa to Tangier."""
+    routes = {journey.route: journey.journey_id for journey in ferry.catalogue.journeys()}
+    sailing = ferry.availability.search(
+        company="BALEARIA",
+        depart_code="ESTRF",
+        arrive_code="MATNG",
+        out_journey_id=routes["Tarifa → Tangier (city)"],
+        out_at=date.today() + timedelta(days=30),
+        out_time="08:00",
+        passengers=[{"type": "Adult", "gender": "Female", "age": 61}],
+    )[0]
+    return sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+
+
+def kill_a_worker(sandbox: Sandbox, url: str, booking_id: str) -> None:
+    """Have a booking confirmed, and kill the worker before it hears of it."""
+    sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
+    told = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
+    worker = subprocess.Popen(  # noqa: S603 -- this file
+        [sys.executable, __file__, url, booking_id], env={**os.environ, **told}
+    )
+    while not sandbox.counters.effects_of("bookings.confirm"):
+        time.sleep(0.05)
+    worker.kill()
+    worker.wait()
+
+
+def recover_all(ferry: Ferry, journal: Journal) -> None:
+    """What a worker does when it starts; `older_than=` would spare what others have under way."""
+    for entry in journal.unresolved():
+        try:
+            ferry.recover(entry)
+        except OutcomeUnknownError:
+            print(f"{entry.operation}: ask the service about {entry.correlation_id}")
+        else:
+            print(f"{entry.operation}: it was done")
+
+
+def main(sandbox: Sandbox, url: str) -> None:
+    """Leave two writes unresolved; one can be read back, the other needs a person."""
+    with (
+        Journal(url) as journal,
+        Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+    ):
+        chosen = selection(ferry)
+        booking = ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
+        kill_a_worker(sandbox, url, booking.booking_id)
+
+        sandbox.faults.add("cut_before", "bookings.create")
+        try:
+            ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
+        except OutcomeUnknownError as error:
+            print(f"A second booking may have been made: {error}")
+
+        recover_all(ferry, journal)
+
+        try:
+            ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
+        except UnresolvedWriteError as error:
+            print(f"Refused: {error}")
+            journal.settle(error.entry, happened=False)  # a person asked, and there is none
+        second = ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
+        print(f"{second.booking_reference} is the second; {len(journal.unresolved())} unresolved.")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        work(*sys.argv[1:])
+    else:
+        with Sandbox() as service, tempfile.TemporaryDirectory() as folder:
+            main(service, f"sqlite:///{Path(folder) / 'ferry.db'}")

@@ -1,0 +1,79 @@
+"""Confirm at the price that was shown, lose replies, and know what became of each booking."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import date, timedelta
+from queue import Queue
+
+from ferry_sdk import Ferry, OutcomeUnknownError, PriceChangedError, Tariff
+from ferry_sdk.sandbox import Sandbox
+
+
+def book(ferry: Ferry) -> tuple[str, Tariff]:
+    """A booking from Tarifa to Tangier, and the tariff that the customer saw."""
+    routes = {journey.route: journey.journey_id for journey in ferry.catalogue.journeys()}
+    sailing = ferry.availability.search(
+        company="BALEARIA",
+        depart_code="ESTRF",
+        arrive_code="MATNG",
+        out_journey_id=routes["Tarifa → Tangier (city)"],
+        out_at=date.today() + timedelta(days=30),
+        out_time="08:00",
+        passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+    )[0]
+    tariff = sailing.tariffs[0]
+    booking = ferry.bookings.create(
+        availabilities=[sailing.select(tariff=tariff, place=sailing.places[0])],
+        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+    )
+    return booking.booking_id, tariff
+
+
+def confirm(ferry: Ferry, booking_id: str, tariff: Tariff, later: Queue[bytes]) -> str:
+    """Confirm, and put off what stays unknown."""
+    try:
+        confirmation = ferry.bookings.confirm(booking_id, expect_total=tariff.amount)
+    except PriceChangedError as error:
+        return f"not confirmed: {error.found} {error.currency} instead of {error.expected}"
+    except OutcomeUnknownError as error:
+        later.put(pickle.dumps(error))
+        return f"unknown, to be recovered: {error.correlation_id}"
+    how = "read back" if confirmation.read_back else "by its reply"
+    return f"confirmed, {how}: ticket {confirmation.ticket_number}"
+
+
+def recover(ferry: Ferry, later: Queue[bytes]) -> None:
+    """Look again at what was put off, as another process might."""
+    for _ in range(later.qsize()):
+        error = pickle.loads(later.get())  # noqa: S301 -- from a queue of our own
+        try:
+            ferry.recover(error)
+        except OutcomeUnknownError as still:
+            later.put(pickle.dumps(still))
+            print("still unknown:", still.correlation_id)
+        else:
+            print("recovered:", error.operation, error.subject)
+
+
+def main(sandbox: Sandbox, ferry: Ferry) -> None:
+    """Let three things go wrong."""
+    later: Queue[bytes] = Queue()
+
+    sandbox.faults.add("lose_reply", "bookings.confirm")
+    print(confirm(ferry, *book(ferry), later))
+
+    sandbox.faults.add("price_change", "bookings.create")
+    print(confirm(ferry, *book(ferry), later))
+
+    # The service takes longer than this client is willing to wait.
+    sandbox.faults.add("delay_before", "bookings.confirm", seconds=3)
+    booking_id, tariff = book(ferry)
+    print(confirm(ferry.with_options(deadline=2), booking_id, tariff, later))
+    ferry.bookings.wait(booking_id, until="ticketed", deadline=30)
+    recover(ferry, later)
+
+
+if __name__ == "__main__":
+    with Sandbox() as service, Ferry(service.token, base_url=service.base_url) as client:
+        main(service, client)

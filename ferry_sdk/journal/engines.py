@@ -1,0 +1,133 @@
+"""An engine for each database a journal can be kept in."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import QueuePool, SingletonThreadPool
+
+from ferry_sdk.errors import ConfigurationError, InvalidInputError
+
+_PATIENCE = 10
+"""Seconds that a lock of SQLite's, or a connection to PostgreSQL, is waited for."""
+_PAUSE = 0.01
+
+_SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
+_POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
+_SECRETS = ("password", "sslpassword")
+
+
+def engine_of(url: str | Engine) -> Engine:
+    """The engine to keep a journal with; one of the caller's own stays as it is."""
+    if isinstance(url, Engine):
+        return _checked(url)
+    if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
+        raise InvalidInputError("a URL or a SQLAlchemy Engine is expected", field="url")
+    parts = _parsed(url)
+    if parts.drivername in _SQLITE:
+        return _sqlite(parts)
+    if parts.drivername in _POSTGRESQL:
+        return _postgresql(parts.set(drivername="postgresql+psycopg"))
+    raise _unsupported()
+
+
+def is_in_memory(url: URL) -> bool:
+    """Whether the database lives and dies with its one connection."""
+    return url.get_backend_name() == "sqlite" and (
+        url.database in {None, "", ":memory:", "file::memory:"} or url.query.get("mode") == "memory"
+    )
+
+
+def shown(url: URL) -> str:
+    """A database's address without password and options."""
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
+def _checked(engine: Engine) -> Engine:
+    if engine.dialect.is_async or engine.dialect.name not in {"sqlite", "postgresql"}:
+        raise _unsupported()
+    if is_in_memory(engine.url) and isinstance(engine.pool, SingletonThreadPool):
+        raise InvalidInputError(
+            "each thread would have a database of its own; use poolclass=StaticPool", field="url"
+        )
+    return engine
+
+
+def _parsed(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError):
+        pass
+    raise InvalidInputError("not a database URL", field="url")
+
+
+def _unsupported() -> InvalidInputError:
+    return InvalidInputError(
+        "sqlite:// or postgresql:// (with psycopg) is expected, and no async engine", field="url"
+    )
+
+
+def _sqlite(url: URL) -> Engine:
+    if is_in_memory(url):
+        # One connection is the database; threads take turns with it.
+        return _made(
+            url,
+            poolclass=QueuePool,
+            pool_size=1,
+            max_overflow=0,
+            connect_args={"check_same_thread": False},
+        )
+    engine = _made(url, poolclass=QueuePool, connect_args=_unless_said(url, "timeout"))
+    event.listen(engine, "connect", _make_durable)
+    return engine
+
+
+def _make_durable(connection: sqlite3.Connection, _: object) -> None:
+    # WAL lets processes read while one writes; with a file system that has no WAL, EXTRA makes
+    # the rollback journal as durable.
+    _switch_to_wal(connection)
+    connection.execute("PRAGMA synchronous = EXTRA")
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    # Where two processes open a new file at once, SQLite refuses one without waiting.
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
+def _postgresql(url: URL) -> Engine:
+    # An engine's repr hides the password of an address, but not those among its options.
+    hidden = {name: url.query[name] for name in _SECRETS if name in url.query}
+    arguments = {**_unless_said(url, "connect_timeout"), **hidden}
+    try:
+        return _made(
+            url.difference_update_query(hidden), pool_pre_ping=True, connect_args=arguments
+        )
+    except ImportError:
+        pass
+    raise ConfigurationError(
+        'a journal in PostgreSQL needs an extra: pip install "ferry-sdk[postgresql]"'
+    )
+
+
+def _unless_said(url: URL, limit: str) -> dict[str, int]:
+    return {} if limit in url.query else {limit: _PATIENCE}
+
+
+def _made(url: URL, **options: object) -> Engine:
+    try:
+        return create_engine(url, hide_parameters=True, **options)
+    except (SQLAlchemyError, ValueError, TypeError):
+        pass
+    raise InvalidInputError("an option of the URL is not understood", field="url")

@@ -1,0 +1,101 @@
+"""What the tests let other processes do; small, and imported before they start."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from ferry_sdk import AsyncFerry, Ferry, JournalError, UnresolvedWriteError
+from ferry_sdk.journal import Journal
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.synchronize import Barrier
+
+    from ferry_sdk.recording import EndState, Intent
+
+Moment = Literal["before_begin", "begun", "before_end", "ended"]
+
+
+def begin(url: str, intents: list[Intent], gate: Barrier, told: Connection) -> None:
+    """Begin each write the moment all others do; tell each time who won."""
+    with Journal(url) as journal:
+        for intent in intents:
+            gate.wait()
+            try:
+                told.send(("won", journal.begin(intent)))
+            except UnresolvedWriteError as error:
+                told.send(("lost", error.entry.id))
+            except JournalError as error:
+                told.send(("failed", str(error)))
+
+
+@dataclass(frozen=True)
+class Order:
+    """A write to make.
+
+    Attributes:
+        url: Where the journal is.
+        call: The method, such as ``bookings.create``.
+        arguments: What it is called with.
+        client: What the client is made with.
+        is_async: Whether an `AsyncFerry` makes it.
+        halt: At which step of the journal's to stand still; None: at none.
+    """
+
+    url: str
+    call: str
+    arguments: dict[str, Any] = field(repr=False)
+    client: dict[str, Any] = field(repr=False)
+    is_async: bool
+    halt: Moment | None
+
+
+class Halting:
+    """A journal that says each step, and stands still at one for ever."""
+
+    def __init__(self, journal: Journal, halt: Moment | None, told: Connection) -> None:
+        self._journal = journal
+        self._halt = halt
+        self._told = told
+
+    def begin(self, intent: Intent) -> str:
+        self._reached("before_begin")
+        entry_id = self._journal.begin(intent)
+        self._reached("begun")
+        return entry_id
+
+    def end(self, entry_id: str, state: EndState) -> None:
+        self._reached("before_end")
+        self._journal.end(entry_id, state)
+        self._reached("ended")
+
+    def _reached(self, moment: Moment) -> None:
+        self._told.send(moment)
+        if moment == self._halt:
+            threading.Event().wait()
+
+
+def write(order: Order, told: Connection) -> None:
+    """Make the write, and wait to be killed."""
+    journal = Halting(Journal(order.url), order.halt, told)
+    if order.is_async:
+        asyncio.run(_write_async(order, journal, told))
+    else:
+        with Ferry(**order.client, journal=journal) as ferry:
+            told.send("ready")
+            method_of(ferry, order.call)(**order.arguments)
+    threading.Event().wait()
+
+
+async def _write_async(order: Order, journal: Halting, told: Connection) -> None:
+    async with AsyncFerry(**order.client, journal=journal) as ferry:
+        told.send("ready")
+        await method_of(ferry, order.call)(**order.arguments)
+
+
+def method_of(ferry: Ferry | AsyncFerry, call: str) -> Any:
+    group, name = call.split(".")
+    return getattr(getattr(ferry, group), name)

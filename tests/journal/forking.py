@@ -1,0 +1,108 @@
+"""A process that forks with a journal in use, and prints what parent and children saw."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from typing import Any
+
+from ferry_sdk import FerryError, UnresolvedWriteError
+from ferry_sdk.journal import Journal
+from tests.journal.intents import confirmation
+
+WRITES = 6
+
+
+def main(url: str, way: str) -> None:
+    """Begin, fork, write on both sides at once, and end in the parent."""
+    journal = Journal(url)
+    first = journal.begin(confirmation("first"))
+    before = connection_of(journal) if url != "sqlite://" else None
+    stop = threading.Event()
+    # A thread of the parent's holds a connection at the moment of the fork.
+    busy = threading.Thread(target=reading_until, args=(journal, stop))
+    busy.start()
+    children = [forked(journal, name, way) for name in ("one", "two")]
+    ours = begun(journal, "parent")
+    theirs = [told(*child) for child in children]
+    stop.set()
+    busy.join()
+    journal.end(first, "done")
+    seen: dict[str, Any] = {
+        "ours": ours,
+        "theirs": [words for words, _ in theirs],
+        "exits": [status for _, status in theirs],
+        "unresolved": [entry.subject["booking_id"] for entry in journal.unresolved()],
+        "first": journal.entry(first).state,
+        "same_connection": url == "sqlite://" or before in connections_of(journal),
+    }
+    print(json.dumps(seen))  # noqa: T201 -- it is how the test is told
+
+
+def forked(journal: Journal, name: str, way: str) -> tuple[int, int]:
+    """A child that writes, and then ends in this way."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writer)
+        return child, reader
+    os.close(reader)
+    with os.fdopen(writer, "w") as said:
+        said.write(" ".join(begun(journal, name)))
+    if way == "at once":
+        os._exit(0)
+    if way == "closing":
+        journal.close()
+    sys.exit(0)
+
+
+def told(child: int, reader: int) -> tuple[list[str], int]:
+    with os.fdopen(reader) as heard:
+        words = heard.read().split()
+    return words, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def begun(journal: Journal, name: str) -> list[str]:
+    """What became of many writes, and of the twin of the first."""
+    outcomes: list[str] = []
+    for booking in [f"{name}-{number}" for number in range(WRITES)] + ["first"]:
+        try:
+            journal.begin(confirmation(booking))
+        except UnresolvedWriteError:
+            outcomes.append("twin")
+        except FerryError as error:
+            outcomes.append(type(error).__name__)
+        else:
+            outcomes.append("begun")
+    return outcomes
+
+
+def reading_until(journal: Journal, stop: threading.Event) -> None:
+    while not stop.is_set():
+        journal.unresolved()
+
+
+def connection_of(journal: Journal) -> object:
+    """What tells one connection from another."""
+    with journal._engine.connect() as connection:
+        if journal._engine.dialect.name == "postgresql":
+            return connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+        return id(connection.connection.dbapi_connection)
+
+
+def connections_of(journal: Journal) -> set[object]:
+    """All that lie in the pool."""
+    held = [journal._engine.connect() for _ in range(journal._engine.pool.checkedin())]  # type: ignore[attr-defined] -- a queue's
+    try:
+        if journal._engine.dialect.name == "postgresql":
+            return {one.exec_driver_sql("SELECT pg_backend_pid()").scalar() for one in held}
+        return {id(one.connection.dbapi_connection) for one in held}
+    finally:
+        for one in held:
+            one.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

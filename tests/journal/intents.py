@@ -1,0 +1,34 @@
+"""Writes to put on record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ferry_sdk.recording import Intent
+
+TRAVELLER = b"Okonkwo-4711"
+
+
+def intent(identity: bytes = TRAVELLER, **more: Any) -> Intent:
+    fields: dict[str, Any] = {
+        "operation": "bookings.create",
+        "effect": "bookings.create",
+        "method": "POST",
+        "path": "booking",
+        "subject": {},
+        "correlation_id": "c-1",
+    }
+    return Intent(identity=identity, **fields | more)
+
+
+def confirmation(booking_id: str = "b1", **more: Any) -> Intent:
+    return intent(
+        booking_id.encode(),
+        **{
+            "operation": "bookings.confirm",
+            "effect": "bookings.confirm",
+            "path": "booking/confirm",
+            "subject": {"booking_id": booking_id},
+        }
+        | more,
+    )

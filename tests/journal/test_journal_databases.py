@@ -1,0 +1,308 @@
+"""The databases a journal is kept in: their addresses, tables, options and failures."""
+
+from __future__ import annotations
+
+import sqlite3
+import traceback
+from datetime import timedelta, timezone
+
+import pytest
+from sqlalchemy import create_engine, inspect
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.pool import StaticPool
+
+from ferry_sdk import ConfigurationError, InvalidInputError, JournalError, UnresolvedWriteError
+from ferry_sdk.journal import Journal
+from tests.journal.intents import TRAVELLER, confirmation, intent
+
+PASSWORD = "tr0ub4dor"
+
+
+def engine_for(url, **options):
+    return create_engine(url.replace("postgresql:", "postgresql+psycopg:"), **options)
+
+
+def asked(url, statement):
+    engine = engine_for(url)
+    try:
+        with engine.begin() as connection:
+            result = connection.exec_driver_sql(statement)
+            return result.fetchall() if result.returns_rows else []
+    finally:
+        engine.dispose()
+
+
+class TestAddresses:
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            "",
+            "ferry.db",
+            "://",
+            f"postgresql://u:{PASSWORD}@host:port/db",
+            f"mysql://u:{PASSWORD}@host/db",
+            f"postgresql+psycopg2://u:{PASSWORD}@host/db",
+            f"postgresql+asyncpg://u:{PASSWORD}@host/db",
+            "sqlite+aiosqlite:///ferry.db",
+            "nonsense://",
+            7,
+            None,
+        ],
+    )
+    def test_an_address_that_cannot_be_used_is_refused_and_not_repeated(self, wrong):
+        with pytest.raises(InvalidInputError) as caught:
+            Journal(wrong)
+        assert caught.value.field == "url"
+        assert PASSWORD not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__context__ is None
+
+    @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+    def test_each_name_of_postgresql_means_psycopg(self, postgres, scheme):
+        with Journal(postgres.new_url().replace("postgresql", scheme)) as journal:
+            assert journal._engine.driver == "psycopg"
+            assert journal.entry(journal.begin(intent())).state == "open"
+
+    @pytest.mark.parametrize("name", ["sqlite:///{}", "sqlite+pysqlite:///{}"])
+    def test_each_name_of_sqlite_means_a_file(self, tmp_path, name):
+        path = tmp_path / "ferry.db"
+        with Journal(name.format(path)) as journal:
+            journal.begin(intent())
+        assert path.exists()
+
+    @pytest.mark.parametrize(
+        "memory",
+        [
+            "sqlite://",
+            "sqlite:///:memory:",
+            "sqlite:///file::memory:?uri=true",
+            "sqlite:///file:shared?mode=memory&cache=shared&uri=true",
+        ],
+    )
+    def test_each_name_of_the_memory_is_one_database_for_all_threads(self, memory):
+        with Journal(memory) as journal:
+            assert journal._is_in_memory
+            journal.begin(intent())
+            assert len(journal.unresolved()) == 1
+
+    def test_nothing_is_opened_before_the_first_use(self, tmp_path):
+        path = tmp_path / "ferry.db"
+        Journal(f"sqlite:///{path}").close()
+        assert not path.exists()
+
+    def test_no_password_is_shown(self):
+        for url in (
+            f"postgresql://ferry:{PASSWORD}@127.0.0.1:1/db",
+            f"postgresql://127.0.0.1:1/db?user=ferry&password={PASSWORD}",
+        ):
+            journal = Journal(url)
+            assert repr(journal).startswith("Journal('postgresql+psycopg://")
+            assert PASSWORD not in repr(journal)
+            assert PASSWORD not in str(vars(journal))
+            journal.close()
+
+
+class TestEngines:
+    def test_an_engine_of_the_callers_is_used_and_left_open(self, url):
+        engine = engine_for(url)
+        with Journal(engine) as journal:
+            entry_id = journal.begin(intent())
+        with engine.connect() as connection:
+            found = connection.exec_driver_sql("SELECT id FROM ferry_journal").scalar_one()
+        assert found == entry_id
+        with Journal(url) as other, pytest.raises(UnresolvedWriteError):
+            other.begin(intent())
+        engine.dispose()
+
+    def test_an_engine_in_memory_needs_one_connection_for_all(self):
+        engine = create_engine("sqlite://")
+        with pytest.raises(InvalidInputError, match="StaticPool") as caught:
+            Journal(engine)
+        assert caught.value.field == "url"
+        engine.dispose()
+        shared = create_engine(
+            "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+        )
+        with Journal(shared) as journal:
+            assert journal.entry(journal.begin(intent())).state == "open"
+        shared.dispose()
+
+    def test_an_engine_of_another_database_is_refused(self):
+        engine = create_engine("sqlite://")
+        engine.dialect.name = "oracle"
+        with pytest.raises(InvalidInputError) as caught:
+            Journal(engine)
+        assert caught.value.field == "url"
+        engine.dispose()
+
+
+class TestTables:
+    def test_they_are_made_on_first_use_and_kept(self, url):
+        with Journal(url) as first:
+            first.begin(intent())
+        with Journal(url) as second:
+            assert len(second.unresolved()) == 1
+        engine = engine_for(url)
+        assert set(inspect(engine).get_table_names()) == {"ferry_journal", "ferry_journal_about"}
+        engine.dispose()
+
+    def test_the_database_itself_holds_one_unresolved_entry_a_fingerprint(self, url, journal):
+        journal.begin(intent())
+        copied = (
+            "INSERT INTO ferry_journal SELECT '{}', operation, method, path, subject, "
+            "correlation_id, fingerprint, '{}', created_at, changed_at FROM ferry_journal LIMIT 1"
+        )
+        for state in ("open", "unknown"):
+            with pytest.raises(IntegrityError):
+                asked(url, copied.format("twin", state))
+        for state in ("done", "rejected", "not_sent"):
+            asked(url, copied.format(state, state))
+
+    def test_a_newer_journal_is_refused(self, url):
+        with Journal(url) as journal:
+            journal.begin(intent())
+        asked(url, "UPDATE ferry_journal_about SET schema_version = 2")
+        with Journal(url) as older, pytest.raises(JournalError, match=r"schema 2.*knows 1"):
+            older.begin(intent())
+
+    def test_tables_that_were_begun_are_completed(self, url):
+        # Somebody was killed before the last statement.
+        with Journal(url) as journal:
+            journal.unresolved()
+        asked(url, "DELETE FROM ferry_journal_about")
+        asked(url, "DROP TABLE ferry_journal")
+        with Journal(url) as journal:
+            journal.begin(intent())
+            with pytest.raises(UnresolvedWriteError):
+                journal.begin(intent())
+
+    def test_who_may_not_make_tables_may_use_those_that_are_there(self, postgres):
+        url = postgres.new_url()
+        with Journal(url) as journal:
+            journal.unresolved()
+        schema = url.rpartition("%3D")[2]
+        role = f"clerk_of_{schema}"
+        asked(url, f"CREATE ROLE {role} LOGIN")
+        asked(url, f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+        asked(url, f"GRANT SELECT, INSERT, UPDATE ON ferry_journal TO {role}")
+        asked(url, f"GRANT SELECT ON ferry_journal_about TO {role}")
+        with Journal(url.replace("ferry@", f"{role}@")) as clerk:
+            clerk.end(clerk.begin(intent()), "done")
+            with pytest.raises(JournalError, match="InsufficientPrivilege, SQLSTATE 42501"):
+                clerk.forget(older_than=0)
+
+    def test_the_subject_is_json(self, url, journal):
+        journal.begin(confirmation("b-ß-1"))
+        arrow = "subject ->> '$.booking_id'" if "sqlite" in url else "subject ->> 'booking_id'"
+        if "sqlite" in url and sqlite3.sqlite_version_info < (3, 38):
+            arrow = "json_extract(subject, '$.booking_id')"
+        assert asked(url, f"SELECT {arrow} FROM ferry_journal") == [("b-ß-1",)]  # noqa: S608 -- one of three
+
+    def test_a_session_elsewhere_on_the_globe_gives_the_same_moments(self, postgres):
+        url = postgres.new_url()
+        with (
+            Journal(url) as here,
+            Journal(f"{url}%20-ctimezone%3DAsia/Tokyo") as there,
+        ):
+            entry_id = there.begin(intent())
+            assert there.entry(entry_id) == here.entry(entry_id)
+            assert there.entry(entry_id).created_at.tzinfo is timezone.utc
+            assert there.unresolved(older_than=timedelta(minutes=5)) == ()
+
+
+class TestDurability:
+    def test_every_commit_reaches_the_disk_and_readers_do_not_wait(self, sqlite_url):
+        with Journal(sqlite_url) as journal, journal._engine.connect() as connection:
+            mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
+            synchronous = connection.exec_driver_sql("PRAGMA synchronous").scalar()
+            patience = connection.exec_driver_sql("PRAGMA busy_timeout").scalar()
+        assert mode == "wal"
+        assert synchronous == 3
+        assert patience >= 5000
+
+    def test_a_patience_of_the_callers_goes_before_the_journals(self, sqlite_url):
+        with Journal(f"{sqlite_url}?timeout=1.5") as journal, journal._engine.connect() as one:
+            assert one.exec_driver_sql("PRAGMA busy_timeout").scalar() == 1500
+
+    def test_a_server_that_was_restarted_is_found_again(self, postgres):
+        with Journal(postgres.new_url()) as journal:
+            entry_id = journal.begin(intent())
+            postgres.restart()
+            journal.end(entry_id, "done")
+            assert journal.entry(entry_id).state == "done"
+
+
+class TestFailures:
+    @staticmethod
+    def told(use):
+        with pytest.raises(JournalError) as caught:
+            use()
+        error = caught.value
+        assert error.outcome == "not_sent"
+        assert error.__cause__ is None
+        assert error.__context__ is None
+        words = "".join(traceback.TracebackException.from_exception(error).format())
+        assert TRAVELLER.decode() not in words
+        assert PASSWORD not in words
+        return str(error)
+
+    def test_a_folder_that_is_not_there(self, tmp_path):
+        with Journal(f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}") as journal:
+            said = self.told(lambda: journal.begin(intent()))
+        assert "unable to open database file" in said
+
+    def test_a_file_that_is_no_database(self, tmp_path):
+        path = tmp_path / "ferry.db"
+        path.write_text("This is a letter, and no database at all. " * 40)
+        with Journal(f"sqlite:///{path}") as journal:
+            assert "not a database" in self.told(journal.unresolved)
+
+    def test_a_file_that_may_only_be_read(self, sqlite_url):
+        with Journal(sqlite_url) as journal:
+            journal.unresolved()
+        path = sqlite_url.removeprefix("sqlite:///")
+        with Journal(f"sqlite:///file:{path}?mode=ro&uri=true") as journal:
+            assert journal.unresolved() == ()
+            assert "readonly" in self.told(lambda: journal.begin(intent()))
+
+    def test_a_server_that_is_not_there(self, tmp_path):
+        url = f"postgresql://ferry:{PASSWORD}@/ferry?host={tmp_path}"
+        with Journal(url) as journal:
+            assert "no connection" in self.told(lambda: journal.begin(intent()))
+
+    def test_a_database_that_is_not_there(self, postgres):
+        url = postgres.new_url().replace("@/", f":{PASSWORD}@/no_")
+        with Journal(url) as journal:
+            assert "OperationalError" in self.told(journal.unresolved)
+
+    def test_tables_that_went_away(self, url, journal):
+        entry_id = journal.begin(confirmation())
+        asked(url, "DROP TABLE ferry_journal")
+        for use in (
+            lambda: journal.begin(intent()),
+            lambda: journal.end(entry_id, "done"),
+            lambda: journal.settle(entry_id, happened=True),
+            lambda: journal.entry(entry_id),
+            lambda: journal.forget(older_than=0),
+            journal.unresolved,
+        ):
+            assert entry_id not in self.told(use)
+
+    @pytest.mark.parametrize("wrong", ["zero\0byte", "half a \ud800 pair"])
+    def test_a_text_that_the_database_does_not_take(self, postgres, wrong):
+        with Journal(postgres.new_url()) as journal:
+            said = self.told(lambda: journal.begin(intent(correlation_id=wrong)))
+        assert wrong not in said
+
+    def test_an_option_that_is_not_understood(self):
+        with pytest.raises(InvalidInputError) as caught:
+            Journal("sqlite:///ferry.db?timeout=soon")
+        assert caught.value.field == "url"
+
+
+def test_without_psycopg_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+    with pytest.raises(ConfigurationError, match=r"ferry-sdk\[postgresql\]") as caught:
+        Journal(f"postgresql://ferry:{PASSWORD}@127.0.0.1/db")
+    assert caught.value.__cause__ is None
+    assert PASSWORD not in str(caught.value)

@@ -1,0 +1,106 @@
+"""The key that fingerprints are made with: given, of the environment, or the journal's own."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from ferry_sdk import ConfigurationError, InvalidInputError, UnresolvedWriteError
+from ferry_sdk.journal import Journal
+from ferry_sdk.journal.keys import Key
+from tests.journal.intents import intent
+
+KEY = "a key of sixteen bytes or more"
+OTHER = "another key, and as long as that"
+
+
+def fingerprint(url, **how):
+    with Journal(url, **how) as journal:
+        return journal.entry(journal.begin(intent())).fingerprint
+
+
+def test_the_journals_own_key_is_made_once_and_kept(url):
+    fingerprint(url)
+    with Journal(url) as again, pytest.raises(UnresolvedWriteError):
+        again.begin(intent())
+
+
+def test_two_journals_have_keys_of_their_own():
+    assert fingerprint("sqlite://") != fingerprint("sqlite://")
+
+
+def test_a_given_key_makes_the_same_fingerprints_anywhere():
+    assert fingerprint("sqlite://", key=KEY) == fingerprint("sqlite://", key=KEY.encode())
+    assert fingerprint("sqlite://", key=KEY) != fingerprint("sqlite://", key=OTHER)
+
+
+def test_the_environment_gives_the_key(monkeypatch):
+    given = fingerprint("sqlite://", key=KEY)
+    monkeypatch.setenv("FERRY_JOURNAL_KEY", KEY)
+    assert fingerprint("sqlite://") == given
+
+
+def test_an_argument_goes_before_the_environment(monkeypatch):
+    given = fingerprint("sqlite://", key=KEY)
+    monkeypatch.setenv("FERRY_JOURNAL_KEY", OTHER)
+    assert fingerprint("sqlite://", key=KEY) == given
+
+
+def test_an_empty_variable_is_none(monkeypatch, url):
+    monkeypatch.setenv("FERRY_JOURNAL_KEY", "")
+    fingerprint(url)
+    monkeypatch.delenv("FERRY_JOURNAL_KEY")
+    with Journal(url) as again:
+        assert len(again.unresolved()) == 1
+
+
+@pytest.mark.parametrize("how", [{"key": OTHER}, {}])
+def test_a_journal_made_with_a_key_is_used_with_this_key_only(url, how):
+    fingerprint(url, key=KEY)
+    with Journal(url, **how) as other:
+        for use in (lambda: other.begin(intent()), other.unresolved):
+            with pytest.raises(ConfigurationError, match=r"key=… or FERRY_JOURNAL_KEY"):
+                use()
+    with Journal(url, key=KEY) as right:
+        assert len(right.unresolved()) == 1
+
+
+def test_a_journal_with_a_key_of_its_own_refuses_another(url):
+    fingerprint(url)
+    with Journal(url, key=KEY) as other, pytest.raises(ConfigurationError, match="another key"):
+        other.begin(intent())
+
+
+def test_a_given_key_is_not_stored(url):
+    fingerprint(url, key=KEY)
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.connect() as connection:
+        row = connection.execute(text("SELECT * FROM ferry_journal_about")).mappings().one()
+    engine.dispose()
+    assert row["own_key"] is None
+    assert row["key_check"]
+    assert KEY not in str(row)
+
+
+@pytest.mark.parametrize("wrong", ["", "too short", b"fifteen bytes..", 7, ["k" * 32]])
+def test_a_key_that_can_be_guessed_or_is_none_is_refused(wrong):
+    with pytest.raises(InvalidInputError) as caught:
+        Journal("sqlite://", key=wrong)
+    assert caught.value.field == "key"
+
+
+def test_a_variable_that_can_be_guessed_is_refused(monkeypatch):
+    monkeypatch.setenv("FERRY_JOURNAL_KEY", "short")
+    with pytest.raises(ConfigurationError, match="FERRY_JOURNAL_KEY") as caught:
+        Journal("sqlite://")
+    assert "short" not in str(caught.value)
+
+
+def test_a_key_shows_itself_nowhere():
+    key = Key(KEY.encode())
+    assert KEY not in repr(key)
+    assert KEY not in repr(Journal("sqlite://", key=KEY))
+    with pytest.raises(TypeError):
+        pickle.dumps(key)

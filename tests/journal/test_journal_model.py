@@ -1,0 +1,120 @@
+"""Any sequence of begin, end, settle and forget, compared with a journal made of a dict."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+
+from ferry_sdk import InvalidInputError, JournalError, UnresolvedWriteError
+from ferry_sdk.journal import Journal
+from tests.journal.intents import confirmation
+
+RANK = {"open": 0, "unknown": 1, "not_sent": 2, "rejected": 2, "done": 3}
+
+
+class Machine(RuleBasedStateMachine):
+    """Two clients of one journal; the model knows only that a higher rank stands."""
+
+    url = "sqlite://"
+    ids = Bundle("ids")
+    clients = st.integers(0, 1)
+
+    def __init__(self):
+        super().__init__()
+        first = Journal(self.url)
+        second = first if self.url == "sqlite://" else Journal(self.url)
+        self.journals = [first, second]
+        self.booking = {}
+        self.state = {}
+        for entry in first.unresolved():
+            first.settle(entry, happened=True)
+        first.forget(older_than=0)
+
+    def raise_state(self, entry_id, state):
+        if RANK[state] > RANK[self.state[entry_id]]:
+            self.state[entry_id] = state
+
+    def unresolved_of(self, booking):
+        return [
+            entry_id
+            for entry_id, state in self.state.items()
+            if RANK[state] < 2 and self.booking[entry_id] == booking
+        ]
+
+    @rule(target=ids, booking=st.sampled_from(["b1", "b2", "b3"]), client=clients)
+    def begin(self, booking, client):
+        twins = self.unresolved_of(booking)
+        if twins:
+            with pytest.raises(UnresolvedWriteError) as caught:
+                self.journals[client].begin(confirmation(booking))
+            assert twins == [caught.value.entry.id]
+            return multiple()
+        entry_id = self.journals[client].begin(confirmation(booking))
+        self.booking[entry_id] = booking
+        self.state[entry_id] = "open"
+        return entry_id
+
+    @rule(
+        entry_id=ids,
+        state=st.sampled_from(["unknown", "not_sent", "rejected", "done"]),
+        client=clients,
+    )
+    def end(self, entry_id, state, client):
+        if entry_id not in self.state:
+            with pytest.raises(JournalError):
+                self.journals[client].end(entry_id, state)
+            return
+        self.journals[client].end(entry_id, state)
+        self.raise_state(entry_id, state)
+
+    @rule(entry_id=ids, happened=st.booleans(), client=clients)
+    def settle(self, entry_id, happened, client):
+        before = self.state.get(entry_id)
+        if before is None or (before == "done" and not happened):
+            with pytest.raises(InvalidInputError):
+                self.journals[client].settle(entry_id, happened=happened)
+            return
+        self.raise_state(entry_id, "done" if happened else "rejected")
+        entry = self.journals[client].settle(entry_id, happened=happened)
+        assert entry.state == self.state[entry_id]
+
+    @rule(client=clients)
+    def forget(self, client):
+        settled = {entry_id for entry_id, state in self.state.items() if RANK[state] >= 2}
+        assert self.journals[client].forget(older_than=0) == len(settled)
+        for entry_id in settled:
+            del self.state[entry_id]
+
+    @invariant()
+    def both_know_what_is_unresolved(self):
+        expected = {entry_id for entry_id, state in self.state.items() if RANK[state] < 2}
+        for journal in self.journals:
+            assert {entry.id for entry in journal.unresolved()} == expected
+
+    @invariant()
+    def every_state_is_as_expected(self):
+        for entry_id, state in self.state.items():
+            entry = self.journals[0].entry(entry_id)
+            assert (entry.state, entry.subject["booking_id"]) == (state, self.booking[entry_id])
+
+    def teardown(self):
+        for journal in self.journals:
+            journal.close()
+
+
+def test_any_sequence_in_memory():
+    run_state_machine_as_test(Machine, settings=settings(max_examples=25, stateful_step_count=20))
+
+
+def test_any_sequence_with_two_clients(url):
+    machine = type("OnDisk", (Machine,), {"url": url})
+    run_state_machine_as_test(machine, settings=settings(max_examples=6, stateful_step_count=20))

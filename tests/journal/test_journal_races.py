@@ -1,0 +1,119 @@
+"""Many at once: processes and threads that begin, end and settle the same writes."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYetError
+from threading import Barrier
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from ferry_sdk import UnresolvedWriteError
+from ferry_sdk.journal import Journal, ledger
+from tests.journal import children
+from tests.journal.intents import confirmation, intent
+
+PROCESSES = 6
+ROUNDS = 8
+
+
+def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery):
+    # They also make the tables and the key together: there is nothing when they start.
+    gate = nursery.Barrier(PROCESSES)
+    intents = [confirmation(f"b{number}") for number in range(ROUNDS)]
+    racers = []
+    for _ in range(PROCESSES):
+        here, there = nursery.Pipe(duplex=False)
+        racer = nursery.Process(target=children.begin, args=(url, intents, gate, there))
+        racer.start()
+        there.close()
+        racers.append((racer, here))
+    told = [[here.recv() for _ in intents] for _, here in racers]
+    for racer, _ in racers:
+        racer.join()
+        assert racer.exitcode == 0
+    for number in range(ROUNDS):
+        words = [one[number] for one in told]
+        assert [word for word in words if word[0] == "failed"] == []
+        assert sorted(word for word, _ in words) == ["lost"] * (PROCESSES - 1) + ["won"]
+        assert len({entry_id for _, entry_id in words}) == 1
+    with Journal(url) as journal:
+        assert len(journal.unresolved()) == ROUNDS
+
+
+def test_of_many_threads_one_begins(any_journal):
+    gate = Barrier(12)
+
+    def beginning(_):
+        gate.wait()
+        try:
+            return any_journal.begin(intent())
+        except UnresolvedWriteError as error:
+            return error
+
+    with ThreadPoolExecutor(12) as threads:
+        results = list(threads.map(beginning, range(12)))
+    won = [result for result in results if isinstance(result, str)]
+    assert len(won) == 1
+    assert {result.entry.id for result in results if not isinstance(result, str)} == set(won)
+
+
+def test_threads_that_begin_different_writes_all_do(any_journal):
+    with ThreadPoolExecutor(12) as threads:
+        ids = set(
+            threads.map(lambda number: any_journal.begin(confirmation(f"b{number}")), range(60))
+        )
+    assert len(ids) == 60 == len(any_journal.unresolved())
+
+
+def test_of_those_who_say_done_and_unknown_at_once_done_stands(any_journal):
+    for number in range(10):
+        entry_id = any_journal.begin(confirmation(f"b{number}"))
+        words = ["unknown", "done", "rejected", "unknown", "not_sent", "done"]
+        gate = Barrier(len(words))
+
+        def ending(state, entry_id=entry_id, gate=gate):
+            gate.wait()
+            any_journal.end(entry_id, state)
+
+        with ThreadPoolExecutor(len(words)) as threads:
+            list(threads.map(ending, words))
+        assert any_journal.entry(entry_id).state == "done"
+
+
+def test_a_twin_that_is_settled_before_it_can_be_shown_lets_the_next_begin(
+    any_journal, monkeypatch
+):
+    first = any_journal.begin(intent())
+    look = ledger.twin
+
+    def settled_meanwhile(connection, fingerprint):
+        ledger.change(connection, first, "rejected")
+        return look(connection, fingerprint)
+
+    monkeypatch.setattr(ledger, "twin", settled_meanwhile)
+    assert any_journal.begin(intent()) != first
+
+
+def test_a_write_that_is_refused_without_a_twin_is_not_tried_for_ever(any_journal, monkeypatch):
+    any_journal.begin(intent())
+    monkeypatch.setattr(ledger, "twin", lambda *_: None)
+    with pytest.raises(Exception, match="does not say why") as caught:
+        any_journal.begin(intent())
+    assert type(caught.value).__name__ == "JournalError"
+
+
+def test_a_writer_waits_for_another_that_holds_the_lock_for_a_moment(sqlite_url):
+    engine = create_engine(sqlite_url)
+    with Journal(sqlite_url) as journal, ThreadPoolExecutor(1) as threads:
+        journal.unresolved()
+        with engine.connect() as other:
+            other.execute(text("BEGIN IMMEDIATE"))
+            waiting = threads.submit(journal.begin, intent())
+            with pytest.raises(NotYetError):
+                waiting.result(0.3)
+            assert journal.unresolved() == ()  # a reader does not wait
+            other.rollback()
+        assert journal.entry(waiting.result()).state == "open"
+    engine.dispose()

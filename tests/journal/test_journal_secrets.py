@@ -1,0 +1,79 @@
+"""Nothing of a traveller's at rest, and nothing secret in a log, an error or a repr."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import traceback
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ferry_sdk import Ferry, JournalError, OutcomeUnknownError, UnresolvedWriteError
+from ferry_sdk.journal import Journal
+from tests.journal.intents import intent
+from tests.support.summer import chosen
+from tests.support.trip import PASSENGERS, found
+
+KEY = "kAnArIeNvOgEl-0815-4711"
+CANARIES = ("Okonkwo", "Marguerite", "Théo", KEY)
+
+
+def at_rest(url):
+    """Every byte that the database keeps of the journal."""
+    if url.startswith("sqlite:///"):
+        path = Path(url.removeprefix("sqlite:///"))
+        return b"".join(part.read_bytes() for part in path.parent.glob(f"{path.name}*"))
+    with psycopg.connect(url) as connection:
+        rows = [
+            connection.execute(query).fetchall()
+            for query in (b"TABLE ferry_journal", b"TABLE ferry_journal_about")
+        ]
+    return repr(rows).encode()
+
+
+@pytest.fixture
+def create(ferry):
+    return {"availabilities": chosen([found(ferry)]), "passengers": PASSENGERS}
+
+
+def test_a_booking_leaves_no_traveller_and_no_key_in_the_database(
+    url, ferry_sandbox, create, caplog
+):
+    caplog.set_level(logging.DEBUG)
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    with (
+        Journal(url, key=KEY) as journal,
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
+    ):
+        with pytest.raises(OutcomeUnknownError):
+            ferry.bookings.create(**create)
+        with pytest.raises(UnresolvedWriteError) as refused:
+            ferry.bookings.create(**create)
+        gc.collect()
+        kept = at_rest(url)
+        shown = repr(journal) + repr(journal.unresolved())
+    assert refused.value.entry.fingerprint.encode() in kept
+    told = "".join(
+        traceback.TracebackException.from_exception(refused.value, capture_locals=True).format()
+    )
+    # The last frame is this test's, whose variables hold the travellers by themselves.
+    told = told.partition('File "' + __file__)[0] + str(refused.value) + repr(refused.value)
+    for canary in (*CANARIES, ferry_sandbox.token):
+        assert canary.encode() not in kept
+        for words in (shown, told, caplog.text):
+            assert canary not in words
+
+
+def test_an_error_shows_neither_the_content_nor_the_key(tmp_path):
+    journal = Journal(f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}", key=KEY)
+    content = b"Okonkwo, Marguerite"
+    with pytest.raises(JournalError) as caught:
+        journal.begin(intent(content))
+    del content
+    lines = traceback.TracebackException.from_exception(caught.value, capture_locals=True).format()
+    inner = "".join(lines).partition("journal.begin(intent(content))")[2]
+    assert "journal.py" in inner
+    for canary in CANARIES:
+        assert canary not in inner
