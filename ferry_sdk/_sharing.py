@@ -11,14 +11,15 @@ import os
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from socket import socket
 from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 import anyio
 from anyio.lowlevel import current_token
+from typing_extensions import Self
 
-from . import _exchange, _http
+from . import _http
+from ._tracing import Lines
 from .errors import ConfigurationError
 from .session import Session
 
@@ -33,13 +34,19 @@ class Home(Generic[ClientT, LockT]):
     Attributes:
         client: The HTTP client with its pool.
         new_lock: What makes the lock of a key.
-        sockets: The connections that were made.
+        lines: The client's connections.
     """
 
     client: ClientT
     new_lock: Callable[[], LockT]
-    sockets: WeakSet[socket] = field(default_factory=WeakSet[socket])
+    lines: Lines
     _locks: dict[Hashable, LockT] = field(default_factory=dict[Hashable, LockT])
+
+    def checked(self) -> Self:
+        """Itself, unless its client was closed by whoever owns it."""
+        if self.client.is_closed:
+            raise ConfigurationError("the client is closed")
+        return self
 
     def lock(self, key: Hashable) -> LockT:
         """The lock of a key; `setdefault` makes one only, whichever thread is first."""
@@ -69,21 +76,21 @@ class Shared:
         Raises:
             ConfigurationError: The client is closed.
         """
+        if self.is_closed:
+            raise ConfigurationError("the client is closed")
         home = self._homes.get(os.getpid())
         if home is None:
-            made = Home(self._given or _http.new_client(), threading.Lock)
+            lines = Lines(is_ours=self._given is None)
+            made = Home(self._given or _http.new_client(), threading.Lock, lines)
             home = self._homes.setdefault(os.getpid(), made)
-        if self.is_closed or home.client.is_closed:
-            raise ConfigurationError("the client is closed")
-        return home
+        return home.checked()
 
     def close(self) -> None:
         """Close the connections of this process; those of a parent are the parent's."""
         self.is_closed = True
         home = self._homes.get(os.getpid())
         if home is not None:
-            for connection in [*home.sockets]:
-                _exchange.shut(connection)
+            home.lines.close()
             home.client.close()
 
 
@@ -112,22 +119,25 @@ class AsyncShared:
         Raises:
             ConfigurationError: The client is closed.
         """
+        if self.is_closed:
+            raise ConfigurationError("the client is closed")
         loop = _loop_of_now()
         home = self._homes.get(loop)
         if home is None:
             self._forget_ended_loops()
-            home = Home(self._given or _http.new_async_client(), anyio.Lock)
+            lines = Lines(is_ours=self._given is None)
+            home = Home(self._given or _http.new_async_client(), anyio.Lock, lines)
             self._homes[loop] = home
-        if self.is_closed or home.client.is_closed:
-            raise ConfigurationError("the client is closed")
-        return home
+        return home.checked()
 
     async def close(self) -> None:
         """Close the connections of this event loop; those of an ended one are gone already."""
         self.is_closed = True
-        home = self._homes.pop(_loop_of_now(), None)
-        if home is not None:
-            await home.client.aclose()
+        for home in [*self._homes.values()]:
+            home.lines.close()
+        loop = _loop_of_now()
+        if loop in self._homes:
+            await self._homes.pop(loop).client.aclose()
 
     def _forget_ended_loops(self) -> None:
         for loop in [*self._homes]:

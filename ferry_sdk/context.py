@@ -31,6 +31,7 @@ class Context:
         presented: The token that was sent last.
         sending: The request that was handed over and has not come to an end.
         is_in_doubt: Whether the call may have happened, and it is being found out.
+        is_left: Whether nobody waits for the call any more.
         began: When the call began, on the monotonic clock.
     """
 
@@ -45,6 +46,7 @@ class Context:
     presented: str | None = field(default=None, repr=False)
     sending: Sending | None = None
     is_in_doubt: bool = False
+    is_left: bool = False
     began: float = 0.0
 
     @classmethod

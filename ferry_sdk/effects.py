@@ -132,17 +132,19 @@ class Sending:
     """How far a request has got, by what the HTTP library tells.
 
     Attributes:
-        is_followed: Whether it tells anything at all.
+        is_handed_over: Whether the HTTP library has it.
+        is_followed: Whether the library tells anything at all.
         is_sent: Whether its first byte was about to leave.
     """
 
+    is_handed_over: bool = False
     is_followed: bool = False
     is_sent: bool = False
 
     @property
     def may_have_left(self) -> bool:
         """Whether anything of it may have reached the service; what is not known counts."""
-        return self.is_sent or not self.is_followed
+        return self.is_handed_over and (self.is_sent or not self.is_followed)
 
 
 @dataclass(frozen=True, slots=True)

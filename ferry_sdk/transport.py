@@ -13,6 +13,7 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 from typing_extensions import Self
 
@@ -138,7 +139,7 @@ class Transport:
 
     def _send(self, effect: Send) -> Reply:
         home = self.shared.home()
-        client, exchange = home.client, Exchange(effect, home.sockets)
+        client, exchange = home.client, Exchange(effect, home.lines)
         if effect.until is None:
             return self._exchanged(client, effect, exchange)
         # A time-out of httpx is for one step; only another thread can be left at a moment.
@@ -154,7 +155,7 @@ class Transport:
 
     def _exchanged(self, client: _http.Client, effect: Send, exchange: Exchange) -> Reply:
         try:
-            request = _http.built(client, effect.request, effect.timeout, exchange.trace)
+            request = _http.built(client, effect.request, effect.timeout, exchange.tracing.hear)
             with _http.quiet():
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
             try:
@@ -164,9 +165,10 @@ class Transport:
                         break
                 return exchange.reply()
             finally:
+                exchange.tracing.ends()
                 response.close()
         except Exception as error:
-            failure = exchange.failure(error, is_closed=client.is_closed)
+            failure = exchange.failure(error)
             if failure is None or failure is error:
                 raise
         raise failure
@@ -285,8 +287,9 @@ class AsyncTransport:
         return value
 
     async def _send(self, effect: Send) -> Reply:
-        client = self.shared.home().client
-        exchange = Exchange(effect)
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        home = self.shared.home()
+        client, exchange = home.client, Exchange(effect, home.lines)
         if effect.until is None:
             return await self._exchanged(client, effect, exchange)
         with anyio.move_on_after(_until(effect.until + _GRACE, math.inf)):
@@ -297,7 +300,7 @@ class AsyncTransport:
         self, client: _http.AsyncClient, effect: Send, exchange: Exchange
     ) -> Reply:
         try:
-            request = _http.built(client, effect.request, effect.timeout, exchange.atrace)
+            request = _http.built(client, effect.request, effect.timeout, exchange.tracing.ahear)
             with _http.quiet():
                 response = await client.send(
                     request, stream=True, auth=None, follow_redirects=False
@@ -309,9 +312,10 @@ class AsyncTransport:
                         break
                 return exchange.reply()
             finally:
+                exchange.tracing.ends()
                 await response.aclose()
         except Exception as error:
-            failure = exchange.failure(error, is_closed=client.is_closed)
+            failure = exchange.failure(error)
             if failure is None or failure is error:
                 raise
         raise failure
@@ -379,10 +383,10 @@ def _consulted(effect: Consult[T]) -> T:
 
 
 async def _heard(effect: Consult[T]) -> T:
-    if effect.until is None:
-        return await anyio.to_thread.run_sync(effect.function)
-    with anyio.move_on_after(_until(effect.until + _GRACE, math.inf)):
-        return await anyio.to_thread.run_sync(effect.function, abandon_on_cancel=True)
+    future = _in_a_thread(effect.function)  # it is done even if its task is cancelled by now
+    until = None if effect.until is None else effect.until + _GRACE
+    with anyio.move_on_after(_until(until, math.inf)):
+        return await anyio.to_thread.run_sync(future.result, abandon_on_cancel=True)
     raise RequestTimeoutError("the deadline has passed")
 
 

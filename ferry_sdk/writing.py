@@ -33,6 +33,8 @@ logger = logging.getLogger("ferry_sdk")
 
 READ_BACK_WINDOW = 30.0
 """Seconds that an effect is looked for, where there is no deadline."""
+_LONGEST_RESERVE = 5.0
+"""Seconds before a deadline that are kept for reading back, or a quarter of what there is."""
 
 
 def written(operation: Operation[T], write: Write[T], context: Context) -> Steps[RawResponse[T]]:
@@ -102,10 +104,18 @@ def _recorded(operation: Operation[T], write: Write[T], context: Context) -> Ste
     entry_id: str | None = None
     if journal is not None:
         intent = _intent(operation, write, context)
+        begun: list[str] = []
         try:
-            entry_id = yield from Consult(partial(_begun, journal, intent, context), context.until)
+            yield from Consult(partial(_begin, journal, intent, context, begun), context.until)
         except UnresolvedWriteError as twin:
             return (yield from _settled(write, context, twin))
+        except GeneratorExit:
+            raise
+        except BaseException:
+            context.is_left = True
+            yield from ended(context, begun[0] if begun else None, "not_sent")
+            raise
+        entry_id = begun[0]
     try:
         response = yield from _known_or_doubted(operation, write, context, entry_id)
     except GeneratorExit:
@@ -126,15 +136,11 @@ def _recorded(operation: Operation[T], write: Write[T], context: Context) -> Ste
     return response
 
 
-def _begun(journal: Recorder, intent: Intent, context: Context) -> str:
-    """The entry's id; an intent that is on record too late is taken back, as nobody waits."""
-    entry_id = journal.begin(intent)
-    try:
-        context.within_deadline(context.settings.timeout)
-    except FerryError:
-        journal.end(entry_id, "not_sent")
-        raise
-    return entry_id
+def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:
+    """Put it on record; what is on record too late, when the call was left, is taken back."""
+    begun.append(journal.begin(intent))
+    if context.is_left:
+        journal.end(begun[0], "not_sent")
 
 
 def _intent(operation: Operation[T], write: Write[T], context: Context) -> Intent:
@@ -186,14 +192,27 @@ def _state_after(stop: BaseException, context: Context) -> EndState:
 def _known_or_doubted(
     operation: Operation[T], write: Write[T], context: Context, entry_id: str | None
 ) -> Steps[RawResponse[T]]:
+    whole = context.until
+    if write.read_back is not None:
+        context.until = _before_the_end(context)
     try:
         return (yield from attempted(operation, context))
     except FerryError as failure:
         if failure.outcome != "unknown" or _is_redirect(failure):
             raise
         doubt = failure
+    finally:
+        context.until = whole
     context.is_in_doubt = True
     return (yield from _doubted(operation, write, context, doubt, entry_id))
+
+
+def _before_the_end(context: Context) -> float | None:
+    """When a reply that has not come is given up, so that there is time to read back."""
+    remaining = context.remaining()
+    if remaining is None or context.until is None:
+        return None
+    return context.until - min(_LONGEST_RESERVE, remaining / 4)
 
 
 def _is_redirect(failure: FerryError) -> bool:

@@ -213,7 +213,7 @@ class BookingsGroup(Resource[TransportT_co]):
             Rest.post("booking", "cancel", body=body),
             One(BookingCancellation),
             row,
-            Write(body, subject, read_back(row, subject), guard),
+            Write(subject, subject, read_back(row, subject), guard),
         )
 
     @method

@@ -205,7 +205,7 @@ class McpGroup(Resource[TransportT_co]):
             Mcp.tool("cancel_ticket", body),
             One(TicketCancellation),
             row,
-            Write(body, subject, read_back(row, subject)),
+            Write(subject, subject, read_back(row, subject)),
         )
 
     @method

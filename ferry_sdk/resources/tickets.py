@@ -87,7 +87,7 @@ class TicketsGroup(Resource[TransportT_co]):
             Rest.post("ticket", "cancel", body=body),
             One(TicketCancellation),
             row,
-            Write(body, subject, read_back(row, subject), guard),
+            Write(subject, subject, read_back(row, subject), guard),
         )
 
     @method
