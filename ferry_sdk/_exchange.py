@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from . import _http
+from ._http_client import HttpHead
 from ._tracing import Lines, Tracing
 from .effects import Head, Reply, Send
 from .errors import (
@@ -41,7 +42,7 @@ class Exchange:
         self._body = bytearray()
         self._head: Head | None = None
 
-    def begins(self, response: _http.Response) -> None:
+    def begins(self, response: HttpHead) -> None:
         """Take what comes before the body."""
         self._head = _http.head_of(response)
         stream = response.extensions.get("network_stream")

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import httpx
 
+from ._http_client import AsyncHttpResponse, HttpHead, Requests, RequestT
 from .effects import Head, Headers
 from .errors import (
     ConfigurationError,
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from .facts import Outcome
 
 _is_ours: ContextVar[bool] = ContextVar("ferry_sdk_request", default=False)
-
-Client = httpx.Client
-AsyncClient = httpx.AsyncClient
-Response = httpx.Response
 
 _LIMITS: Final = httpx.Limits(max_connections=200, max_keepalive_connections=50)
 
@@ -66,22 +63,22 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def new_client() -> Client:
+def new_client() -> httpx.Client:
     """A client of the library's own."""
-    return Client(verify=_tls(), limits=_LIMITS, follow_redirects=False)
+    return httpx.Client(verify=_tls(), limits=_LIMITS, follow_redirects=False)
 
 
-def new_async_client() -> AsyncClient:
+def new_async_client() -> httpx.AsyncClient:
     """An async client of the library's own."""
-    return AsyncClient(verify=_tls(), limits=_LIMITS, follow_redirects=False)
+    return httpx.AsyncClient(verify=_tls(), limits=_LIMITS, follow_redirects=False)
 
 
 def built(
-    client: Client | AsyncClient,
+    client: Requests[RequestT],
     request: Request,
     timeout: Timeout,
     trace: Callable[[str, Any], Awaitable[None] | None],
-) -> httpx.Request:
+) -> RequestT:
     """The request in the words of the client's library, which tells `trace` of its steps."""
     return client.build_request(
         request.method,
@@ -130,6 +127,11 @@ for _name in ("httpx", "httpx2"):
     logging.getLogger(_name).addFilter(_as_debug)
 
 
-def head_of(response: Response) -> Head:
+def pieces(response: AsyncHttpResponse) -> AsyncGenerator[bytes, None]:
+    """The body piece by piece; closed by whoever leaves off in the middle."""
+    return cast("AsyncGenerator[bytes, None]", response.aiter_bytes())
+
+
+def head_of(response: HttpHead) -> Head:
     """Status and headers of a reply; a header that comes twice is one list."""
     return Head(response.status_code, Headers(response.headers.items()))

@@ -19,11 +19,12 @@ from anyio.lowlevel import current_token
 from typing_extensions import Self
 
 from . import _http
+from ._http_client import AsyncHttpClient, HttpClient
 from ._tracing import Lines
 from .errors import ConfigurationError
 from .session import Session
 
-ClientT = TypeVar("ClientT", _http.Client, _http.AsyncClient)
+ClientT = TypeVar("ClientT", HttpClient[Any], AsyncHttpClient[Any])
 LockT = TypeVar("LockT", threading.Lock, anyio.Lock)
 
 
@@ -64,13 +65,13 @@ class Shared:
         is_closed: Whether calls are refused.
     """
 
-    def __init__(self, client: _http.Client | None) -> None:
+    def __init__(self, client: HttpClient[Any] | None) -> None:
         self.session = Session()
         self.is_closed = False
         self._given = client
-        self._homes: dict[int, Home[_http.Client, threading.Lock]] = {}
+        self._homes: dict[int, Home[HttpClient[Any], threading.Lock]] = {}
 
-    def home(self) -> Home[_http.Client, threading.Lock]:
+    def home(self) -> Home[HttpClient[Any], threading.Lock]:
         """This process's.
 
         Raises:
@@ -105,15 +106,15 @@ class AsyncShared:
         is_closed: Whether calls are refused.
     """
 
-    def __init__(self, client: _http.AsyncClient | None) -> None:
+    def __init__(self, client: AsyncHttpClient[Any] | None) -> None:
         self.session = Session()
         self.is_closed = False
         self._given = client
-        self._homes: WeakKeyDictionary[Any, Home[_http.AsyncClient, anyio.Lock]] = (
+        self._homes: WeakKeyDictionary[Any, Home[AsyncHttpClient[Any], anyio.Lock]] = (
             WeakKeyDictionary()
         )
 
-    def home(self) -> Home[_http.AsyncClient, anyio.Lock]:
+    def home(self) -> Home[AsyncHttpClient[Any], anyio.Lock]:
         """This event loop's.
 
         Raises:
@@ -142,7 +143,7 @@ class AsyncShared:
     def _forget_ended_loops(self) -> None:
         for loop in [*self._homes]:
             if isinstance(loop, asyncio.AbstractEventLoop) and loop.is_closed():
-                del self._homes[loop]
+                self._homes.pop(loop).lines.drop()
 
 
 def _loop_of_now() -> Any:  # noqa: ANN401 -- of asyncio or of trio

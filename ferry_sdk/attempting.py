@@ -85,9 +85,8 @@ def _record(failure: FerryError, name: str) -> Attempt:
 def _secrets(operation: Operation[T], context: Context) -> Iterable[str]:
     settings = context.settings
     tokens = (settings.token, settings.organisation_token)
-    shown = {token.shown for token in tokens if token is not None}
-    known = {token for token in (*shown, context.presented) if token is not None}
-    known = {token for token in known if len(token) >= _SHORTEST_TOKEN}
+    shown = {token.shown for token in tokens if token is not None and token.shown}
+    known = {token for token in {*shown, *context.presented} if len(token) >= _SHORTEST_TOKEN}
     return sorted(operation.call.secrets() | known, key=len, reverse=True)
 
 

@@ -28,8 +28,7 @@ from .settings import DEFAULT_TIMEOUT, read_settings
 from .transport import AsyncRawTransport, AsyncTransport, RawTransport, Transport
 
 if TYPE_CHECKING:
-    from ._http import AsyncClient as AsyncHttpClient
-    from ._http import Client as HttpClient
+    from ._http_client import AsyncHttpClient, HttpClient
     from .effects import Timeout
 
 
@@ -185,7 +184,7 @@ class Ferry(Client[Transport]):
         deadline: float | None = None,
         max_retries: int = 2,
         read_only: bool = False,
-        http_client: HttpClient | None = None,
+        http_client: HttpClient[Any] | None = None,
         default_headers: Mapping[str, str] | None = None,
         journal: Recorder | None = None,
     ) -> None:
@@ -286,7 +285,7 @@ class AsyncFerry(Client[AsyncTransport]):
         deadline: float | None = None,
         max_retries: int = 2,
         read_only: bool = False,
-        http_client: AsyncHttpClient | None = None,
+        http_client: AsyncHttpClient[Any] | None = None,
         default_headers: Mapping[str, str] | None = None,
         journal: Recorder | None = None,
     ) -> None:

@@ -14,6 +14,9 @@ from .facts import Attempt
 from .session import Session
 from .settings import Settings
 
+_LONGEST_RESERVE = 5.0
+"""Seconds before a deadline that are kept for reading back, or a quarter of what there is."""
+
 
 @dataclass(slots=True)
 class Context:
@@ -28,9 +31,10 @@ class Context:
         now: Seconds since the epoch, by this machine.
         until: When the call has to be over, on the monotonic clock.
         attempts: What was tried so far.
-        presented: The token that was sent last.
+        presented: The tokens that were sent, the last one last.
         sending: The request that was handed over and has not come to an end.
         is_in_doubt: Whether the call may have happened, and it is being found out.
+        keeps_reserve: Whether a request is given up some time before the call has to be over.
         is_left: Whether nobody waits for the call any more.
         began: When the call began, on the monotonic clock.
     """
@@ -43,9 +47,10 @@ class Context:
     now: Callable[[], float] = time.time
     until: float | None = None
     attempts: list[Attempt] = field(default_factory=list[Attempt])
-    presented: str | None = field(default=None, repr=False)
+    presented: list[str] = field(default_factory=list[str], repr=False)
     sending: Sending | None = None
     is_in_doubt: bool = False
+    keeps_reserve: bool = False
     is_left: bool = False
     began: float = 0.0
 
@@ -102,10 +107,11 @@ class Context:
         Raises:
             RequestTimeoutError: The deadline has passed.
         """
-        timeout = self.within_deadline(self.settings.timeout)
+        until = self._until()
+        timeout = self.within(until)
         self.sending = Sending()
         try:
-            reply = yield from Send(request, timeout, listener, self.until, self.sending)
+            reply = yield from Send(request, timeout, listener, until, self.sending)
         except FerryError:
             self.sending = None
             raise
@@ -113,15 +119,16 @@ class Context:
         self.session.hear(reply.headers.get("date"), self.now())
         return reply
 
-    def within_deadline(self, timeout: Timeout) -> Timeout:
-        """Time-outs that do not outlast the call.
+    def within(self, until: float | None) -> Timeout:
+        """The time-outs, none of which outlasts a moment.
 
         Raises:
-            RequestTimeoutError: The deadline has passed.
+            RequestTimeoutError: It has passed.
         """
-        remaining = self.remaining()
-        if remaining is None:
+        timeout = self.settings.timeout
+        if until is None:
             return timeout
+        remaining = until - self.clock()
         if remaining <= 0:
             raise RequestTimeoutError("the deadline has passed")
         return Timeout(
@@ -130,6 +137,13 @@ class Context:
                 for limit in (timeout.connect, timeout.read, timeout.write, timeout.pool)
             )
         )
+
+    def _until(self) -> float | None:
+        """When the next request has to be over, so that there is time to read back."""
+        remaining = self.remaining()
+        if self.until is None or remaining is None or not self.keeps_reserve:
+            return self.until
+        return self.until - min(_LONGEST_RESERVE, max(0.0, remaining) / 4)
 
 
 def _conventions(settings: Settings, correlation_id: str) -> dict[str, str]:

@@ -133,18 +133,22 @@ class Sending:
 
     Attributes:
         is_handed_over: Whether the HTTP library has it.
-        is_followed: Whether the library tells anything at all.
+        is_own: Whether it is a library of ours, which tells of every step.
+        is_followed: Whether the library has told of a step.
         is_sent: Whether its first byte was about to leave.
     """
 
     is_handed_over: bool = False
+    is_own: bool = False
     is_followed: bool = False
     is_sent: bool = False
 
     @property
     def may_have_left(self) -> bool:
         """Whether anything of it may have reached the service; what is not known counts."""
-        return self.is_handed_over and (self.is_sent or not self.is_followed)
+        if self.is_own or self.is_followed:
+            return self.is_sent
+        return self.is_handed_over
 
 
 @dataclass(frozen=True, slots=True)

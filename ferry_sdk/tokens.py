@@ -20,8 +20,9 @@ def authorisation(context: Context, authority: Authority) -> Steps[str]:
     secret = context.settings.secret(authority)
     if secret.shown is None:
         yield from _replaced(context, authority, None)
-    context.presented = secret.shown
-    return f"Bearer {secret.shown}"
+    token = secret.shown or ""
+    context.presented.append(token)
+    return f"Bearer {token}"
 
 
 def can_renew(context: Context, authority: Authority, failure: FerryError) -> bool:
@@ -32,7 +33,7 @@ def can_renew(context: Context, authority: Authority, failure: FerryError) -> bo
 
 def renewed(context: Context, authority: Authority) -> Steps[None]:
     """Ask for a new token in place of the one presented, unless another call has done so."""
-    yield from _replaced(context, authority, context.presented)
+    yield from _replaced(context, authority, context.presented[-1])
 
 
 def _replaced(context: Context, authority: Authority, old: str | None) -> Steps[None]:

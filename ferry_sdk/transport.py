@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
+from contextlib import aclosing
 from contextvars import copy_context
 from functools import partial
 from inspect import isawaitable
@@ -20,6 +21,7 @@ from typing_extensions import Self
 from . import _flights, _http
 from ._exchange import Exchange
 from ._files import saved
+from ._http_client import AsyncHttpClient, HttpClient
 from ._sharing import AsyncShared, Shared
 from .effects import Ask, Consult, Effect, InTurn, Reply, Save, Send, Sleep, Steps, Together
 from .errors import (
@@ -51,7 +53,7 @@ class Transport:
     def __init__(
         self,
         settings: Settings,
-        client: _http.Client | None = None,
+        client: HttpClient[Any] | None = None,
         shared: Shared | None = None,
     ) -> None:
         self.settings = settings
@@ -153,7 +155,7 @@ class Transport:
             raise exchange.given_up()
         return future.result()
 
-    def _exchanged(self, client: _http.Client, effect: Send, exchange: Exchange) -> Reply:
+    def _exchanged(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         try:
             request = _http.built(client, effect.request, effect.timeout, exchange.tracing.hear)
             with _http.quiet():
@@ -185,7 +187,7 @@ class AsyncTransport:
     def __init__(
         self,
         settings: Settings,
-        client: _http.AsyncClient | None = None,
+        client: AsyncHttpClient[Any] | None = None,
         shared: AsyncShared | None = None,
     ) -> None:
         self.settings = settings
@@ -297,7 +299,7 @@ class AsyncTransport:
         raise exchange.given_up()
 
     async def _exchanged(
-        self, client: _http.AsyncClient, effect: Send, exchange: Exchange
+        self, client: AsyncHttpClient[Any], effect: Send, exchange: Exchange
     ) -> Reply:
         try:
             request = _http.built(client, effect.request, effect.timeout, exchange.tracing.ahear)
@@ -307,9 +309,10 @@ class AsyncTransport:
                 )
             try:
                 exchange.begins(response)
-                async for chunk in response.aiter_bytes():
-                    if exchange.feed(chunk):
-                        break
+                async with aclosing(_http.pieces(response)) as chunks:
+                    async for chunk in chunks:
+                        if exchange.feed(chunk):
+                            break
                 return exchange.reply()
             finally:
                 exchange.tracing.ends()

@@ -33,8 +33,6 @@ logger = logging.getLogger("ferry_sdk")
 
 READ_BACK_WINDOW = 30.0
 """Seconds that an effect is looked for, where there is no deadline."""
-_LONGEST_RESERVE = 5.0
-"""Seconds before a deadline that are kept for reading back, or a quarter of what there is."""
 
 
 def written(operation: Operation[T], write: Write[T], context: Context) -> Steps[RawResponse[T]]:
@@ -192,27 +190,15 @@ def _state_after(stop: BaseException, context: Context) -> EndState:
 def _known_or_doubted(
     operation: Operation[T], write: Write[T], context: Context, entry_id: str | None
 ) -> Steps[RawResponse[T]]:
-    whole = context.until
-    if write.read_back is not None:
-        context.until = _before_the_end(context)
+    context.keeps_reserve = write.read_back is not None
     try:
         return (yield from attempted(operation, context))
     except FerryError as failure:
         if failure.outcome != "unknown" or _is_redirect(failure):
             raise
         doubt = failure
-    finally:
-        context.until = whole
-    context.is_in_doubt = True
+    context.keeps_reserve, context.is_in_doubt = False, True
     return (yield from _doubted(operation, write, context, doubt, entry_id))
-
-
-def _before_the_end(context: Context) -> float | None:
-    """When a reply that has not come is given up, so that there is time to read back."""
-    remaining = context.remaining()
-    if remaining is None or context.until is None:
-        return None
-    return context.until - min(_LONGEST_RESERVE, remaining / 4)
 
 
 def _is_redirect(failure: FerryError) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, settings
 
+from tests.support import injected
 from tests.support.both import Clients
 
 if TYPE_CHECKING:
@@ -26,6 +27,59 @@ settings.load_profile("any machine")
 
 for name in [name for name in os.environ if name.startswith("FERRY_")]:
     del os.environ[name]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--http-client",
+        choices=[*injected.LIBRARIES],
+        help="give every client of the tests an HTTP client of this library, as a caller would",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "own_http_client(reason): --http-client leaves the clients of this test alone"
+    )
+    if name := config.getoption("--http-client"):
+        injected.known_to_tests(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def injection(pytestconfig: pytest.Config) -> Iterator[injected.Injection | None]:
+    name = pytestconfig.getoption("--http-client")
+    if not name:
+        yield None
+        return
+    clients = injected.Injection(name)
+    with clients.everywhere():
+        yield clients
+
+
+@pytest.fixture(autouse=True)
+def injection_of_this_test(
+    request: pytest.FixtureRequest, injection: injected.Injection | None
+) -> None:
+    if injection is not None:
+        injection.paused = request.node.get_closest_marker("own_http_client") is not None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how often what is not counted as a test was done."""
+    counts: dict[str, int] = {}
+    for report in terminalreporter.stats.get("passed", ()):
+        for name, count in report.user_properties:
+            counts[name] = counts.get(name, 0) + count
+    for name, count in counts.items():
+        terminalreporter.write_line(f"{name}: {count}")
+
+
+@pytest.fixture(scope="module")
+def read_back_once() -> Iterator[None]:
+    """An effect is looked for once, not for half a minute."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ferry_sdk.writing.READ_BACK_WINDOW", 0.2)
+        yield
 
 
 @pytest.fixture(scope="session")

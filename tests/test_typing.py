@@ -43,7 +43,8 @@ def mypy(tmp_path_factory) -> set[tuple[str, int, str]]:
 @pytest.fixture(scope="module")
 def pyright() -> set[tuple[str, int, str]]:
     """File, line and words of every error of pyright's."""
-    said = json.loads(run("pyright", "--outputjson", *GOOD, MISTAKES))
+    here = ("--pythonpath", sys.executable)
+    said = json.loads(run("pyright", *here, "--outputjson", *GOOD, MISTAKES))
     assert said["summary"]["filesAnalyzed"] == len(GOOD) + 1
     return {
         (Path(one["file"]).name, one["range"]["start"]["line"] + 1, one["message"])

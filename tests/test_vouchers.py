@@ -262,7 +262,7 @@ def test_nothing_of_the_caller_goes_to_a_foreign_address(
     [
         *("http://ferry.example/v.pdf", "http://cdn.example/v.pdf", "ftp://a/v.pdf", "/v.pdf"),
         *("file:///etc/hostname", "", "cdn.example/v.pdf", "https://", "https://[", "https://a:b/"),
-        *(" https://ferry.example/v.pdf", "\nhttps://ferry.example/v.pdf", "https://xn--/v.pdf"),
+        *(" https://ferry.example/v.pdf", "\nhttps://ferry.example/v.pdf", "https://xn--../v.pdf"),
     ],
 )
 def test_an_address_without_https_is_unexpected_and_not_asked(

@@ -43,10 +43,7 @@ def open_session(context: Context) -> Steps[None]:
 def renew_session(context: Context, generation: int) -> Steps[None]:
     """Make a new handshake, unless another call has made one since that generation."""
     aside = replace(context)  # of the call itself nothing is sent meanwhile
-    try:
-        yield from InTurn(_TURN, lambda: _renew(aside, generation), context.until)
-    finally:
-        context.presented = aside.presented
+    yield from InTurn(_TURN, lambda: _renew(aside, generation), context.until)
 
 
 def _renew(context: Context, generation: int) -> Steps[None]:

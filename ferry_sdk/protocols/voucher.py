@@ -97,7 +97,7 @@ def _fetched(url: str, context: Context) -> Steps[Reply]:
 
 
 def _got(url: str, headers: Mapping[str, str], context: Context) -> Steps[Reply]:
-    timeout = context.within_deadline(context.settings.timeout)
+    timeout = context.within(context.until)
     try:
         return (yield from Send(Request("GET", url, headers), timeout, until=context.until))
     except ConfigurationError:

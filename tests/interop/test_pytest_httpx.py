@@ -13,6 +13,8 @@ from ferry_sdk import AsyncFerry, ConnectionFailedError, Ferry, OutcomeUnknownEr
 if TYPE_CHECKING:
     from pytest_httpx import HTTPXMock
 
+pytestmark = pytest.mark.own_http_client(reason="it stands in for transports of httpx alone")
+
 URL = "https://ferry.example"
 PORTS: Any = {"ports": [{"code": "FRMRS", "name": "Marseille", "country": "FR"}]}
 

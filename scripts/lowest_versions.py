@@ -1,0 +1,27 @@
+"""Print the lowest versions that pyproject.toml allows, as constraints for pip and uv."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+written = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
+project = written["project"]
+named = [*project["dependencies"], *written["dependency-groups"]["test"]]
+for extra in project["optional-dependencies"].values():
+    named += extra
+
+for requirement in map(Requirement, named):
+    if requirement.name == project["name"]:
+        continue
+    lowest = [one.version for one in requirement.specifier if one.operator == ">="]
+    if not lowest:
+        sys.exit(f"pyproject.toml says no lowest version of {requirement.name}.")
+    print(f"{requirement.name}=={lowest[0]}")

@@ -1,0 +1,256 @@
+"""A service of real sockets that does, connection after connection, what a script says."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import Self
+
+from tests.support import samples
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+
+    Script = Callable[["Connection"], None]
+
+_LONG = 20.0
+"""Seconds after which nothing of a test can be right any more."""
+
+_ANSWERS: dict[str, Any] = {
+    "GET /api/port": {"ports": []},
+    "POST /api/booking": samples.BOOKING_CREATED,
+    "POST /api/booking/confirm": samples.BOOKING_CONFIRMATION,
+    "GET /api/booking/bo-1": {**samples.BOOKING, "stage": "ticketed"},
+}
+
+
+class Service:
+    """Listens on a free port of this machine; the last script is every later connection's.
+
+    Attributes:
+        asked: Method and path of every request that was read whole, in order.
+        tunnels: What a client asked a proxy to be connected with.
+        heard: Bytes of requests that arrived, whole or not.
+        stopped: Set when the service is closed: what hangs may end.
+    """
+
+    def __init__(self, *scripts: Script, listening: bool = True, backlog: int = 16) -> None:
+        self.asked: list[str] = []
+        self.tunnels: list[str] = []
+        self.heard = 0
+        self.stopped = threading.Event()
+        self._backlog = backlog
+        self._scripts = list(scripts)
+        self._threads: list[threading.Thread] = []
+        self._connections: list[Connection] = []
+        self._open = ExitStack()
+        self._listener = self._open.enter_context(socket.socket())
+        self._listener.bind(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        if listening:
+            self.listen()
+
+    def listen(self) -> None:
+        """Let connections come."""
+        self._listener.listen(self._backlog)
+        self.accept()
+
+    def accept(self) -> None:
+        """Take the connections that come."""
+        self._start(self._accepting)
+
+    def refuse(self) -> None:
+        """Let no more connections come."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+
+    @property
+    def listener(self) -> socket.socket:
+        """What is connected with."""
+        return self._listener
+
+    @property
+    def url(self) -> str:
+        """Its address without TLS."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def secure_url(self) -> str:
+        """Its address with TLS."""
+        return f"https://localhost:{self.port}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopped.set()
+        self.refuse()
+        for connection in self._connections:
+            connection.close()
+        for thread in self._threads:
+            thread.join(_LONG)
+        self._open.close()
+
+    def _start(self, target: Callable[..., None], *arguments: object) -> None:
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accepting(self) -> None:
+        with suppress(OSError):
+            while not self.stopped.is_set():
+                accepted, _ = self._listener.accept()
+                connection = Connection(self, accepted)
+                self._connections.append(connection)
+                script = self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
+                self._start(self._follow, script, connection)
+
+    @staticmethod
+    def _follow(script: Script, connection: Connection) -> None:
+        with suppress(OSError):
+            script(connection)
+        connection.close()
+
+
+class Connection:
+    """One accepted connection.
+
+    Attributes:
+        service: Whose it is.
+        socket: The socket, of TLS once it was secured.
+    """
+
+    def __init__(self, service: Service, accepted: socket.socket) -> None:
+        accepted.settimeout(_LONG)
+        self.service = service
+        self.socket = accepted
+        self._unread = b""
+
+    def receive(self, most: int = 65536) -> bytes:
+        """Some bytes of the client's; none when it has closed."""
+        received = self.socket.recv(most)
+        self.service.heard += len(received)
+        return received
+
+    def request(self) -> str | None:
+        """Read a request whole; None where the client closes instead."""
+        head = self._until(b"\r\n\r\n")
+        if head is None:
+            return None
+        length = next(
+            (
+                int(line.partition(b":")[2])
+                for line in head.split(b"\r\n")
+                if line.lower().startswith(b"content-length:")
+            ),
+            0,
+        )
+        while len(self._unread) < length:
+            received = self.receive()
+            if not received:
+                return None
+            self._unread += received
+        self._unread = self._unread[length:]
+        method, target = head.split(b" ", 2)[:2]
+        _, is_absolute, path = target.decode().rpartition("://")
+        path = "/" + path.partition("/")[2] if is_absolute else path
+        line = f"{method.decode()} {path}"
+        (self.service.tunnels if method == b"CONNECT" else self.service.asked).append(line)
+        return line
+
+    def send(self, status: str, body: bytes = b"", *, length: int | None = None) -> None:
+        """Send a reply; a length that is not the body's can be said."""
+        size = len(body) if length is None else length
+        self.socket.sendall(b"HTTP/1.1 %b\r\ncontent-length: %d\r\n" % (status.encode(), size))
+        self.socket.sendall(b"content-type: application/json\r\n\r\n" + body)
+
+    def secure(self, context: ssl.SSLContext) -> None:
+        """Go on with TLS."""
+        self.socket = context.wrap_socket(self.socket, server_side=True)
+
+    def reset(self) -> None:
+        """Close with a reset."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.close()
+
+    def close(self) -> None:
+        """Close in order."""
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
+    def _until(self, end: bytes) -> bytes | None:
+        while end not in self._unread:
+            received = self.receive()
+            if not received:
+                return None
+            self._unread += received
+        found, _, self._unread = self._unread.partition(end)
+        return found
+
+
+def answer_to(line: str) -> bytes:
+    """The body of the reply to a request."""
+    return json.dumps(_ANSWERS[line]).encode()
+
+
+def serve(connection: Connection) -> None:
+    """Answer everything."""
+    while line := connection.request():
+        connection.send("200 OK", answer_to(line))
+
+
+def serve_once(connection: Connection) -> None:
+    """Answer one request and close, unannounced."""
+    connection.send("200 OK", answer_to(connection.request() or ""))
+
+
+def hang(connection: Connection) -> None:
+    """Say nothing."""
+    connection.service.stopped.wait(_LONG)
+
+
+def cut(connection: Connection) -> None:
+    """Close at once."""
+    connection.close()
+
+
+def in_turn(*scripts: Script) -> Script:
+    """One script after the other on the same connection."""
+
+    def followed(connection: Connection) -> None:
+        for script in scripts:
+            script(connection)
+
+    return followed
+
+
+def over_tls(context: ssl.SSLContext, script: Script = serve) -> Script:
+    """The script behind a handshake."""
+    return in_turn(lambda connection: connection.secure(context), script)
+
+
+def read_request(connection: Connection) -> None:
+    """Read a request and leave it unanswered."""
+    connection.request()
+
+
+def read_bytes(count: int) -> Script:
+    """Read the first bytes of a request and no more."""
+
+    def read(connection: Connection) -> None:
+        for _ in range(count):
+            connection.receive(1)
+
+    return read
+
+
+def reset(connection: Connection) -> None:
+    """Close with a reset."""
+    connection.reset()

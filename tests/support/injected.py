@@ -1,0 +1,90 @@
+"""What a run with `--http-client` changes: which library it is, and clients of it for everyone."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import patch
+from weakref import WeakKeyDictionary
+
+import httpx
+import httpx2
+
+from ferry_sdk import AsyncFerry, Ferry
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Generator, Mapping
+    from types import ModuleType
+
+LIBRARIES: Final[Mapping[str, ModuleType]] = {"httpx": httpx, "httpx2": httpx2}
+"""The libraries themselves, whatever the tests know as httpx."""
+
+
+def known_to_tests(name: str) -> None:
+    """Let the tests' `import httpx` give the library of that name."""
+    # The package is loaded already and keeps the real one, which its own clients are of.
+    sys.modules["httpx"] = LIBRARIES[name]
+
+
+class Injection:
+    """Gives an `http_client` to every `Ferry` and `AsyncFerry` that is made without one.
+
+    Attributes:
+        paused: Whether clients are left as they are.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._library: Any = LIBRARIES[name]
+        self._given: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self.paused = False
+
+    @contextmanager
+    def everywhere(self) -> Generator[None]:
+        """The block in which clients are given one."""
+        with (
+            patch.object(Ferry, "__init__", self._giving(Ferry.__init__, self._library.Client)),
+            patch.object(Ferry, "close", self._closing(Ferry.close)),
+            patch.object(
+                AsyncFerry, "__init__", self._giving(AsyncFerry.__init__, self._library.AsyncClient)
+            ),
+            patch.object(AsyncFerry, "aclose", self._closing_async(AsyncFerry.aclose)),
+        ):
+            yield
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        context: ssl.SSLContext = self._library.create_ssl_context()
+        return context
+
+    def _giving(self, init: Callable[..., None], kind: Callable[..., Any]) -> Callable[..., None]:
+        @wraps(init)
+        def made(ferry: Any, *args: Any, **settings: Any) -> None:
+            if self.paused or settings.get("http_client") is not None:
+                init(ferry, *args, **settings)
+                return
+            http_client = kind(verify=self._tls)
+            init(ferry, *args, **settings | {"http_client": http_client})
+            self._given[ferry] = http_client
+
+        return made
+
+    def _closing(self, close: Callable[[Any], None]) -> Callable[[Any], None]:
+        @wraps(close)
+        def closed(ferry: Any) -> None:
+            close(ferry)
+            if ferry in self._given:
+                self._given[ferry].close()
+
+        return closed
+
+    def _closing_async(self, aclose: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        @wraps(aclose)
+        async def closed(ferry: Any) -> None:
+            await aclose(ferry)
+            if ferry in self._given:
+                await self._given[ferry].aclose()
+
+        return closed
