@@ -124,7 +124,7 @@ class AsyncShared:
             raise ConfigurationError("the client is closed")
         loop = _loop_of_now()
         home = self._homes.get(loop)
-        if home is None:
+        if home is None or home.lines.pid != os.getpid():
             self._forget_ended_loops()
             lines = Lines(is_ours=self._given is None)
             home = Home(self._given or _http.new_async_client(), anyio.Lock, lines)
@@ -137,7 +137,7 @@ class AsyncShared:
         for home in [*self._homes.values()]:
             home.lines.close()
         loop = _loop_of_now()
-        if loop in self._homes:
+        if loop in self._homes and self._homes[loop].lines.pid == os.getpid():
             await self._homes.pop(loop).client.aclose()
 
     def _forget_ended_loops(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,14 +19,16 @@ from .errors import ConnectionFailedError, RequestTimeoutError
 
 @dataclass(slots=True)
 class Lines:
-    """The connections of one HTTP client.
+    """The connections of one HTTP client, in one process.
 
     Attributes:
         is_ours: Whether the client is the library's own, which tells of every step.
+        pid: The process; what its child does must not reach them.
         is_closed: Whether nothing may be sent any more.
     """
 
     is_ours: bool
+    pid: int = field(default_factory=os.getpid)
     is_closed: bool = False
     _sockets: WeakSet[socket] = field(default_factory=WeakSet[socket])
 
@@ -38,8 +41,9 @@ class Lines:
     def close(self) -> None:
         """End all of them under those who read from them."""
         self.is_closed = True
-        for connection in [*self._sockets]:
-            shut(connection)
+        if self.pid == os.getpid():
+            for connection in [*self._sockets]:
+                shut(connection)
 
     def drop(self) -> None:
         """Close all of them, where nobody is left who could."""

@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import httpx
+
 from ferry_sdk import (
     AsyncFerry,
     Ferry,
@@ -12,6 +16,9 @@ from ferry_sdk import (
     Selection,
     Ticket,
 )
+
+if TYPE_CHECKING:
+    import httpx2
 
 
 def sync_mistakes(ferry: Ferry) -> None:
@@ -62,3 +69,9 @@ def inputs() -> None:
     three: PassengerDict = {"type": "Adult", "first_name": "A", "lastname": "B"}  # MISTAKE: key
     Selection(availability_id="a", tariff_id="t")  # MISTAKE: a place is missing
     Selection(availability_id=1, tariff_id="t", place_id="p")  # MISTAKE: an id is a text
+
+
+def http_clients(waits: httpx.Client, awaits: httpx2.AsyncClient) -> None:
+    Ferry("t", http_client=awaits)  # MISTAKE: one that is awaited
+    AsyncFerry("t", http_client=waits)  # MISTAKE: one that is not awaited
+    Ferry("t", http_client=httpx.HTTPTransport())  # MISTAKE: a transport
