@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 _LAST_LOOK = 0.25
 """Seconds kept for a last look before time is up."""
+_SHORTEST = 0.25
+"""Seconds that a pause has at the least; the service tells the time in whole seconds only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,4 +103,4 @@ def _until_due(pause: float, context: Context, wait: Wait, seen: object) -> floa
     """The pause, cut short where a change is due."""
     now = context.now() + context.session.skew
     ahead = (moment.timestamp() - now for moment in wait.due(seen))
-    return min((seconds for seconds in ahead if 0 < seconds < pause), default=pause)
+    return min([pause, *(max(seconds, _SHORTEST) for seconds in ahead if seconds > 0)])

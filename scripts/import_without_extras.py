@@ -59,4 +59,4 @@ for module, name in HINTS.items():
     hint = f"ferry-sdk[{module.rpartition('.')[2]}]"
     if hint not in missing_extra(module, name):
         sys.exit(f"{module} does not say that {hint} is missing: {missing_extra(module, name)}")
-print(f"{len(modules)} modules imported, both clients made; {' and '.join(HINTS)} name their extra.")
+print(f"{len(modules)} modules imported, both clients made; the wings name their extras.")

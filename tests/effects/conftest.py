@@ -1,0 +1,18 @@
+"""Fixtures of the effect test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.effects.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def world() -> Iterator[World]:
+    with World() as made:
+        yield made

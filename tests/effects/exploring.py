@@ -1,0 +1,84 @@
+"""Schedules run one after the other, judged, and the broken promises gathered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hypothesis import Phase, given, seed, settings
+
+from .judging import SOFT, Judgement
+from .running import run
+from .schedules import Schedule, schedules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hypothesis.strategies import SearchStrategy
+
+    from .world import World
+
+TRIES = 3
+"""How often a schedule is run before what a slow machine may have caused is believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A schedule that broke promises.
+
+    Attributes:
+        schedule: Its text is the expression that makes it again.
+        violations: Which.
+    """
+
+    schedule: Schedule
+    violations: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.schedule!r}", *(f"    {one}" for one in self.violations)])
+
+
+def judged(world: World, schedule: Schedule) -> list[str]:
+    """The promises that a schedule breaks; what time may be to blame for is given another try."""
+    violations: list[str] = []
+    for _ in range(TRIES):
+        violations = Judgement(schedule, run(world, schedule)).violations()
+        if not violations or not all(one.startswith(SOFT) for one in violations):
+            break
+    return violations
+
+
+def explored(
+    world: World, operations: tuple[str, ...], numbers: Iterable[int], *, is_async: bool
+) -> tuple[int, list[Finding]]:
+    """Run the schedules of these numbers; how many were run, and what was found.
+
+    Args:
+        world: Where.
+        operations: Which calls.
+        numbers: One number makes one schedule, always the same.
+        is_async: Whether the clients are async.
+    """
+    findings: list[Finding] = []
+    ran = 0
+    for number in numbers:
+        schedule = generated(schedules(operations, is_async=is_async), number)
+        violations = judged(world, schedule)
+        ran += 1
+        if violations:
+            findings.append(Finding(schedule, tuple(violations)))
+    return ran, findings
+
+
+def generated(strategy: SearchStrategy[Schedule], number: int) -> Schedule:
+    """One schedule, drawn without regard to any other: hypothesis varies what it drew before."""
+    drawn: list[Schedule] = []
+
+    @seed(number)
+    @settings(max_examples=2, phases=[Phase.generate], database=None)
+    @given(strategy)
+    def draw(schedule: Schedule) -> None:
+        drawn.append(schedule)
+
+    draw()
+    return drawn[-1]  # the first is the simplest there is

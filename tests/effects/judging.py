@@ -1,0 +1,221 @@
+"""What a client said about a call, held against what came about: every promise that was broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError
+
+from .passages import (
+    correlation_of,
+    is_refused,
+    is_turned_away,
+    lacked_session,
+    operation_of,
+    status_of,
+)
+from .schedules import EFFECTS, Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.cutting_harms import Passage
+
+    from .evidence import Evidence, Told
+
+SLACK = 0.3
+"""Seconds that a call may be past its deadline."""
+
+SOFT = "perhaps "
+
+_REDIRECTION = range(300, 400)
+
+
+class Judgement:
+    """A schedule's evidence, looked at.
+
+    Args:
+        schedule: What was run.
+        evidence: What is known of it.
+    """
+
+    def __init__(self, schedule: Schedule, evidence: Evidence) -> None:
+        self.schedule = schedule
+        self.evidence = evidence
+        self.writes = self._writes()
+        self.effects = [
+            effect
+            for effect in evidence.effects
+            if effect.operation == EFFECTS.get(schedule.operation)
+        ]
+
+    def violations(self) -> list[str]:
+        """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
+        return [*self._of_all(), *(one for told in self.evidence.told for one in self._of(told))]
+
+    def _of_all(self) -> Iterator[str]:
+        yield from self.evidence.noise
+        if len(self.evidence.told) != self.schedule.callers:
+            yield f"{self.schedule.callers} callers were told {len(self.evidence.told)} times"
+        if len(self.evidence.effects) > len(self.effects):
+            yield f"something else was done: {self.evidence.effects}"
+        if len(self.effects) > 1:
+            yield f"it was done {len(self.effects)} times"
+        calls = {correlation_of(one) for one in self.writes}
+        for call in calls:
+            for passage in self._writes_of(call)[:-1]:
+                if not is_turned_away(passage):
+                    yield f"it was sent again, though this may have been done: {passage}"
+        if len(calls) > 1 and self.schedule.is_async and not self.schedule.is_guarded:
+            yield f"{SOFT}two tasks at once made two requests: {self.writes}"
+        yield from self._of_recoveries()
+        yield from self._of_records()
+
+    def _of(self, told: Told) -> Iterator[str]:
+        if told.seconds > self.schedule.deadline + SLACK:
+            yield f"{SOFT}late: {told.seconds:.3f} s, deadline {self.schedule.deadline} s"
+        error = told.error
+        if error is not None and not isinstance(error, FerryError):
+            yield f"an error of another family: {error!r}"
+        elif self.schedule.is_write:
+            yield from self._of_attempts(told)
+            yield from self._of_result(told) if error is None else self._of_error(error)
+        elif error is None:
+            yield from self._of_reading(told)
+        elif isinstance(error, OutcomeUnknownError):
+            yield f"a read of unknown outcome: {error!r}"
+        elif not self._could_be_sent and error.outcome != "not_sent":
+            yield f"{SOFT}{error.outcome}, though no connection came about: {error!r}"
+
+    @property
+    def _could_be_sent(self) -> bool:
+        """Whether the proxy saw anything at all."""
+        return bool(self.evidence.passages) or self.evidence.accepted > 0
+
+    def _of_result(self, told: Told) -> Iterator[str]:
+        if len(self.effects) != 1:
+            yield f"done, said the client, and it was done {len(self.effects)} times: {told.value}"
+            return
+        effect, value = self.effects[0], told.value
+        ids = {getattr(value, "booking_id", None), getattr(value, "ticket_id", None)}
+        if effect.subject not in ids:
+            yield f"done to {effect.subject}, and said of {value}"
+        if getattr(value, "read_back", False) and any(
+            one.was_answered and status_of(one) in {200, 201} and not self.schedule.troubles
+            for one in self.writes
+        ):
+            yield f"{SOFT}read back, though the reply arrived: {value}"
+
+    def _of_error(self, error: FerryError) -> Iterator[str]:
+        mine = self._writes_of(error.correlation_id)
+        is_mine = self.effects and (mine or self.schedule.callers == 1)
+        if error.outcome == "not_sent":
+            if is_mine:
+                yield f"not sent, said the client, and it was done: {error!r}"
+            elif not all(is_turned_away(one) for one in mine):
+                yield f"not sent, said the client, and it arrived: {error!r} {mine}"
+        elif error.outcome == "rejected":
+            if is_mine and self.schedule.callers == 1:
+                yield f"rejected, said the client, and it was done: {error!r}"
+            elif not all(is_refused(one) for one in mine):
+                yield f"rejected, said the client, and a request has no refusal: {error!r} {mine}"
+            elif not any(is_refused(one) for one in self.evidence.passages):
+                yield f"rejected, said the client, and nothing was refused: {error!r}"
+        elif error.outcome == "unknown":
+            yield from self._of_unknown(error)
+        else:
+            yield f"an outcome of no known name: {error.outcome!r}"
+
+    def _of_unknown(self, error: FerryError) -> Iterator[str]:
+        redirected = any(status_of(one) in _REDIRECTION for one in self.writes)
+        is_redirect = isinstance(error, UnexpectedResponseError) and error.is_redirect
+        if not isinstance(error, OutcomeUnknownError) and not (is_redirect and redirected):
+            yield f"an unknown outcome that is no OutcomeUnknownError: {error!r}"
+        may_have_been = any(harm.kind == "close" for harm in self.schedule.harms) or any(
+            operation_of(one) == "?" for one in self.evidence.passages
+        )
+        if all(is_refused(one) for one in self.writes) and not may_have_been:
+            yield f"{SOFT}unknown, said the client, and no request of it was left open: {error!r}"
+
+    def _of_attempts(self, told: Told) -> Iterator[str]:
+        if told.attempts is None or self.schedule.callers > 1:
+            return
+        sent = [
+            one for one in told.attempts if one.sent and one.operation == self.schedule.operation
+        ]
+        # A session that was gone is renewed within one attempt.
+        seen = [one for one in self.writes if not lacked_session(one)]
+        if len(sent) < len(seen):
+            yield f"{len(seen)} requests were seen, attempts tell of {len(sent)}: {told.attempts}"
+        if len(told.attempts) > 1 and any(one.waited < 0 for one in told.attempts):
+            yield f"a wait of less than nothing: {told.attempts}"
+
+    def _of_reading(self, told: Told) -> Iterator[str]:
+        if self.schedule.troubles:
+            return  # a reply may have been spoilt and still be read
+        wanted = {
+            "bookings.get": ("booking_id", self.evidence.subject.booking_id),
+            "tickets.get": ("id", self.evidence.subject.ticket_id),
+            "mcp.view_ticket": ("id", self.evidence.subject.ticket_id),
+        }.get(self.schedule.operation)
+        if wanted is not None and getattr(told.value, wanted[0]) != wanted[1]:
+            yield f"{wanted[1]} was asked for, and this was given: {told.value}"
+        if wanted is None and self.schedule.operation != "tickets.pdf" and not len(told.value):
+            yield "an empty list was given"
+
+    def _of_recoveries(self) -> Iterator[str]:
+        operation, guarded = self.schedule.operation, self.schedule.is_guarded
+        can_be_read = "create" not in operation and (operation != "tickets.mark_paid" or guarded)
+        for told in self.evidence.recovered:
+            if told.error is not None and not isinstance(told.error, OutcomeUnknownError):
+                yield f"recovery raised something else: {told.error!r}"
+            elif told.error is None and not self.effects:
+                yield f"recovered, and nothing was done: {told.value}"
+            elif told.error is None and not told.value.read_back:
+                yield f"recovered, and it does not say so: {told.value}"
+            elif told.error is not None and self.effects and can_be_read:
+                yield f"not recovered, though it was done: {told.error!r}"
+
+    def _of_records(self) -> Iterator[str]:
+        records = self.evidence.records
+        if records is None:
+            return
+        if not self.schedule.is_write:
+            if records:
+                yield f"a read is on record: {records}"
+            return
+        if self.writes and not records:
+            yield "it left, and is not on record"
+        said = {_said(told) for told in self.evidence.told}
+        for state in records.values():
+            if state == "open":  # what could not be put on record in time is on record soon
+                yield f"{SOFT}still open on record, and the client said {said}"
+            elif state not in said:
+                yield f"on record as {state}, and the client said {said}"
+        is_settled = any(told.error is None for told in self.evidence.recovered)
+        after = {*(self.evidence.records_after or {}).values()}
+        if is_settled and not self.schedule.is_pickled and after != {"done"}:
+            yield f"recovered, and on record as {after}"
+
+    def _writes(self) -> list[Passage]:
+        """The requests of a write, as far as one came."""
+        found: list[Passage] = []
+        for passage in self.evidence.passages if self.schedule.is_write else ():
+            name = operation_of(passage)
+            # What was cut too short to name its tool reads back, where a write is open already.
+            is_open = any(not is_refused(one) for one in found)
+            if name == self.schedule.operation or (name == "mcp.?" and not is_open):
+                found.append(passage)
+        return found
+
+    def _writes_of(self, correlation_id: str | None) -> list[Passage]:
+        if self.schedule.callers == 1:  # what was cut short need not tell whose it is
+            return self.writes
+        return [one for one in self.writes if correlation_of(one) == correlation_id]
+
+
+def _said(told: Told) -> str:
+    if told.error is None:
+        return "done"
+    # The record of a call that raised something else is not what is wrong with it.
+    return told.error.outcome if isinstance(told.error, FerryError) else "unknown"

@@ -1,0 +1,36 @@
+"""Generated schedules of trouble, each judged by what the service itself counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.effects.exploring import explored
+from tests.effects.schedules import GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.effects.world import World
+
+EACH = 8
+
+
+@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize(
+    "index", range(len(GROUPS)), ids=[group[0] if len(group) == 1 else "reads" for group in GROUPS]
+)
+def test_nothing_happens_twice_and_nobody_is_told_what_is_not_so(
+    world: World,
+    record_property: Callable[[str, object], None],
+    index: int,
+    is_async: bool,
+    part: int,
+) -> None:
+    first = (4 * index + 2 * is_async + part) * EACH
+    numbers = range(first, first + EACH)
+    ran, findings = explored(world, GROUPS[index], numbers, is_async=is_async)
+    record_property("schedules of the effect test run", ran)
+    assert not findings, "\n".join(map(str, findings))

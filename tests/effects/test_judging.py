@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timezone
+
+import pytest
+
+from ferry_sdk import (
+    ConnectionFailedError,
+    FerryError,
+    OutcomeUnknownError,
+    RateLimitError,
+    RequestDigest,
+)
+from ferry_sdk.facts import Attempt
+from ferry_sdk.models.bookings import BookingConfirmation
+from ferry_sdk.sandbox.counters import Effect
+from tests.effects.calling import Subject
+from tests.effects.evidence import Evidence, Told
+from tests.effects.judging import Judgement
+from tests.effects.schedules import Schedule
+from tests.support.cutting_harms import Passage
+
+CALL = "corr-1"
+REFUSAL = '{"error": true, "code": "CONFLICT", "message": "no"}'
+CONFIRM = Schedule("bookings.confirm")
+SUBJECT = Subject([], "b-1", "t-1")
+EFFECT = Effect("bookings.confirm", "b-1", datetime.now(timezone.utc))
+SENT = (Attempt(sent=True, operation="bookings.confirm"),)
+
+
+def request(correlation_id: str = CALL) -> bytes:
+    head = f"POST /api/booking/confirm HTTP/1.1\r\nx-client-correlation-id: {correlation_id}\r\n"
+    return f"{head}Content-Length: 2\r\n\r\n{{}}".encode()
+
+
+def passage(status: int | None = None, body: str = "", *, correlation_id: str = CALL) -> Passage:
+    """The request, answered with the status or not at all."""
+    data = request(correlation_id)
+    head = f"HTTP/1.1 {status} Said\r\nContent-Length: {len(body)}\r\n\r\n"
+    reply = b"" if status is None else f"{head}{body}".encode()
+    return Passage(data, len(data), reply, len(reply), is_over=True)
+
+
+def evidence(told: Told, *passages: Passage, effects: int = 0) -> Evidence:
+    return Evidence(
+        SUBJECT, told=[told], effects=(EFFECT,) * effects, passages=passages, accepted=1
+    )
+
+
+def said(error: FerryError, attempts: tuple[Attempt, ...] = SENT) -> Told:
+    error.correlation_id = CALL
+    error.attempts = attempts
+    return Told(error=error, seconds=0.1, attempts=attempts)
+
+
+def done(booking_id: str = "b-1", *, read_back: bool = False) -> Told:
+    value = BookingConfirmation(
+        booking_id=booking_id,
+        status="confirmed",
+        ticket_id="t-1",
+        ticket_number=None,
+        read_back=read_back,
+    )
+    return Told(value, seconds=0.1)
+
+
+def unknown() -> OutcomeUnknownError:
+    digest = RequestDigest("POST", "/api/booking/confirm", "d-1")
+    return OutcomeUnknownError("it may have happened", request=digest)
+
+
+def not_sent() -> ConnectionFailedError:
+    return ConnectionFailedError("refused")
+
+
+def rejected(status: int = 409) -> RateLimitError:
+    return RateLimitError("no", status_code=status)
+
+
+TRUTHS = {
+    "done": evidence(done(), passage(201), effects=1),
+    "read back": evidence(done(read_back=True), passage(), effects=1),
+    "unknown and done": evidence(said(unknown()), passage(), effects=1),
+    "unknown and not done": evidence(said(unknown()), passage()),
+    "unknown and it failed, it says": evidence(said(unknown()), passage(503, REFUSAL)),
+    "unknown and the refusal cannot be read": evidence(said(unknown()), passage(200, REFUSAL[:-1])),
+    "rejected in a reply of success": evidence(said(rejected()), passage(200, REFUSAL)),
+    "not sent": evidence(said(not_sent(), ())),
+    "turned away, then not sent": evidence(said(not_sent()), passage(429)),
+    "rejected": evidence(said(rejected()), passage(409)),
+    "turned away, then done": evidence(done(), passage(429), passage(201), effects=1),
+}
+LIES = {
+    "done, and it was not": evidence(done(), passage(201)),
+    "done, and to another": evidence(done("b-2"), passage(201), effects=1),
+    "done twice": evidence(done(), passage(201), passage(201), effects=2),
+    "not sent, and it arrived": evidence(said(not_sent()), passage()),
+    "not sent, and it was done": evidence(said(not_sent()), passage(), effects=1),
+    "not sent, and it was cut short": evidence(
+        said(not_sent()), Passage(request()[:40], 0, is_over=True)
+    ),
+    "rejected, and it was done": evidence(said(rejected()), passage(409), effects=1),
+    "rejected, and nobody refused it": evidence(said(rejected()), passage(503)),
+    "rejected, and it was never sent": evidence(said(rejected(), ())),
+    "unknown, and it was never sent": evidence(said(unknown(), ())),
+    "unknown, and it was refused": evidence(said(unknown()), passage(409)),
+    "sent again after a lost reply": evidence(done(), passage(), passage(201), effects=1),
+    "sent again after a 503": evidence(done(), passage(503), passage(201), effects=1),
+    "read back needlessly": evidence(done(read_back=True), passage(201), effects=1),
+    "an attempt not told": evidence(said(unknown(), ()), passage()),
+    "another error": evidence(Told(error=RuntimeError("oops"), seconds=0.1), passage()),
+    "late": evidence(replace(done(), seconds=0.7), passage(201), effects=1),
+    "something else was done": replace(
+        evidence(done(), passage(201), effects=1),
+        effects=(EFFECT, replace(EFFECT, operation="bookings.cancel")),
+    ),
+    "one of two was told nothing": replace(evidence(done(), passage(201), effects=1), told=[]),
+    "a warning": replace(evidence(done(), passage(201), effects=1), noise=["unclosed socket"]),
+    "not on record": replace(evidence(done(), passage(201), effects=1), records={}),
+    "on record as something else": replace(
+        evidence(done(), passage(201), effects=1), records={"1": "unknown"}
+    ),
+    "recovered, and not on record": replace(
+        evidence(said(unknown()), passage(), effects=1),
+        recovered=[done(read_back=True)],
+        records={"1": "unknown"},
+        records_after={"1": "unknown"},
+    ),
+    "recovered, and it was not done": replace(
+        evidence(said(unknown()), passage()), recovered=[done(read_back=True)]
+    ),
+    "not recovered, and it was done": replace(
+        evidence(said(unknown()), passage(), effects=1), recovered=[said(unknown())]
+    ),
+    "recovery raised something else": replace(
+        evidence(said(unknown()), passage()), recovered=[said(not_sent())]
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TRUTHS)
+def test_a_client_that_tells_the_truth_is_believed(case: str) -> None:
+    assert Judgement(CONFIRM, TRUTHS[case]).violations() == []
+
+
+@pytest.mark.parametrize("case", LIES)
+def test_a_client_that_does_not_is_found_out(case: str) -> None:
+    assert Judgement(CONFIRM, LIES[case]).violations() != []
+
+
+def test_of_two_who_look_first_one_may_fail_and_the_other_act() -> None:
+    schedule = replace(CONFIRM, callers=2, is_guarded=True)
+    both = replace(
+        evidence(done(), passage(201, correlation_id="corr-2"), effects=1),
+        told=[done(), said(not_sent(), ())],
+    )
+    assert Judgement(schedule, both).violations() == []
+
+
+def test_two_tasks_at_once_make_one_request() -> None:
+    schedule = replace(CONFIRM, callers=2, is_async=True)
+    both = replace(
+        evidence(done(), passage(201), passage(201, correlation_id="corr-2"), effects=1),
+        told=[done(), done()],
+    )
+    assert Judgement(schedule, both).violations() != []
+
+
+def test_a_read_that_never_left_says_so() -> None:
+    schedule = Schedule("bookings.get")
+    told = said(ConnectionFailedError("refused", outcome="unknown"), ())
+    never = replace(evidence(told), accepted=0)
+    assert Judgement(schedule, never).violations() != []
+    assert Judgement(schedule, replace(never, accepted=1)).violations() == []

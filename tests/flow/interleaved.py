@@ -1,0 +1,89 @@
+"""Several flows of one client driven at once, their steps in an order that a test chooses."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk._flights import boarded
+from ferry_sdk.effects import InTurn, Together
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Hashable
+
+    from ferry_sdk.effects import Effect, Steps
+    from tests.support.driven import Driver
+
+    Course = Generator[None, None, Any]
+
+
+class Interleaved:
+    """Drives flows one effect at a time, with turns and flights as a transport keeps them.
+
+    Args:
+        driver: Performs what is not a matter of the others.
+        seed: Decides who goes next.
+    """
+
+    def __init__(self, driver: Driver, seed: int = 0) -> None:
+        self._driver = driver
+        self._random = Random(seed)  # noqa: S311 -- an order, not a secret
+        self._turns: set[Hashable] = set()
+
+    def course(self, steps: Steps[Any]) -> Course:
+        """The flow, pausing before each effect, and as long as it has to wait for another."""
+        try:
+            effect = next(steps)
+            while True:
+                try:
+                    result = yield from self._performed(effect)
+                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(result)
+        except StopIteration as end:
+            return end.value
+
+    def outcomes(self, *courses: Course) -> list[Any]:
+        """What each course gives or fails with, driven to their ends together."""
+        found: dict[int, Any] = {}
+        while len(found) < len(courses):
+            number = self._random.choice([n for n in range(len(courses)) if n not in found])
+            try:
+                next(courses[number])
+            except StopIteration as end:
+                found[number] = end.value
+            except Exception as error:  # noqa: BLE001 -- it is the outcome
+                found[number] = error
+        return [found[number] for number in range(len(courses))]
+
+    def _performed(self, effect: Effect[Any]) -> Course:
+        yield
+        if isinstance(effect, InTurn):
+            return (yield from self._in_turn(effect))
+        if isinstance(effect, Together):
+            return (yield from self._together(effect))
+        return self._driver.perform(effect)
+
+    def _in_turn(self, effect: InTurn[Any]) -> Course:
+        while effect.key in self._turns:
+            yield
+        self._turns.add(effect.key)
+        try:
+            return (yield from self.course(effect.steps()))
+        finally:
+            self._turns.remove(effect.key)
+
+    def _together(self, effect: Together[Any]) -> Course:
+        flight, is_mine = boarded(effect.key)
+        if not is_mine:
+            while not flight.landed.is_set():
+                yield
+            return flight.outcome()
+        try:
+            value = yield from self.course(effect.steps())
+        except BaseException as error:
+            flight.land(effect.key, None, error)
+            raise
+        flight.land(effect.key, value)
+        return value

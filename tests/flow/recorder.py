@@ -1,0 +1,72 @@
+"""A recorder of writes in memory, that may be told to refuse."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from ferry_sdk.effects import Consult, Send
+from ferry_sdk.facts import EntryState, JournalEntry
+
+if TYPE_CHECKING:
+    from ferry_sdk import FerryError
+    from ferry_sdk.recording import EndState, Intent
+    from tests.support.driven import Driver
+
+
+class Notes:
+    """What a journal would keep.
+
+    Args:
+        refusal: Raised instead of taking an intent.
+        failure: Raised instead of taking an outcome.
+
+    Attributes:
+        intents: What was begun, by the entry's id.
+        states: How it stands.
+    """
+
+    def __init__(
+        self, *, refusal: FerryError | None = None, failure: FerryError | None = None
+    ) -> None:
+        self._refusal = refusal
+        self._failure = failure
+        self.intents: dict[str, Intent] = {}
+        self.states: dict[str, str] = {}
+
+    def begin(self, intent: Intent) -> str:
+        """Take an intent."""
+        if self._refusal is not None:
+            raise self._refusal
+        entry_id = f"entry-{len(self.intents) + 1}"
+        self.intents[entry_id] = intent
+        self.states[entry_id] = "open"
+        return entry_id
+
+    def end(self, entry_id: str, state: EndState) -> None:
+        """Take an outcome."""
+        if self._failure is not None:
+            raise self._failure
+        self.states[entry_id] = state
+
+
+def entry(operation: str, state: EntryState = "unknown", **subject: str) -> JournalEntry:
+    """A write on record."""
+    moment = datetime(2027, 3, 1, 8, tzinfo=timezone.utc)
+    return JournalEntry(
+        id="entry-7",
+        operation=operation,
+        method="POST",
+        path="/api/somewhere",
+        subject=subject,
+        correlation_id="c-7",
+        fingerprint="f-7",
+        state=state,
+        created_at=moment,
+        changed_at=moment,
+    )
+
+
+def kinds(driver: Driver) -> list[type]:
+    """What was sent and what was put on record, in order."""
+    return [type(effect) for effect in driver.effects if isinstance(effect, Send | Consult)]

@@ -1,0 +1,98 @@
+"""What a service by hand says or fails with, and drivers that hear it in turn."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk import ConnectionFailedError, RequestTimeoutError, UnexpectedResponseError
+from ferry_sdk.effects import Headers, Reply
+from ferry_sdk.session import Session
+from tests.support.driven import Driver
+from tests.support.samples import BOOKING, TICKET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.effects import Request
+
+    Saying = Reply | BaseException | Callable[[Request], Reply]
+
+
+class Script:
+    """Answers each request by the next of its sayings, and further ones by the last of all."""
+
+    def __init__(self, *sayings: Saying, then: Saying | None = None) -> None:
+        self._left = list(sayings)
+        self._then = then
+
+    def __call__(self, request: Request) -> Reply:
+        saying = self._left.pop(0) if self._left else self._then
+        if isinstance(saying, BaseException):
+            raise saying
+        if isinstance(saying, Reply):
+            return saying
+        assert saying is not None, f"one request too many: {request.method} {request.url}"
+        return saying(request)
+
+
+def heard(*sayings: Saying, then: Saying | None = None) -> Driver:
+    """A driver whose requests are answered by a script; there is no MCP handshake."""
+    return Driver(Script(*sayings, then=then), Session(stage="bare"))
+
+
+def reply(status: int, body: object = None, **headers: str) -> Reply:
+    """A reply in JSON."""
+    named = [(name.replace("_", "-"), value) for name, value in headers.items()]
+    content = b"" if body is None else json.dumps(body).encode()
+    return Reply(status, Headers([("content-type", "application/json"), *named]), content)
+
+
+def good(value: object, **headers: str) -> Callable[[Request], Reply]:
+    """A good answer, in the protocol that the request speaks."""
+
+    def answer(request: Request) -> Reply:
+        if not request.url.endswith("/mcp"):
+            return reply(200, value, **headers)
+        message = json.loads(request.content or b"null")
+        result = {"structuredContent": value}
+        return reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": result}, **headers)
+
+    return answer
+
+
+def booking(stage: str = "payment_due", *statuses: str, **changes: Any) -> dict[str, Any]:
+    """A booking of a stage, with a ticket of each status."""
+    tickets = [ticket(status, f"t-{number}") for number, status in enumerate(statuses, 1)]
+    known = {"booking_id": "b-1", "stage": stage, "tickets": tickets, "payment_status": "unpaid"}
+    return BOOKING | {"expire_at": None, "possible_actions": {}} | known | changes
+
+
+def ticket(status: str, name: str = "t-1") -> dict[str, Any]:
+    """A ticket of a status."""
+    return TICKET | {"id": name, "status": status}
+
+
+def refused() -> ConnectionFailedError:
+    """Nothing was sent."""
+    return ConnectionFailedError("refused", outcome="not_sent")
+
+
+def pool_full() -> RequestTimeoutError:
+    """Nothing was sent."""
+    return RequestTimeoutError("no connection free", outcome="not_sent")
+
+
+def reset() -> ConnectionFailedError:
+    """It may have arrived."""
+    return ConnectionFailedError("reset", outcome="unknown")
+
+
+def timed_out() -> RequestTimeoutError:
+    """It may have arrived."""
+    return RequestTimeoutError("no reply", outcome="unknown")
+
+
+def undecodable() -> UnexpectedResponseError:
+    """It arrived."""
+    return UnexpectedResponseError("not gzip")

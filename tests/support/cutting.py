@@ -1,0 +1,170 @@
+"""A TCP proxy that does harm to order: it refuses, cuts, swallows, holds back, slows, and notes."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from typing_extensions import Self
+
+from .cutting_door import HOST, Door
+from .cutting_harms import Harm, Order, Passage
+from .cutting_links import Link
+
+if TYPE_CHECKING:
+    import socket
+
+
+class CuttingProxy:
+    """The proxy, for `with` blocks; what no order harms passes untouched.
+
+    Args:
+        port: Where the service listens on this machine.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._service = (HOST, port)
+        self._door = Door()
+        self._changed = threading.Condition()
+        self._orders: list[Order] = []
+        self._passages: list[Passage] = []
+        self._links: set[Link] = set()
+        self._accepted = 0
+        self._era = 0
+
+    @property
+    def base_url(self) -> str:
+        """The address to give to a client in place of the service's."""
+        return f"http://{HOST}:{self._door.port}"
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The requests that arrived, in order."""
+        with self._changed:
+            return tuple(self._passages)
+
+    @property
+    def accepted(self) -> int:
+        """How many connections were accepted."""
+        with self._changed:
+            return self._accepted
+
+    def order(self, harm: Harm) -> None:
+        """Order a harm. Of several for one request the earliest ordered comes to pass."""
+        with self._changed:
+            if harm.phase == "door" and not harm.after:
+                self._shut(harm)
+            else:
+                self._orders.append(Order(harm))
+
+    def clear(self) -> None:
+        """Withdraw every order and drop every connection: from now on everything passes."""
+        self._drop()
+        self._listen()
+
+    def forget(self) -> None:
+        """Clear, and forget what arrived."""
+        self.clear()
+        with self._changed:
+            self._passages.clear()
+            self._accepted = 0
+
+    def settled(self, seconds: float = 10.0) -> bool:
+        """Wait until no request is on its way any more; whether that came about in time."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: all(passage.is_over for passage in self._passages), seconds
+            )
+
+    def deserted(self, seconds: float = 10.0) -> bool:
+        """Wait until no connection is left; whether that came about in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._links, seconds)
+
+    def __enter__(self) -> Self:
+        self._listen()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._drop()
+        self._door.close()
+
+    def begun(self) -> Passage:
+        """Note a request that begins, and the harm that it meets."""
+        with self._changed:
+            passage = Passage(harm=self._due("request"))
+            self._passages.append(passage)
+            door = self._due("door")
+            if door is not None:
+                self._shut(door)
+            return passage
+
+    def stray(self, request: bytes) -> None:
+        """Note bytes that came when nobody would pass them on any more."""
+        with self._changed:
+            self._passages.append(Passage(request, is_over=True))
+
+    def over(self, passage: Passage) -> None:
+        """Note that a request has come as far as it will."""
+        with self._changed:
+            passage.is_over = True
+            self._changed.notify_all()
+
+    def left(self, link: Link) -> None:
+        """Note that a connection is gone."""
+        with self._changed:
+            self._links.discard(link)
+            self._changed.notify_all()
+
+    def pause(self, seconds: float) -> bool:
+        """Wait so long; False if everything was cleared meanwhile."""
+        with self._changed:
+            era = self._era
+            return not self._changed.wait_for(lambda: self._era != era, seconds)
+
+    def _due(self, phase: str) -> Harm | None:
+        due = [order for order in self._orders if order.harm.phase == phase and order.is_due()]
+        return due[0].taken() if due else None
+
+    def _listen(self) -> None:
+        with self._changed:
+            listener = self._door.open()
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            with self._changed:
+                self._accepted += 1
+                link = Link(self, client, self._service, self._due("connection"))
+                self._links.add(link)
+                link.start()
+
+    def _shut(self, harm: Harm) -> None:
+        if harm.kind == "refuse":
+            self._door.shut()
+        else:
+            self._door.jam()
+        for link in self._links:
+            link.end_soon()
+        if harm.seconds:
+            threading.Thread(target=self._reopen, args=(harm.seconds,), daemon=True).start()
+
+    def _reopen(self, seconds: float) -> None:
+        if self.pause(seconds):
+            self._listen()
+
+    def _drop(self) -> None:
+        with self._changed:
+            self._orders.clear()
+            self._era += 1
+            self._changed.notify_all()
+            self._door.shut()
+            links = tuple(self._links)
+        for link in links:
+            link.drop()
+        for link in links:
+            link.join()
