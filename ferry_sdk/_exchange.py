@@ -7,6 +7,7 @@ from typing import Final
 from . import _http
 from ._http_client import HttpHead
 from ._tracing import Lines, Tracing
+from ._unpacking import Plain, Unpacking, unpacking_of
 from .effects import Head, Reply, Send
 from .errors import (
     ConnectionFailedError,
@@ -41,6 +42,7 @@ class Exchange:
         self._lines = lines
         self._body = bytearray()
         self._head: Head | None = None
+        self._unpacking: Unpacking = Plain()
 
     def begins(self, response: HttpHead) -> None:
         """Take what comes before the body."""
@@ -48,27 +50,24 @@ class Exchange:
         stream = response.extensions.get("network_stream")
         if stream is not None:
             self.tracing.uses(stream)
-        if "," in self._head.headers.get("content-encoding", ""):
-            raise UnexpectedResponseError(
-                "a reply that is packed more than once is not unpacked",
-                status_code=self._head.status_code,
-                request_id=self._head.request_id,
-            )
+        if not response.is_stream_consumed:  # by a double that has all of it, unpacked
+            self._unpacking = unpacking_of(self._head.headers.get("content-encoding", ""))
 
-    def feed(self, chunk: bytes) -> bool:
+    def feed(self, raw: bytes) -> bool:
         """Take the next piece of the body; True when no more is needed."""
         head = self._head
         assert head is not None  # noqa: S101 -- a body has a head
         if self.tracing.is_given_up:
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
-        self._body += chunk
-        if len(self._body) > LARGEST_REPLY:
-            raise UnexpectedResponseError(
-                f"a reply of more than {LARGEST_REPLY} bytes is not read",
-                status_code=head.status_code,
-                request_id=head.request_id,
-            )
-        return self._listener is not None and self._listener.feed(head, chunk)
+        for piece in self._unpacking.pieces(raw):
+            self._body += piece
+            if len(self._body) > LARGEST_REPLY:
+                raise UnexpectedResponseError(
+                    f"a reply of more than {LARGEST_REPLY} bytes is not read"
+                )
+            if self._listener is not None and self._listener.feed(head, piece):
+                return True
+        return False
 
     def reply(self) -> Reply:
         """The reply, as far as it was read."""
@@ -90,4 +89,6 @@ class Exchange:
             named = ConnectionFailedError(f"{type(error).__name__}: {error}", outcome="unknown")
         if isinstance(named, TransportError) and self._sending.is_followed:
             named.outcome = "unknown" if self._sending.is_sent else "not_sent"
+        if isinstance(named, UnexpectedResponseError) and self._head is not None:
+            named.status_code, named.request_id = self._head.status_code, self._head.request_id
         return named

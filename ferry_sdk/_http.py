@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import httpx
 
-from ._http_client import AsyncHttpResponse, HttpHead, Requests, RequestT
+from ._http_client import AsyncHttpResponse, HttpHead, HttpResponse, Requests, RequestT
 from .effects import Head, Headers
 from .errors import (
     ConfigurationError,
@@ -127,9 +127,15 @@ for _name in ("httpx", "httpx2"):
     logging.getLogger(_name).addFilter(_as_debug)
 
 
-def pieces(response: AsyncHttpResponse) -> AsyncGenerator[bytes, None]:
-    """The body piece by piece; closed by whoever leaves off in the middle."""
-    return cast("AsyncGenerator[bytes, None]", response.aiter_bytes())
+def pieces(response: HttpResponse) -> Iterator[bytes]:
+    """The body piece by piece, as it is packed; unpacked only where it was there already."""
+    return response.iter_bytes() if response.is_stream_consumed else response.iter_raw()
+
+
+def apieces(response: AsyncHttpResponse) -> AsyncGenerator[bytes, None]:
+    """The same, awaited; closed by whoever leaves off in the middle."""
+    body = response.aiter_bytes() if response.is_stream_consumed else response.aiter_raw()
+    return cast("AsyncGenerator[bytes, None]", body)
 
 
 def head_of(response: HttpHead) -> Head:

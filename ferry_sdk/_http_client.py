@@ -73,6 +73,11 @@ class HttpHead(Protocol):
         ...
 
     @property
+    def is_stream_consumed(self) -> bool:
+        """Whether the body is there already, as in a double that was made with it."""
+        ...
+
+    @property
     def extensions(self) -> Mapping[str, Any]:
         """What else is known of it, such as the connection it came on."""
         ...
@@ -85,6 +90,10 @@ class HttpResponse(HttpHead, Protocol):
         """The body as it comes in, decoded."""
         ...
 
+    def iter_raw(self) -> Iterator[bytes]:
+        """The body as it comes in."""
+        ...
+
     def close(self) -> None:
         """Leave the rest of the body unread."""
         ...
@@ -95,6 +104,10 @@ class AsyncHttpResponse(HttpHead, Protocol):
 
     def aiter_bytes(self) -> AsyncIterator[bytes]:
         """The body as it comes in, decoded."""
+        ...
+
+    def aiter_raw(self) -> AsyncIterator[bytes]:
+        """The body as it comes in."""
         ...
 
     async def aclose(self) -> None:

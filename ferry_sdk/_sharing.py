@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
 import anyio
 from anyio.lowlevel import current_token
@@ -129,11 +129,13 @@ class AsyncShared:
             lines = Lines(is_ours=self._given is None)
             home = Home(self._given or _http.new_async_client(), anyio.Lock, lines)
             self._homes[loop] = home
+            finalize(loop, lines.drop).atexit = False
         return home.checked()
 
     async def close(self) -> None:
-        """Close the connections of this event loop; those of an ended one are gone already."""
+        """Close the connections of this event loop, and end those of others."""
         self.is_closed = True
+        self._forget_ended_loops()
         for home in [*self._homes.values()]:
             home.lines.close()
         loop = _loop_of_now()
@@ -143,7 +145,9 @@ class AsyncShared:
     def _forget_ended_loops(self) -> None:
         for loop in [*self._homes]:
             if isinstance(loop, asyncio.AbstractEventLoop) and loop.is_closed():
-                self._homes.pop(loop).lines.drop()
+                ended = self._homes.pop(loop, None)
+                if ended is not None:
+                    ended.lines.drop()
 
 
 def _loop_of_now() -> Any:  # noqa: ANN401 -- of asyncio or of trio

@@ -53,7 +53,9 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
                 del args, kwargs
             try:
                 return self.transport.run(operation)
-            except FerryError as error:
+            except BaseException as error:
+                if isinstance(error, Exception) and not isinstance(error, FerryError):
+                    raise  # a caller's own, of a function that was asked
                 raise trimmed(error) from error.__cause__
 
         async def acall(self: Resource[AsyncTransport], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -63,7 +65,9 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
                 del args, kwargs
             try:
                 return await self.transport.run(operation)
-            except FerryError as error:
+            except BaseException as error:
+                if isinstance(error, Exception) and not isinstance(error, FerryError):
+                    raise  # a caller's own, of a function that was asked
                 raise trimmed(error) from error.__cause__
 
         self.describe = describe

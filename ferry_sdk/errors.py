@@ -52,6 +52,7 @@ class FerryError(Exception):
 
 
 FerryErrorT = TypeVar("FerryErrorT", bound=FerryError)
+ErrorT = TypeVar("ErrorT", bound=BaseException)
 
 
 def _rebuilt(kind: type[FerryErrorT], args: tuple[Any, ...], state: dict[str, Any]) -> FerryErrorT:
@@ -313,7 +314,7 @@ class TicketCancelError(APIError):
     """TICKET_CANCEL_ERROR: the ticket was not cancelled."""
 
 
-def trimmed(error: FerryErrorT) -> FerryErrorT:
+def trimmed(error: ErrorT) -> ErrorT:
     """The error without the library's inner frames, whose variables hold requests."""
     link: BaseException | None = error
     while link is not None:

@@ -162,7 +162,7 @@ class Transport:
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
             try:
                 exchange.begins(response)
-                for chunk in response.iter_bytes():
+                for chunk in _http.pieces(response):
                     if exchange.feed(chunk):
                         break
                 return exchange.reply()
@@ -309,7 +309,7 @@ class AsyncTransport:
                 )
             try:
                 exchange.begins(response)
-                async with aclosing(_http.pieces(response)) as chunks:
+                async with aclosing(_http.apieces(response)) as chunks:
                     async for chunk in chunks:
                         if exchange.feed(chunk):
                             break

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import logging
 import pickle
-import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -36,89 +34,33 @@ from ferry_sdk.models import (
 )
 from ferry_sdk.protocols.rest import Rest
 from ferry_sdk.settings import Secret, Settings
+from tests.backend.canaries import (
+    BOOKING,
+    CANARIES,
+    CONTACT,
+    ORGANISATION,
+    PASSENGER,
+    PERSONAL,
+    TOKEN,
+    VEHICLE,
+    frames_of,
+    leaks,
+    shown,
+)
 from tests.support.exchanges import URL, caught, client_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from pathlib import Path
 
     from ferry_sdk.sandbox import Sandbox
     from tests.support.both import Clients
-
-TOKEN = "canary-token-81c7"
-ORGANISATION = "canary-organisation-93fe"
-PASSENGER: Any = {
-    "type": "Adult",
-    "first_name": "Canarywoman",
-    "last_name": "O'Canary-Smythe",
-    "gender": "Female",
-    "age": 47,
-    "birth_date": "1979-03-17",
-    "nationality": "FR",
-    "doc_type": "Passport",
-    "doc_number": "CANARYDOC771",
-    "doc_expiration": "2031-11-29",
-    "email": "canary.passenger@mail.example",
-}
-CONTACT: Any = {
-    "name": "Canary Contactname",
-    "email": "canary.contact@mail.example",
-    "prefix": "+33",
-    "phone": "612345987",
-}
-VEHICLE: Any = {"code": "CAR", "identification": "CA-771-NY"}
-PERSONAL = (
-    *(PASSENGER["first_name"], PASSENGER["last_name"], PASSENGER["birth_date"]),
-    *(PASSENGER["doc_number"], PASSENGER["doc_expiration"], PASSENGER["email"]),
-    *(CONTACT["name"], CONTACT["email"], CONTACT["phone"], VEHICLE["identification"]),
-)
-CANARIES = (TOKEN, ORGANISATION, *PERSONAL)
-BOOKING: Any = {
-    "passengers": [PASSENGER],
-    "contact": CONTACT,
-    "vehicle": VEHICLE,
-    "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
-}
-HOME = str(Path(ferry_sdk.__file__).parent)
 
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)
-
-
-def leaks(text: str) -> list[str]:
-    return [canary for canary in CANARIES if canary in text]
-
-
-def chain(error: BaseException) -> Iterator[BaseException]:
-    link: BaseException | None = error
-    while link is not None:
-        yield link
-        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
-
-
-def frames_of(error: BaseException) -> str:
-    """Every frame of the library's in the tracebacks, with its variables."""
-    lines = []
-    for link in chain(error):
-        told = traceback.TracebackException.from_exception(link, capture_locals=True)
-        lines += [
-            f"{frame.name} {frame.line} {frame.locals}"
-            for frame in told.stack
-            if frame.filename.startswith(HOME)
-        ]
-    return "\n".join(lines)
-
-
-def shown(error: FerryError) -> str:
-    """All that a program or a person may come to see of an error without asking for the body."""
-    parts = [frames_of(error)]
-    for link in chain(error):
-        parts += [str(link), repr(link), repr(link.args), getattr(link, "message", "")]
-        pickled = pickle.dumps(link, 0)
-        parts += [pickled.decode("latin-1"), repr(pickle.loads(pickled).__dict__)]
-        parts.append("".join(traceback.format_exception_only(type(link), link)))
-    return "\n".join(parts)
+    monkeypatch.setattr("ferry_sdk.writing.READ_BACK_WINDOW", 0.01)
 
 
 def echoed(request: httpx.Request) -> str:
@@ -264,10 +206,10 @@ def test_a_lost_reply_shows_nothing_of_the_booking(
     assert ferry_sandbox.token not in caplog.text
 
 
-def test_a_log_of_a_whole_trip_names_nobody(
+def test_a_log_of_what_is_tried_again_names_nobody(
     clients: Clients, ferry_sandbox: Sandbox, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.DEBUG, "ferry_sdk")
+    caplog.set_level(logging.INFO, "ferry_sdk")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     ferry_sandbox.faults.add("server_error", "*", times=2)
     with pytest.raises(FerryError):
@@ -288,7 +230,7 @@ def test_the_words_left_say_what_was_hidden(clients: Clients) -> None:
 def test_a_record_left_out_is_logged_without_its_content(
     clients: Clients, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.DEBUG, "ferry_sdk")
+    caplog.set_level(logging.INFO, "ferry_sdk")
     ports = [{"code": "A", "name": "n", "country": "c"}, {"code": 7, "name": PERSONAL[0]}]
     ferry = client_of(clients, lambda _: httpx.Response(200, json=ports))
     records = ferry.catalogue.ports()

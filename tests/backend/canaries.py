@@ -1,0 +1,86 @@
+"""Tokens and a traveller that must show up nowhere, and all the places to look."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ferry_sdk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferry_sdk import FerryError
+
+TOKEN = "canary-token-81c7"
+ORGANISATION = "canary-organisation-93fe"
+PASSENGER: Any = {
+    "type": "Adult",
+    "first_name": "Canarywoman",
+    "last_name": "O'Canary-Smythe",
+    "gender": "Female",
+    "age": 47,
+    "birth_date": "1979-03-17",
+    "nationality": "FR",
+    "doc_type": "Passport",
+    "doc_number": "CANARYDOC771",
+    "doc_expiration": "2031-11-29",
+    "email": "canary.passenger@mail.example",
+}
+CONTACT: Any = {
+    "name": "Canary Contactname",
+    "email": "canary.contact@mail.example",
+    "prefix": "+33",
+    "phone": "612345987",
+}
+VEHICLE: Any = {"code": "CAR", "identification": "CA-771-NY"}
+PERSONAL = (
+    *(PASSENGER["first_name"], PASSENGER["last_name"], PASSENGER["birth_date"]),
+    *(PASSENGER["doc_number"], PASSENGER["doc_expiration"], PASSENGER["email"]),
+    *(CONTACT["name"], CONTACT["email"], CONTACT["phone"], VEHICLE["identification"]),
+)
+CANARIES = (TOKEN, ORGANISATION, *PERSONAL)
+BOOKING: Any = {
+    "passengers": [PASSENGER],
+    "contact": CONTACT,
+    "vehicle": VEHICLE,
+    "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
+}
+HOME = str(Path(ferry_sdk.__file__).parent)
+
+
+def leaks(text: str) -> list[str]:
+    return [canary for canary in CANARIES if canary in text]
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+
+
+def frames_of(error: BaseException) -> str:
+    """Every frame of the library's in the tracebacks, with its variables."""
+    lines = []
+    for link in chain(error):
+        told = traceback.TracebackException.from_exception(link, capture_locals=True)
+        lines += [
+            f"{frame.name} {frame.line} {frame.locals}"
+            for frame in told.stack
+            if frame.filename.startswith(HOME)
+        ]
+    return "\n".join(lines)
+
+
+def shown(error: FerryError) -> str:
+    """All that a program or a person may come to see of an error without asking for the body."""
+    parts = [frames_of(error)]
+    for link in chain(error):
+        parts += [str(link), repr(link), repr(link.args), getattr(link, "message", "")]
+        pickled = pickle.dumps(link, 0)
+        parts += [pickled.decode("latin-1"), repr(pickle.loads(pickled).__dict__)]
+        parts.append("".join(traceback.format_exception_only(type(link), link)))
+    return "\n".join(parts)

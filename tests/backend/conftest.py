@@ -1,0 +1,90 @@
+"""Fixtures: clients of every kind, a booking to change, a journal, no pauses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tenacity import wait_none
+
+from ferry_sdk.journal import Journal
+from tests.support.both import Clients
+from tests.support.trip import booked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+
+
+@pytest.fixture(autouse=True)
+def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What follows a failure is looked at here, not when.
+    monkeypatch.setattr("ferry_sdk.repeating._backoff", wait_none())
+
+
+@pytest.fixture
+def ferry_sandbox(ferry_sandbox: Sandbox) -> Iterator[Sandbox]:
+    """The service, which does not go on with what a test leaves unfinished."""
+    yield ferry_sandbox
+    ferry_sandbox.stop()
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def portal(request: pytest.FixtureRequest) -> BlockingPortal:
+    """An event loop in a thread."""
+    made: BlockingPortal = request.getfixturevalue(f"{request.param}_portal")
+    return made
+
+
+@pytest.fixture(params=["sync", "asyncio", "trio"])
+def any_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+    """Makes clients: sync ones, and async ones on either kind of event loop."""
+    loop = request.param
+    portal = None if loop == "sync" else request.getfixturevalue(f"{loop}_portal")
+    made = Clients(portal)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def new_client(any_clients: Clients, ferry_sandbox: Sandbox) -> Callable[..., Ferry]:
+    """Makes clients of the local service that may do everything."""
+
+    def made(token: object = None, **settings: object) -> Ferry:
+        return any_clients(
+            token or ferry_sandbox.token,
+            base_url=ferry_sandbox.base_url,
+            organisation_token=ferry_sandbox.organisation_token,
+            **settings,
+        )
+
+    return made
+
+
+@pytest.fixture
+def new_booking(ferry: Ferry, ferry_sandbox: Sandbox) -> Callable[[], str]:
+    """Makes bookings that are not yet confirmed; what that took is not counted."""
+
+    def made() -> str:
+        booking_id = booked(ferry).booking_id
+        ferry_sandbox.counters.reset()
+        return booking_id
+
+    return made
+
+
+@pytest.fixture
+def booking_id(new_booking: Callable[[], str]) -> str:
+    """A booking that is not yet confirmed."""
+    return new_booking()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as made:
+        yield made

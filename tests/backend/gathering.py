@@ -1,0 +1,88 @@
+"""Calls made at the same time, each in a thread of its own, and what became of them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONG = 30.0
+"""Seconds after which nothing of a test can be right any more."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a call.
+
+    Attributes:
+        value: What it gave.
+        error: What it raised.
+        seconds: How long it took.
+    """
+
+    value: Any
+    error: BaseException | None
+    seconds: float
+
+
+class UnderWay:
+    """A call that goes on in a thread."""
+
+    def __init__(self, call: Callable[[], object], gate: threading.Barrier | None = None) -> None:
+        self._call = call
+        self._gate = gate
+        self._outcome: Outcome | None = None
+        self._thread = threading.Thread(target=self._make, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        return not self._thread.is_alive()
+
+    def outcome(self) -> Outcome:
+        """Wait for it."""
+        self._thread.join(LONG)
+        assert self._outcome is not None, "the call hangs"
+        return self._outcome
+
+    def value(self) -> Any:
+        """Wait for what it gives."""
+        outcome = self.outcome()
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.value
+
+    def error(self) -> Any:
+        """Wait for what it raises."""
+        outcome = self.outcome()
+        assert outcome.error is not None, f"it gave {outcome.value!r}"
+        return outcome.error
+
+    def _make(self) -> None:
+        if self._gate is not None:
+            self._gate.wait(LONG)
+        value, error = None, None
+        began = time.monotonic()
+        try:
+            value = self._call()
+        except BaseException as raised:  # noqa: BLE001 -- it is the test's to judge
+            error = raised
+        self._outcome = Outcome(value, error, time.monotonic() - began)
+
+
+def at_once(*calls: Callable[[], object]) -> list[UnderWay]:
+    """The calls, begun in the same moment."""
+    gate = threading.Barrier(len(calls))
+    return [UnderWay(call, gate) for call in calls]
+
+
+def eventually(holds: Callable[[], object], seconds: float = LONG) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it does not come to hold"
+        time.sleep(0.01)

@@ -1,0 +1,337 @@
+"""Whatever becomes of a call, no token and no traveller's data is in what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+from contextlib import suppress
+from copy import copy, deepcopy
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from ferry_sdk import (
+    AsyncFerry,
+    ConflictError,
+    Ferry,
+    FerryError,
+    OutcomeUnknownError,
+    PenaltyExceededError,
+    PriceChangedError,
+    RequestTimeoutError,
+    UnresolvedWriteError,
+)
+from ferry_sdk.journal import Journal
+from tests.backend.canaries import (
+    BOOKING,
+    CANARIES,
+    CONTACT,
+    ORGANISATION,
+    PASSENGER,
+    TOKEN,
+    frames_of,
+    leaks,
+    shown,
+)
+from tests.support import samples
+from tests.support.exchanges import URL, caught, client_of
+from tests.support.injected import LIBRARIES
+from tests.support.trip import found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+PAYMENT = "canary-payment-55d1"
+ECHO = {"name": f"{TOKEN} {PASSENGER['last_name']} {CONTACT['email']}"}
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferry_sdk.writing.READ_BACK_WINDOW", 0.01)
+
+
+@pytest.fixture
+def logged(caplog: pytest.LogCaptureFixture) -> Callable[..., str]:
+    """All that was logged by whomever, from a level on."""
+    caplog.set_level(logging.DEBUG)
+
+    def text(level: int = logging.DEBUG) -> str:
+        return "\n".join(
+            f"{record.name} {record.getMessage()} {record.args!r} {record.exc_text}"
+            for record in caplog.records
+            if record.levelno >= level and record.name != "asyncio"
+        )
+
+    return text
+
+
+def record_of(request: httpx.Request) -> httpx.Response:
+    """A service that knows everything of everybody, and loses the replies to writes."""
+    known = [{**samples.TICKET, "passengers": [PASSENGER], "holder": ECHO}]
+    booking = {**samples.BOOKING, "tickets": known, "contact": CONTACT, "echo": ECHO}
+    match request.method, request.url.path.rpartition("/")[2]:
+        case "GET", "pdf":
+            return httpx.Response(200, json={"url": None, "echo": ECHO})
+        case "GET", "ti-1":
+            return httpx.Response(200, json={**known[0], "status": "Blocked"})
+        case "GET", _:
+            blocked = [{**known[0], "status": "Blocked"}]
+            return httpx.Response(200, json={**booking, "tickets": blocked})
+        case "POST", "cancel-fee":
+            return httpx.Response(200, json={**samples.CANCELLATION_FEE, "echo": ECHO})
+        case _:
+            said = f"{request.headers['authorization']} {request.content.decode()}"
+            raise httpx.ReadError(f"reset: {said}")
+
+
+ERRORS: dict[str, tuple[type[FerryError], Callable[[Ferry], object]]] = {
+    "confirm": (OutcomeUnknownError, lambda ferry: ferry.bookings.confirm("bo-1")),
+    "cancel": (OutcomeUnknownError, lambda ferry: ferry.bookings.cancel("bo-1")),
+    "cancel ticket": (OutcomeUnknownError, lambda ferry: ferry.tickets.cancel("ti-1")),
+    "mark paid": (
+        OutcomeUnknownError,
+        lambda ferry: ferry.tickets.mark_paid("ti-1", external_payment_ref=PAYMENT),
+    ),
+    "create": (OutcomeUnknownError, lambda ferry: ferry.bookings.create(**BOOKING)),
+    "price": (PriceChangedError, lambda ferry: ferry.bookings.confirm("bo-1", expect_total=1)),
+    "penalty": (PenaltyExceededError, lambda ferry: ferry.bookings.cancel("bo-1", max_penalty=1)),
+    "ticket's penalty": (
+        PenaltyExceededError,
+        lambda ferry: ferry.tickets.cancel("ti-1", max_penalty=1),
+    ),
+    "wait": (
+        RequestTimeoutError,
+        lambda ferry: ferry.bookings.wait("bo-1", until="voided", deadline=0.1),
+    ),
+    "wait for a voucher": (
+        RequestTimeoutError,
+        lambda ferry: ferry.tickets.wait_pdf("ti-1", deadline=0.1),
+    ),
+}
+every_error = pytest.mark.parametrize(("kind", "call"), ERRORS.values(), ids=ERRORS)
+
+
+@every_error
+@pytest.mark.parametrize("deadline", [None, 0.5])
+def test_no_error_shows_what_was_read_on_the_way_to_it(
+    clients: Clients,
+    logged: Callable[..., str],
+    kind: type[FerryError],
+    call: Callable[[Ferry], object],
+    deadline: float | None,
+) -> None:
+    ferry = client_of(clients, record_of, TOKEN, organisation_token=ORGANISATION, deadline=deadline)
+    error = caught(kind, call, ferry)
+    assert not leaks(shown(error))
+    assert not leaks(logged())
+    for other in (copy(error), deepcopy(error), pickle.loads(pickle.dumps(error))):
+        assert not leaks(f"{other!r} {other} {other.args}")
+    assert not leaks(pickle.dumps(error).decode("latin-1"))
+
+
+def test_what_was_seen_last_stays_in_memory_alone(clients: Clients) -> None:
+    ferry = client_of(clients, record_of, TOKEN)
+    error = caught(OutcomeUnknownError, ferry.bookings.confirm, "bo-1")
+    seen: Any = error.last_seen
+    assert seen.tickets[0].passengers[0].last_name == PASSENGER["last_name"]
+    assert pickle.loads(pickle.dumps(error)).last_seen is None
+    fresher = caught(OutcomeUnknownError, ferry.recover, error)
+    assert not leaks(shown(fresher))
+
+
+@pytest.mark.parametrize("given", ["text", "function"])
+def test_a_whole_trip_leaves_nothing_in_any_log(
+    clients: Clients,
+    ferry_sandbox: Sandbox,
+    logged: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    given: str,
+) -> None:
+    monkeypatch.setattr("ferry_sdk.writing.READ_BACK_WINDOW", 30.0)
+    tokens = (ferry_sandbox.token, ferry_sandbox.organisation_token)
+    first, second = tokens if given == "text" else tuple(lambda one=one: one for one in tokens)
+    ferry = clients(first, base_url=ferry_sandbox.base_url, organisation_token=second)
+    sailing = found(ferry)
+    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    child = {**PASSENGER, "type": "Child", "age": 7, "birth_date": "2019-03-17"}
+    for create in (ferry.bookings.create, ferry.mcp.create_booking):
+        created = create(availabilities=[selection], passengers=[PASSENGER, child], contact=CONTACT)
+        ferry_sandbox.faults.add("lose_reply", "*confirm*")
+        ferry.bookings.confirm(created.booking_id)
+        booking = ferry.bookings.get(created.booking_id)
+        ferry.tickets.get(booking.tickets[0].id)
+        ferry.mcp.view_ticket(booking.tickets[0].id)
+        with suppress(ConflictError):  # it is paid already
+            ferry.tickets.mark_paid(booking.tickets[0].id, external_payment_ref=PAYMENT)
+        ferry.bookings.cancel(created.booking_id, max_penalty=100_000)
+    text = logged()
+    assert "bookings.confirm" in text
+    assert not leaks(text)
+    assert PAYMENT not in text
+    assert not [token for token in tokens if token in text]
+    assert child["birth_date"] not in text
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_no_address_with_an_id_is_logged_at_info(
+    clients: Clients, ferry_sandbox: Sandbox, caplog: pytest.LogCaptureFixture, library: str
+) -> None:
+    kind: Any = LIBRARIES[library]
+    http_client = (kind.AsyncClient if clients.is_async else kind.Client)()
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, http_client=http_client)
+    for level in (logging.INFO, logging.DEBUG):
+        caplog.clear()
+        caplog.set_level(level)
+        with pytest.raises(FerryError):
+            ferry.tickets.get("id-4711")
+        ferry_sandbox.faults.add("server_error", "*", times=1)
+        with pytest.raises(FerryError):
+            ferry.bookings.get("id-4711")
+        loud = [one.getMessage() for one in caplog.records if one.levelno >= logging.INFO]
+        assert any("bookings.get failed" in line for line in loud)
+        assert not [line for line in loud if "id-4711" in line or "HTTP Request" in line]
+        quiet = [one.getMessage() for one in caplog.records if one.levelno == logging.DEBUG]
+        assert any("HTTP Request" in line for line in quiet) == (level == logging.DEBUG)
+    if clients.is_async:
+        clients.portal.call(http_client.aclose)
+    else:
+        http_client.close()
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_requests_of_others_are_logged_as_ever(
+    ferry_sandbox: Sandbox, caplog: pytest.LogCaptureFixture, library: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    kind: Any = LIBRARIES[library]
+    with kind.Client() as http_client:
+        Ferry(
+            ferry_sandbox.token, base_url=ferry_sandbox.base_url, http_client=http_client
+        ).catalogue.ports()
+        assert not [record for record in caplog.records if record.name == library]
+        http_client.get(f"{ferry_sandbox.base_url}/their-own")
+    assert "their-own" in caplog.text
+
+
+def test_headers_of_a_reply_are_in_no_log_of_ours(
+    clients: Clients, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    def service(_: httpx.Request) -> httpx.Response:
+        headers = {"set-cookie": "canary-cookie", "x-request-id": "r-1", "x-echo": TOKEN}
+        return httpx.Response(404, headers=headers)
+
+    with pytest.raises(FerryError):
+        client_of(clients, service, TOKEN).tickets.get("t-1")
+    assert "r-1" in caplog.text
+    assert "canary-cookie" not in caplog.text
+    assert not leaks(caplog.text)
+
+
+# ---- tokens of functions ----------------------------------------------------------------------
+
+
+def test_neither_the_old_token_nor_the_new_one_shows(
+    clients: Clients, logged: Callable[..., str]
+) -> None:
+    given = iter(["canary-old-token", "canary-new-token"])
+    seen: list[str] = []
+
+    def service(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers["authorization"])
+        message = f"I know {' '.join(seen)}"
+        body = {"error": True, "code": "NO", "message": message}
+        headers = {"www-authenticate": f'Bearer error="{message}"'}
+        return httpx.Response(401, json=body, headers=headers)
+
+    ferry = client_of(clients, service, lambda: next(given))
+    with pytest.raises(FerryError) as raised:
+        ferry.tickets.get("t-1")
+    assert len(seen) == 2
+    text = f"{shown(raised.value)} {logged()} {raised.value.__dict__.get('www_authenticate')}"
+    assert "canary-old-token" not in text
+    assert "canary-new-token" not in text
+
+
+# ---- the journal ------------------------------------------------------------------------------
+
+
+def test_a_journal_names_nobody(
+    clients: Clients, tmp_path: Path, logged: Callable[..., str]
+) -> None:
+    url = f"sqlite:///{tmp_path / 'journal.db'}"
+    with Journal(url) as journal:
+        ferry = client_of(
+            clients, record_of, TOKEN, organisation_token=ORGANISATION, journal=journal
+        )
+        for kind, call in ERRORS.values():
+            if kind is OutcomeUnknownError:
+                caught(kind, call, ferry)
+        assert len(journal.unresolved()) == 5
+        twin = caught(UnresolvedWriteError, ferry.bookings.create, **BOOKING)
+        assert not leaks(shown(twin))
+        assert not leaks(f"{journal!r} {journal.unresolved()!r} {vars(journal)!r}")
+        assert not leaks(pickle.dumps(journal.unresolved(), 0).decode("latin-1"))
+        kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    kept += b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"bookings.create" in kept
+    for canary in (*CANARIES, PAYMENT):
+        for encoding in ("utf-8", "utf-16-le"):
+            assert canary.encode(encoding) not in kept
+    assert not leaks(logged())
+
+
+# ---- what is not an error of the library's -----------------------------------------------------
+
+
+class Interruption(BaseException):
+    """What stops a program, as Ctrl-C does."""
+
+
+def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients: Clients) -> None:
+    def token() -> str:
+        raise LookupError("the vault is closed")
+
+    ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
+    with pytest.raises(LookupError) as raised:
+        ferry.bookings.create(**BOOKING)
+    assert not leaks(frames_of(raised.value))
+
+
+def interrupting(_: httpx.Request) -> httpx.Response:
+    raise Interruption
+
+
+CREATIONS: Any = {
+    "REST": lambda ferry: ferry.bookings.create(**BOOKING),
+    "MCP": lambda ferry: ferry.mcp.create_booking(**BOOKING),
+}
+every_creation = pytest.mark.parametrize("create", CREATIONS.values(), ids=CREATIONS)
+
+
+@every_creation
+def test_an_interruption_shows_no_traveller(create: Callable[[Ferry], object]) -> None:
+    with httpx.Client(transport=httpx.MockTransport(interrupting)) as http_client:
+        ferry = Ferry(TOKEN, base_url=URL, http_client=http_client)
+        with pytest.raises(Interruption) as raised:
+            create(ferry)
+    assert not leaks(frames_of(raised.value))
+
+
+@every_creation
+def test_an_interruption_of_a_task_shows_no_traveller(create: Callable[[AsyncFerry], Any]) -> None:
+    async def main() -> None:
+        transport = httpx.MockTransport(interrupting)
+        async with httpx.AsyncClient(transport=transport) as http_client:
+            await create(AsyncFerry(TOKEN, base_url=URL, http_client=http_client))
+
+    with pytest.raises(Interruption) as raised:
+        asyncio.run(main())
+    assert not leaks(frames_of(raised.value))

@@ -1,0 +1,283 @@
+"""A task cancelled in the middle of a write: it is on record, and what became of it is found."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from ferry_sdk import AsyncFerry
+from tests.backend import stopping
+from tests.backend.descriptors import connections_to
+from tests.backend.gathering import eventually
+from tests.backend.notes import Noting
+from tests.boundary.scripted import Service, hang
+from tests.support.trip import PASSENGERS, found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.journal import Journal
+    from ferry_sdk.sandbox import Sandbox
+
+    Way = Callable[..., Any]
+
+LATE = 1.5
+"""Seconds that the service takes where it is late."""
+
+
+@dataclass(frozen=True)
+class Stopper:
+    """Stops calls of one kind of event loop in one way."""
+
+    way: Way
+    portal: BlockingPortal
+
+    def __call__(self, call: Callable[[], Any], when: Callable[[], object]) -> None:
+        self.portal.call(self.way, call, when)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param((loop, way), id=f"{loop}-{way.__name__}")
+        for loop, ways in stopping.WAYS.items()
+        for way in ways
+    ]
+)
+def stop(request: pytest.FixtureRequest) -> Stopper:
+    loop, way = request.param
+    return Stopper(way, request.getfixturevalue(f"{loop}_portal"))
+
+
+@pytest.fixture
+def noting(journal: Journal) -> Noting:
+    return Noting(journal)
+
+
+@pytest.fixture
+def aferry(ferry_sandbox: Sandbox, noting: Noting, stop: Stopper) -> Iterator[AsyncFerry]:
+    made = AsyncFerry(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        organisation_token=ferry_sandbox.organisation_token,
+        journal=noting,
+    )
+    yield made
+    stop.portal.call(made.aclose)
+
+
+def confirmed(ferry: Ferry, booking_id: str) -> str:
+    """The ticket of the booking, which is confirmed."""
+    ferry.bookings.confirm(booking_id)
+    return ferry.bookings.get(booking_id).tickets[0].id
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [
+        record.getMessage()
+        for record in caplog.records
+        if record.name.startswith("ferry_sdk") and record.levelno >= logging.WARNING
+    ]
+
+
+@pytest.mark.parametrize("protocol", ["REST", "MCP"])
+@pytest.mark.parametrize("fault", ["delay_before", "delay_after"])
+def test_a_confirmation_is_on_record_and_settled_later(
+    stop: Stopper,
+    aferry: AsyncFerry,
+    ferry_sandbox: Sandbox,
+    journal: Journal,
+    booking_id: str,
+    caplog: pytest.LogCaptureFixture,
+    fault: str,
+    protocol: str,
+) -> None:
+    name = "bookings.confirm" if protocol == "REST" else "mcp.confirm_booking"
+    method = aferry.bookings.confirm if protocol == "REST" else aferry.mcp.confirm_booking
+    ferry_sandbox.faults.add(fault, name, seconds=LATE)
+    stop(partial(method, booking_id), lambda: ferry_sandbox.counters.requests[name])
+    (entry,) = journal.unresolved()
+    assert (entry.operation, entry.state) == (name, "unknown")
+    (line,) = warnings_of(caplog)
+    assert "may have happened" in line
+    assert entry.correlation_id in line
+    eventually(lambda: ferry_sandbox.counters.effects)
+    recovered = stop.portal.call(aferry.recover, entry)
+    assert recovered.booking_id == booking_id
+    assert recovered.read_back
+    assert not journal.unresolved()
+    assert journal.entry(entry.id).state == "done"
+    assert ferry_sandbox.counters.requests[name] == 1
+
+
+@pytest.mark.parametrize("write", ["cancel booking", "cancel ticket", "mark paid"])
+def test_every_write_that_can_be_read_back_is_settled_later(
+    stop: Stopper,
+    aferry: AsyncFerry,
+    ferry: Ferry,
+    ferry_sandbox: Sandbox,
+    journal: Journal,
+    booking_id: str,
+    write: str,
+) -> None:
+    ticket_id = confirmed(ferry, booking_id)
+    ferry_sandbox.counters.reset()
+    name, call = {
+        "cancel booking": ("bookings.cancel", partial(aferry.bookings.cancel, booking_id)),
+        "cancel ticket": ("tickets.cancel", partial(aferry.tickets.cancel, ticket_id)),
+        "mark paid": (
+            "tickets.mark_paid",
+            partial(aferry.tickets.mark_paid, ticket_id, external_payment_ref="p-1"),
+        ),
+    }[write]
+    ferry_sandbox.faults.add("delay_after", name, seconds=LATE)
+    stop(call, lambda: ferry_sandbox.counters.requests[name])
+    (entry,) = journal.unresolved()
+    assert stop.portal.call(aferry.recover, entry).read_back
+    assert journal.entry(entry.id).state == "done"
+
+
+def test_a_creation_is_on_record_and_not_made_twice(
+    stop: Stopper,
+    aferry: AsyncFerry,
+    ferry: Ferry,
+    ferry_sandbox: Sandbox,
+    journal: Journal,
+) -> None:
+    sailing = found(ferry)
+    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    call = partial(aferry.bookings.create, availabilities=[selection], passengers=PASSENGERS)
+    ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=LATE)
+    stop(call, lambda: ferry_sandbox.counters.requests["bookings.create"])
+    (entry,) = journal.unresolved()
+    with pytest.raises(Exception, match="may have happened already"):
+        stop.portal.call(call)
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+    journal.settle(entry, happened=False)
+    assert stop.portal.call(call).booking_id
+
+
+@pytest.mark.parametrize("moment", ["handshake", "token", "pause", "turn"])
+def test_before_the_first_byte_it_is_on_record_as_not_sent(
+    stop: Stopper,
+    aferry: AsyncFerry,
+    ferry_sandbox: Sandbox,
+    noting: Noting,
+    booking_id: str,
+    caplog: pytest.LogCaptureFixture,
+    moment: str,
+) -> None:
+    counted = ferry_sandbox.counters
+    if moment == "token":
+        asked: list[bool] = []
+
+        async def token() -> str:
+            asked.append(True)
+            await anyio.sleep(LATE)
+            return ferry_sandbox.token
+
+        slow = AsyncFerry(token, base_url=ferry_sandbox.base_url, journal=noting)
+        stop(partial(slow.bookings.confirm, booking_id), lambda: asked)
+    elif moment == "pause":
+        ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=20)
+        caplog.set_level(logging.INFO, "ferry_sdk")
+        stop(partial(aferry.bookings.confirm, booking_id), lambda: "next try" in caplog.text)
+    else:
+        ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=LATE)
+        first = None
+        if moment == "turn":
+            first = stop.portal.start_task_soon(aferry.mcp.countries)
+            eventually(lambda: counted.requests["mcp.initialize"])
+        stop(
+            partial(aferry.mcp.confirm_booking, booking_id),
+            lambda: noting.ids and counted.requests["mcp.initialize"],
+        )
+        if first is not None:
+            assert first.result(20)
+    eventually(lambda: noting.states == ["not_sent"])  # a thread puts it there, whatever comes
+    assert not counted.effects
+    assert not warnings_of(caplog)
+    assert stop.portal.call(aferry.bookings.confirm, booking_id).booking_id == booking_id
+
+
+def test_while_it_connects_it_is_on_record_as_not_sent(
+    stop: Stopper, noting: Noting, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Nobody answers the handshake of TLS, so no request can have left.
+    with Service(hang) as service:
+        ferry = AsyncFerry("t", base_url=service.secure_url, journal=noting)
+        stop(partial(ferry.bookings.confirm, "b-1"), lambda: connections_to(service.secure_url))
+        assert noting.states == ["not_sent"]
+        assert not warnings_of(caplog)
+        stop.portal.call(ferry.aclose)
+
+
+def test_while_it_is_put_on_record_nothing_stays_open(
+    stop: Stopper, ferry_sandbox: Sandbox, journal: Journal, booking_id: str
+) -> None:
+    began: list[float] = []
+
+    def beginning() -> None:
+        began.append(time.monotonic())
+        time.sleep(0.5)
+
+    noting = Noting(journal, beginning)
+    ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=noting)
+    stop(partial(ferry.bookings.confirm, booking_id), lambda: began)
+    eventually(lambda: not journal.unresolved() and noting.ids)
+    assert noting.states == ["not_sent"]
+    assert not ferry_sandbox.counters.requests["bookings.confirm"]
+    stop.portal.call(ferry.aclose)
+
+
+@pytest.mark.parametrize("fault", ["delay_before", "delay_after", "trickle"])
+def test_the_next_call_does_not_get_the_reply_of_the_last(
+    stop: Stopper, aferry: AsyncFerry, ferry_sandbox: Sandbox, new_booking: Any, fault: str
+) -> None:
+    first, second = new_booking(), new_booking()
+    ferry_sandbox.faults.add(fault, "bookings.confirm", seconds=LATE)
+    stop(
+        partial(aferry.bookings.confirm, first),
+        lambda: ferry_sandbox.counters.requests["bookings.confirm"],
+    )
+    for _ in range(3):
+        assert stop.portal.call(aferry.bookings.get, second).booking_id == second
+        assert stop.portal.call(aferry.catalogue.vehicle_types)
+    assert stop.portal.call(aferry.bookings.confirm, second).booking_id == second
+
+
+def test_a_cancelled_handshake_does_not_keep_others_from_theirs(
+    stop: Stopper, aferry: AsyncFerry, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=LATE)
+    stop(aferry.mcp.countries, lambda: ferry_sandbox.counters.requests["mcp.initialize"])
+    assert stop.portal.call(aferry.mcp.countries)
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
+
+
+def test_a_read_back_that_is_cancelled_leaves_the_write_on_record(
+    stop: Stopper,
+    aferry: AsyncFerry,
+    ferry_sandbox: Sandbox,
+    journal: Journal,
+    booking_id: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    ferry_sandbox.faults.add("delay_before", "bookings.get", seconds=LATE)
+    stop(
+        partial(aferry.bookings.confirm, booking_id),
+        lambda: ferry_sandbox.counters.requests["bookings.get"],
+    )
+    (entry,) = journal.unresolved()
+    assert entry.state == "unknown"
+    assert any(entry.correlation_id in line for line in warnings_of(caplog))
+    assert stop.portal.call(aferry.recover, entry).read_back

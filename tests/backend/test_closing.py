@@ -1,0 +1,202 @@
+"""A client closed while calls are in flight: nothing hangs, and nobody is left guessing."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import (
+    AsyncFerry,
+    ConfigurationError,
+    ConnectionFailedError,
+    Ferry,
+    FerryError,
+    OutcomeUnknownError,
+)
+from tests.backend.descriptors import connections_to
+from tests.backend.gathering import UnderWay, at_once, eventually
+from tests.boundary.scripted import Service, hang, in_turn, read_request, serve
+from tests.support.trip import PASSENGERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+    NewClient = Callable[..., Ferry]
+
+pytestmark = pytest.mark.own_http_client(reason="a caller's own client is the caller's to close")
+
+SOON = 5.0
+"""Seconds after which a call that was cut off has hung; the service is later."""
+LATE = 12.0
+
+
+@pytest.fixture(params=[None, 30], ids=["no deadline", "deadline"])
+def deadline(request: pytest.FixtureRequest) -> float | None:
+    given: float | None = request.param
+    return given
+
+
+def create(ferry: Ferry) -> object:
+    selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+    return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS[:1])
+
+
+def confirm(ferry: Ferry) -> object:
+    return ferry.bookings.confirm("bo-1")
+
+
+def read(ferry: Ferry) -> object:
+    return ferry.catalogue.ports()
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [(read, FerryError), (create, OutcomeUnknownError), (confirm, OutcomeUnknownError)],
+)
+def test_calls_in_flight_end_at_once(
+    any_clients: Clients, deadline: float | None, call: Callable[..., object], kind: Any
+) -> None:
+    with Service(in_turn(read_request, hang)) as service:
+        ferry = any_clients("t", base_url=service.url, deadline=deadline)
+        count = 1 if call is confirm else 3  # others would join it, sooner or later
+        calls = [UnderWay(lambda: call(ferry)) for _ in range(count)]
+        eventually(lambda: len(service.asked) == count)
+        closed = UnderWay(ferry.close).outcome()
+        assert closed.error is None
+        assert closed.seconds < SOON
+        for one in calls:
+            outcome = one.outcome()
+            assert isinstance(outcome.error, kind), outcome.error
+            assert outcome.seconds < SOON * 2
+        eventually(lambda: not connections_to(service.url), SOON)
+
+
+@pytest.mark.parametrize("moment", ["connecting", "handshake of MCP", "joined", "pause"])
+def test_whatever_a_call_waits_for_it_ends(
+    new_client: NewClient,
+    any_clients: Clients,
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    caplog: pytest.LogCaptureFixture,
+    deadline: float | None,
+    moment: str,
+) -> None:
+    caplog.set_level(logging.INFO, "ferry_sdk")
+    counted = ferry_sandbox.counters
+    with Service(hang) as service:
+        ferry = new_client(deadline=deadline)
+        if moment == "connecting":
+            ferry = any_clients("t", base_url=service.secure_url, deadline=deadline)
+            calls = [UnderWay(lambda: confirm(ferry))]
+            eventually(lambda: connections_to(service.url))
+        elif moment == "handshake of MCP":
+            ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=LATE)
+            calls = at_once(*[lambda: ferry.mcp.confirm_booking(booking_id)] * 2)
+            eventually(lambda: counted.requests["mcp.initialize"])
+        elif moment == "joined":
+            ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=LATE)
+            calls = at_once(*[lambda: ferry.bookings.confirm(booking_id)] * 3)
+            eventually(lambda: counted.requests["bookings.confirm"])
+        else:
+            ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=3)
+            calls = [UnderWay(lambda: ferry.bookings.confirm(booking_id))]
+            eventually(lambda: "next try" in caplog.text)
+        ferry.close()
+        expected = "unknown" if moment == "joined" else "not_sent"
+        for call in calls:
+            outcome = call.outcome()
+            assert isinstance(outcome.error, FerryError), outcome
+            assert outcome.error.outcome == expected
+            assert outcome.seconds < SOON * 2
+
+
+def test_later_calls_are_refused(new_client: NewClient, ferry_sandbox: Sandbox) -> None:
+    ferry = new_client()
+    view = ferry.with_options(language="fr")
+    assert ferry.catalogue.vehicle_types()
+    ferry.close()
+    ferry.close()
+    ferry_sandbox.counters.reset()
+    for one in (ferry, view):
+        for call in (one.catalogue.ports, one.mcp.ports, lambda: one.bookings.confirm("b")):  # noqa: B023 -- it is called at once
+            with pytest.raises(ConfigurationError, match="the client is closed") as raised:
+                call()
+            assert raised.value.outcome == "not_sent"
+    assert not ferry_sandbox.counters.requests
+
+
+def test_a_view_does_not_close_what_it_shares(new_client: NewClient) -> None:
+    ferry = new_client()
+    ferry.with_options(language="fr").close()
+    assert ferry.catalogue.vehicle_types()
+
+
+def test_a_block_that_fails_closes_the_client(ferry_sandbox: Sandbox) -> None:
+    ferry = Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    with suppress(ZeroDivisionError), ferry:
+        ferry.catalogue.vehicle_types()
+        raise ZeroDivisionError
+    assert not connections_to(ferry_sandbox.base_url)
+    with pytest.raises(ConfigurationError):
+        ferry.catalogue.vehicle_types()
+
+
+def test_a_client_that_never_called_is_closed(new_client: NewClient) -> None:
+    ferry = new_client()
+    ferry.close()
+    with pytest.raises(ConfigurationError, match="the client is closed"):
+        ferry.catalogue.ports()
+
+
+def test_closed_by_another_task(ferry_sandbox: Sandbox, portal: BlockingPortal) -> None:
+    ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    ferry_sandbox.faults.add("delay_before", "catalogue.*", seconds=LATE, times=None)
+    calls = [portal.start_task_soon(ferry.catalogue.vehicle_types) for _ in range(20)]
+    eventually(lambda: ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 20)
+    portal.call(ferry.aclose)
+    for call in calls:
+        assert isinstance(call.exception(SOON), FerryError)
+    eventually(lambda: not connections_to(ferry_sandbox.base_url), SOON)
+
+
+def test_opened_and_closed_under_fire(new_client: NewClient, ferry_sandbox: Sandbox) -> None:
+    for _ in range(15):
+        ferry = new_client(max_retries=1)
+
+        def call(ferry: Ferry = ferry) -> int:
+            done = 0
+            while True:
+                try:
+                    ferry.catalogue.vehicle_types()
+                except (ConfigurationError, ConnectionFailedError):
+                    return done
+                done += 1
+
+        calls = at_once(*[call] * 6)
+        eventually(lambda: ferry_sandbox.counters.requests["catalogue.vehicle_types"] > 6)
+        ferry_sandbox.counters.reset()
+        ferry.close()
+        for one in calls:
+            assert one.value() >= 0
+    eventually(lambda: not connections_to(ferry_sandbox.base_url), SOON)
+
+
+def test_a_write_under_way_is_told_apart_from_one_that_was_not_sent(
+    any_clients: Clients,
+) -> None:
+    with Service(serve) as service:
+        ferry = any_clients("t", base_url=service.url, max_retries=0)
+        assert ferry.bookings.confirm("bo-1").booking_id == "bo-1"
+        ferry.close()
+        with pytest.raises(ConfigurationError) as raised:
+            create(ferry)
+        assert raised.value.outcome == "not_sent"
+        assert len(service.asked) == 1

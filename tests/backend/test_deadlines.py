@@ -1,0 +1,156 @@
+"""A deadline holds wherever else a call waits, and says what became of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from ferry_sdk import AsyncFerry, OutcomeUnknownError, RequestTimeoutError
+from tests.backend.gathering import UnderWay, eventually
+from tests.backend.hurry import (
+    DEADLINE,
+    LATE,
+    TRIES,
+    confirm,
+    in_time,
+    is_right,
+    read,
+    threads_end,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+    NewClient = Callable[..., Ferry]
+
+
+@pytest.mark.parametrize("fault", ["rate_limited", "server_error"])
+def test_pauses_between_attempts(
+    new_client: NewClient, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.25)
+    ferry_sandbox.faults.add(fault, "catalogue.vehicle_types", times=None)
+    ferry = new_client(deadline=DEADLINE, max_retries=1000)
+    error = in_time(lambda: read(ferry))
+    assert len(error.attempts) >= 2
+
+
+def test_a_pause_asked_for_that_is_longer_is_not_made(
+    new_client: NewClient, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("rate_limited", "catalogue.vehicle_types", times=None, retry_after=5)
+    outcome = UnderWay(lambda: read(new_client(deadline=4))).outcome()
+    assert getattr(outcome.error, "retry_after", None) == 5
+    assert outcome.seconds < 4
+
+
+def test_the_lock_of_a_handshake_that_another_call_makes(
+    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry = new_client()
+    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=5)
+    slow = UnderWay(ferry.mcp.countries)
+    eventually(lambda: ferry_sandbox.counters.requests["mcp.initialize"])
+    hurried = ferry.with_options(deadline=DEADLINE)
+    is_right(confirm, in_time(lambda: hurried.mcp.confirm_booking(booking_id)), "not_sent")
+    assert not slow.is_over
+    assert slow.value()
+    assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
+
+
+def test_a_handshake_of_mcp_that_takes_too_long(
+    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=2, times=None)
+    ferry = new_client(deadline=DEADLINE)
+    is_right(confirm, in_time(lambda: ferry.mcp.confirm_booking(booking_id)), "not_sent")
+    assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
+    threads_end()
+
+
+def test_a_token_that_does_not_come(ferry_sandbox: Sandbox, portal: Any) -> None:
+    ferry = AsyncFerry(lambda: anyio.sleep(30), base_url=ferry_sandbox.base_url, deadline=DEADLINE)
+    for call in (ferry.catalogue.vehicle_types, partial(ferry.bookings.confirm, "b-1")):
+        error = in_time(partial(portal.call, call))
+        assert type(error) is RequestTimeoutError
+        assert error.outcome == "not_sent"
+    portal.call(ferry.aclose)
+
+
+def test_a_token_that_another_call_asks_for(ferry_sandbox: Sandbox, any_clients: Clients) -> None:
+    gate = threading.Event()
+
+    def token() -> str:
+        gate.wait(10)
+        return ferry_sandbox.token
+
+    async def atoken() -> str:
+        return await anyio.to_thread.run_sync(token)
+
+    ferry = any_clients(atoken if any_clients.is_async else token, base_url=ferry_sandbox.base_url)
+    slow = UnderWay(lambda: read(ferry))
+    time.sleep(0.2)
+    hurried = ferry.with_options(deadline=DEADLINE)
+    is_right(confirm, in_time(lambda: confirm(hurried)), "not_sent")
+    gate.set()
+    assert slow.value()
+
+
+@pytest.mark.parametrize("fault", ["server_error", "delay_before", "not_json"])
+def test_reading_back(
+    new_client: NewClient, ferry_sandbox: Sandbox, new_booking: Callable[[], str], fault: str
+) -> None:
+    ferry = new_client(deadline=1.0)
+    details = {"seconds": 3} if fault == "delay_before" else {}
+
+    def once() -> object:
+        ferry_sandbox.faults.clear()
+        booking_id = new_booking()
+        ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+        ferry_sandbox.faults.add(fault, "bookings.get", times=None, **details)
+        return timed(lambda: ferry.bookings.confirm(booking_id))
+
+    for _ in range(TRIES):
+        seconds, error = once()
+        assert type(error) is OutcomeUnknownError
+        assert len(ferry_sandbox.counters.effects) == 1
+        if seconds <= 1.0 + LATE:
+            break
+    else:
+        raise AssertionError(f"{seconds:.2f} s, time and again")
+    threads_end()
+
+
+def timed(call: Callable[[], object]) -> Any:
+    outcome = UnderWay(call).outcome()
+    return outcome.seconds, outcome.error
+
+
+def test_an_effect_that_is_never_seen(new_client: NewClient, ferry_sandbox: Sandbox) -> None:
+    ferry = new_client(deadline=1.0)
+    ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
+    error = in_time(lambda: confirm(ferry), 1.0)
+    assert type(error) is OutcomeUnknownError
+
+
+def test_what_is_in_time_is_not_disturbed(
+    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry = new_client(deadline=20)
+    assert read(ferry)
+    assert ferry.bookings.confirm(booking_id).booking_id == booking_id
+    connections = ferry_sandbox.counters.connections
+    for _ in range(5):
+        assert read(ferry)
+    assert ferry_sandbox.counters.connections == connections
+    threads_end()

@@ -1,0 +1,191 @@
+"""A deadline holds wherever on the wire a call stands still, and tells sent from not sent."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+import trustme
+
+from ferry_sdk import OutcomeUnknownError
+from tests.backend.gathering import UnderWay, eventually
+from tests.backend.hurry import (
+    DEADLINE,
+    LATE,
+    confirm,
+    every_call,
+    in_time,
+    is_right,
+    read,
+    threads_end,
+)
+from tests.boundary.scripted import Connection, Service, hang, in_turn, read_request, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+    from tests.boundary.scripted import Script
+    from tests.support.both import Clients
+
+    NewClient = Callable[..., Ferry]
+
+
+@pytest.fixture
+def client_at(any_clients: Clients) -> Callable[..., Ferry]:
+    """Makes clients with a deadline for a service elsewhere."""
+
+    def made(url: str, **settings: Any) -> Ferry:
+        given: dict[str, Any] = {"deadline": DEADLINE, "timeout": 30, "allow_http": True}
+        return any_clients("t", base_url=url, **given | settings)
+
+    return made
+
+
+@pytest.fixture
+def overrun() -> Iterator[Service]:
+    """A service at which no connection comes about before it takes some."""
+    with ExitStack() as stack:
+        service = stack.enter_context(Service(serve, listening=False))
+        service.listener.listen(0)
+        for _ in range(3):
+            one = stack.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(service.listener.getsockname())
+        yield service
+
+
+def trickled(start: bytes, piece: bytes, every: float = 0.05) -> Script:
+    """A reply that never comes to its end."""
+
+    def trickle(connection: Connection) -> None:
+        connection.request()
+        connection.socket.sendall(start)
+        while not connection.service.stopped.wait(every):
+            connection.socket.sendall(piece)
+
+    return trickle
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+REPLIES = {
+    "nothing": in_turn(read_request, hang),
+    "status": trickled(b"HTTP/1.1 200 ", b"O"),
+    "headers": trickled(HEAD + b"x-long: ", b"a"),
+    "body": trickled(HEAD + b"content-length: 100000\r\n\r\n", b" "),
+    "chunks": trickled(HEAD + b"transfer-encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    "size of a chunk": trickled(HEAD + b"transfer-encoding: chunked\r\n\r\n", b"0"),
+    "packed body": trickled(
+        HEAD + b"content-encoding: gzip\r\ncontent-length: 100000\r\n\r\n\x1f\x8b\x08\x08", b"n"
+    ),
+}
+
+
+@every_call
+@pytest.mark.parametrize("script", REPLIES.values(), ids=REPLIES)
+def test_a_reply_that_does_not_come_to_its_end(
+    client_at: NewClient, script: Script, call: Callable[..., object]
+) -> None:
+    with Service(script) as service:
+        ferry = client_at(service.url, max_retries=0)
+        is_right(call, in_time(lambda: call(ferry)), "unknown")
+        threads_end()
+
+
+@pytest.mark.parametrize("script", REPLIES.values(), ids=REPLIES)
+def test_a_second_reply_that_does_not_come_to_its_end(client_at: NewClient, script: Script) -> None:
+    def answered(connection: Connection) -> None:
+        connection.request()
+        connection.send("200 OK", b"[]")
+
+    with Service(in_turn(answered, script)) as service:
+        ferry = client_at(service.url, max_retries=0)
+        read(ferry.with_options(deadline=None))
+        outcome = UnderWay(lambda: confirm(ferry)).outcome()
+        assert isinstance(outcome.error, OutcomeUnknownError)
+        assert outcome.seconds <= DEADLINE + 10 * LATE
+    threads_end()  # at the latest when the service closes: a head may trickle on unseen
+
+
+@every_call
+def test_a_connection_that_does_not_come_about(
+    client_at: NewClient, overrun: Service, call: Callable[..., object]
+) -> None:
+    ferry = client_at(overrun.url)
+    is_right(call, in_time(lambda: call(ferry)), "not_sent")
+    overrun.accept()  # late: what was given up must not be sent now
+    time.sleep(1.5)
+    assert not overrun.asked
+    assert not overrun.heard
+    threads_end()
+
+
+@every_call
+def test_a_handshake_of_tls_that_does_not_come_to_its_end(
+    client_at: NewClient, call: Callable[..., object]
+) -> None:
+    with Service(hang) as service:
+        ferry = client_at(service.secure_url)
+        is_right(call, in_time(lambda: call(ferry)), "not_sent")
+        threads_end()
+
+
+def test_a_wait_for_a_connection_of_the_pool(
+    any_clients: Clients, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    kind = httpx.AsyncClient if any_clients.is_async else httpx.Client
+    http_client = kind(limits=httpx.Limits(max_connections=1))
+    ferry = any_clients(
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, timeout=30, http_client=http_client
+    )
+    ferry_sandbox.faults.add("delay_before", "catalogue.vehicle_types", seconds=2)
+    slow = UnderWay(lambda: read(ferry))
+    eventually(lambda: ferry_sandbox.counters.requests["catalogue.vehicle_types"])
+    began = time.monotonic()
+    error = UnderWay(lambda: ferry.with_options(deadline=0.4).bookings.confirm(booking_id)).error()
+    assert time.monotonic() - began < 1.5
+    is_right(confirm, error, "not_sent")
+    assert slow.value()
+    time.sleep(0.3)
+    assert not ferry_sandbox.counters.requests["bookings.confirm"]
+    threads_end()
+    if any_clients.is_async:
+        any_clients.portal.call(http_client.aclose)
+    else:
+        http_client.close()
+
+
+def test_a_late_service_with_tls_is_not_sent_what_was_given_up(
+    any_clients: Clients,
+) -> None:
+    authority = trustme.CA()
+    good = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(good)
+    trusted = ssl.create_default_context()
+    authority.configure_trust(trusted)
+
+    def late(connection: Connection) -> None:
+        time.sleep(1.2)
+        connection.secure(good)
+        serve(connection)
+
+    kind = httpx.AsyncClient if any_clients.is_async else httpx.Client
+    http_client = kind(verify=trusted)
+    with Service(late) as service:
+        ferry = any_clients(
+            "t", base_url=service.secure_url, http_client=http_client, deadline=DEADLINE
+        )
+        is_right(confirm, in_time(lambda: confirm(ferry)), "not_sent")
+        time.sleep(1.5)
+        assert not service.asked
+        threads_end()
+    if any_clients.is_async:
+        any_clients.portal.call(http_client.aclose)
+    else:
+        http_client.close()

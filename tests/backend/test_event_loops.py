@@ -1,0 +1,210 @@
+"""One async client on one event loop after another, and on several at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from ferry_sdk import AsyncFerry, ConfigurationError
+from tests.backend.descriptors import connections_to
+from tests.backend.gathering import UnderWay, at_once, eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.sandbox import Sandbox
+
+pytestmark = [
+    pytest.mark.own_http_client(reason="a caller's own client is of one event loop"),
+    # asyncio complains of a loop that ended before its connections; the client closes them itself.
+    pytest.mark.filterwarnings("ignore:unclosed transport:ResourceWarning"),
+]
+
+
+@pytest.fixture
+def ferry(ferry_sandbox: Sandbox) -> Iterator[AsyncFerry]:
+    made = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    yield made
+    asyncio.run(made.aclose())
+    del made
+    gc.collect()  # what was not closed complains in this test
+
+
+def on_asyncio(work: Callable[[], Any]) -> Any:
+    return asyncio.run(work())
+
+
+def on_trio(work: Callable[[], Any]) -> Any:
+    return trio.run(work)
+
+
+async def journey(ferry: AsyncFerry) -> int:
+    """Calls of both protocols; how many records they gave."""
+    rest = await ferry.catalogue.vehicle_types()
+    mcp = await ferry.mcp.countries()
+    return len(rest) + len(mcp)
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        (on_asyncio, on_asyncio, on_asyncio),
+        (on_asyncio, on_trio),
+        (on_trio, on_asyncio),
+        (on_trio, on_trio),
+    ],
+    ids=["asyncio thrice", "trio after asyncio", "asyncio after trio", "trio twice"],
+)
+def test_one_loop_after_the_other(
+    ferry: AsyncFerry, ferry_sandbox: Sandbox, loops: tuple[Callable[..., Any], ...]
+) -> None:
+    counts = {run(lambda: journey(ferry)) for run in loops}
+    assert len(counts) == 1
+    assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == len(loops)
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
+    gc.collect()
+
+
+def test_a_connection_serves_its_own_loop_again(
+    ferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
+) -> None:
+    asyncio_portal.call(journey, ferry)
+    first = ferry_sandbox.counters.connections
+    asyncio.run(journey(ferry))
+    second = ferry_sandbox.counters.connections
+    assert second > first
+    asyncio_portal.call(journey, ferry)
+    assert ferry_sandbox.counters.connections == second
+    asyncio_portal.call(ferry.aclose)
+
+
+def test_loops_in_threads_at_the_same_time(ferry: AsyncFerry) -> None:
+    async def crowd() -> list[int]:
+        return await asyncio.gather(*[journey(ferry) for _ in range(5)])
+
+    async def trio_crowd() -> list[int]:
+        counts: list[int] = []
+
+        async def one() -> None:
+            counts.append(await journey(ferry))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(5):
+                nursery.start_soon(one)
+        return counts
+
+    asyncios = [lambda: asyncio.run(crowd())] * 3
+    trios = [lambda: trio.run(trio_crowd)] * 3
+    calls = at_once(*asyncios, *trios)
+    assert len({count for call in calls for count in call.value()}) == 1
+
+
+def test_many_short_loops_in_many_threads(ferry: AsyncFerry) -> None:
+    async def one() -> int:
+        return len(await ferry.catalogue.vehicle_types())
+
+    def several() -> set[int]:
+        return {asyncio.run(one()) for _ in range(10)}
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        calls = at_once(*[several] * 8)
+        assert len(set.union(*[call.value() for call in calls])) == 1
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_a_handshake_that_another_loop_makes_is_not_waited_for_in_vain(
+    ferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=1)
+    slow = asyncio_portal.start_task_soon(ferry.mcp.countries)
+    eventually(lambda: ferry_sandbox.counters.requests["mcp.initialize"])
+    assert trio.run(ferry.mcp.countries) == slow.result(20)
+    asyncio_portal.call(ferry.aclose)
+
+
+@pytest.mark.parametrize("run", [on_asyncio, on_trio])
+def test_ended_loops_are_forgotten(ferry: AsyncFerry, run: Callable[..., Any]) -> None:
+    loops: list[weakref.ref[Any]] = []
+
+    async def call() -> None:
+        loops.append(
+            weakref.ref(
+                asyncio.get_running_loop()
+                if run is on_asyncio
+                else trio.lowlevel.current_trio_token()
+            )
+        )
+        await journey(ferry)
+
+    for _ in range(4):
+        run(call)
+        gc.collect()
+    assert sum(loop() is not None for loop in loops) <= 1
+    on_asyncio(lambda: journey(ferry))
+    gc.collect()
+    assert [loop() for loop in loops] == [None] * 4
+
+
+@pytest.mark.parametrize("run", [on_asyncio, on_trio])
+def test_the_connections_of_ended_loops_are_closed(
+    ferry: AsyncFerry, ferry_sandbox: Sandbox, run: Callable[..., Any]
+) -> None:
+    for _ in range(5):
+        run(lambda: journey(ferry))
+    gc.collect()
+    assert len(connections_to(ferry_sandbox.base_url)) <= 1  # of the loop that ended last
+    asyncio.run(ferry.aclose())
+    gc.collect()
+    assert not connections_to(ferry_sandbox.base_url)
+
+
+def test_closed_on_one_loop_it_is_closed_on_all(
+    ferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
+) -> None:
+    asyncio_portal.call(journey, ferry)
+    assert connections_to(ferry_sandbox.base_url)
+    trio.run(ferry.aclose)
+    with pytest.raises(ConfigurationError, match="the client is closed"):
+        asyncio_portal.call(journey, ferry)
+    eventually(lambda: not connections_to(ferry_sandbox.base_url))
+
+
+@pytest.mark.parametrize("run", [on_asyncio, on_trio])
+def test_a_loop_of_which_a_call_is_cut_off_leaves_the_client_whole(
+    ferry: AsyncFerry, ferry_sandbox: Sandbox, run: Callable[..., Any]
+) -> None:
+    # The program leaves its loop while a task still holds the client's lock.
+    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=1)
+
+    def asked() -> int:
+        return ferry_sandbox.counters.requests["mcp.initialize"]
+
+    async def leave() -> None:
+        if run is on_asyncio:
+            task = asyncio.ensure_future(ferry.mcp.countries())
+            while not asked():  # noqa: ASYNC110 -- another thread counts
+                await asyncio.sleep(0.01)
+            del task
+            return
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(ferry.mcp.countries)
+                while not asked():  # noqa: ASYNC110 -- another thread counts
+                    await trio.sleep(0.01)
+                scope.cancel()
+
+    run(leave)
+    call = UnderWay(lambda: asyncio.run(journey(ferry)))
+    assert call.value()
+    assert call.outcome().seconds < 10

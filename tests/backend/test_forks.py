@@ -1,0 +1,254 @@
+"""One client in a process and in the children that are forked from it."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
+from tests.backend import children
+from tests.backend.children import Child, async_calls, calls
+from tests.backend.descriptors import connections_to
+from tests.backend.gathering import UnderWay, eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.sandbox import Sandbox
+
+pytestmark = [
+    pytest.mark.own_http_client(reason="a caller's own client is of one process"),
+    pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),
+]
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def on_a_loop(request: pytest.FixtureRequest) -> Callable[[Callable[[], Any]], Any]:
+    """Runs what is async on a loop of its own."""
+    if request.param == "trio":
+        return trio.run
+    return lambda work: asyncio.run(work())
+
+
+@pytest.fixture
+def aferry(ferry_sandbox: Sandbox) -> Iterator[AsyncFerry]:
+    made = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    yield made
+    asyncio.run(made.aclose())
+
+
+def closing(ferry: Ferry) -> int:
+    """Calls, after which the client is closed."""
+    count = calls(ferry)
+    ferry.close()
+    return count
+
+
+def test_both_go_on_each_on_connections_of_its_own(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+    before = calls(ferry)
+    connections = ferry_sandbox.counters.connections
+    mine = connections_to(ferry_sandbox.base_url)
+    assert Child(lambda: calls(ferry)).result() == before
+    assert ferry_sandbox.counters.connections == connections + 1
+    assert calls(ferry) == before
+    assert connections_to(ferry_sandbox.base_url) == mine
+    assert ferry_sandbox.counters.connections == connections + 1
+
+
+def test_a_child_that_closes_the_client_closes_it_for_itself(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    before = calls(ferry)
+    connections = ferry_sandbox.counters.connections
+    for _ in range(3):
+        assert Child(lambda: closing(ferry)).result() == before
+        assert calls(ferry) == before
+    assert ferry_sandbox.counters.connections == connections + 3
+
+
+def test_several_children_and_the_parent_call_at_the_same_time(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    expected = 5 * calls(ferry)
+
+    def five() -> int:
+        return sum(calls(ferry) for _ in range(5))
+
+    forked = [Child(five) for _ in range(4)]
+    assert five() == expected
+    assert [child.result() for child in forked] == [expected] * 4
+    assert five() == expected
+
+
+def test_a_child_of_a_child_goes_on(ferry: Ferry) -> None:
+    expected = calls(ferry)
+
+    def child() -> tuple[int, int, int]:
+        before = calls(ferry)
+        return before, Child(lambda: closing(ferry)).result(), calls(ferry)
+
+    assert Child(child).result() == (expected,) * 3
+    assert calls(ferry) == expected
+
+
+def test_a_client_that_was_never_used_is_used_first_by_a_child(ferry: Ferry) -> None:
+    assert Child(lambda: calls(ferry)).result() == calls(ferry)
+
+
+def test_a_view_made_before_the_fork_goes_on(ferry: Ferry) -> None:
+    view = ferry.with_options(language="fr", deadline=20)
+    expected = calls(view)
+    assert Child(lambda: calls(view)).result() == expected
+
+
+def test_a_fork_while_calls_are_in_flight(
+    ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=1.5)
+    slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
+    eventually(lambda: ferry_sandbox.counters.requests["bookings.confirm"])
+    child = Child(lambda: calls(ferry))
+    assert child.result()
+    assert not slow.is_over
+    assert slow.value().booking_id == booking_id
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+
+
+def test_a_fork_while_another_thread_has_the_lock_of_the_session(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=1.5)
+    slow = UnderWay(ferry.mcp.countries)
+    eventually(lambda: ferry_sandbox.counters.requests["mcp.initialize"])
+    child = Child(lambda: calls(ferry))
+    assert child.result()
+    assert slow.value() == ferry.mcp.countries()
+
+
+def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox: Sandbox) -> None:
+    asked: list[UnderWay] = []
+
+    def token() -> str:
+        eventually(lambda: asked)
+        return ferry_sandbox.token
+
+    with Ferry(token, base_url=ferry_sandbox.base_url) as ferry:
+        slow = UnderWay(lambda: calls(ferry))
+
+        def child() -> int:
+            asked.append(slow)
+            return calls(ferry)
+
+        assert Child(child).result()
+        asked.append(slow)
+        assert slow.value() == calls(ferry)
+
+
+def test_a_child_does_not_join_a_call_that_ended_with_the_fork(
+    ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=1.5)
+    slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
+    eventually(lambda: ferry_sandbox.counters.effects)
+
+    def again() -> str:
+        try:
+            ferry.bookings.confirm(booking_id)
+        except FerryError as error:
+            return type(error).__name__
+        return "done"
+
+    assert Child(again).result() == "BookingConfirmError"  # it is confirmed already
+    assert slow.value().booking_id == booking_id
+
+
+def test_an_async_client_goes_on_in_both(
+    aferry: AsyncFerry,
+    ferry_sandbox: Sandbox,
+    on_a_loop: Callable[[Callable[[], Any]], Any],
+    asyncio_portal: BlockingPortal,
+) -> None:
+    expected = asyncio_portal.call(async_calls, aferry)
+    connections = ferry_sandbox.counters.connections
+
+    async def closed() -> int:
+        count = await async_calls(aferry)
+        await aferry.aclose()
+        return count
+
+    assert Child(lambda: on_a_loop(lambda: async_calls(aferry))).result() == expected
+    assert Child(lambda: on_a_loop(closed)).result() == expected
+    assert ferry_sandbox.counters.connections == connections + 2
+    assert asyncio_portal.call(async_calls, aferry) == expected
+    assert ferry_sandbox.counters.connections == connections + 2
+    asyncio_portal.call(aferry.aclose)
+
+
+def test_a_child_that_closes_does_not_cut_what_is_in_flight(
+    ferry: Ferry, aferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "catalogue.vehicle_types", seconds=2, times=2)
+    slow = [
+        UnderWay(ferry.catalogue.vehicle_types),
+        UnderWay(lambda: asyncio_portal.call(aferry.catalogue.vehicle_types)),
+    ]
+    eventually(lambda: ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 2)
+
+    def close() -> None:
+        ferry.close()
+        asyncio.run(aferry.aclose())
+
+    Child(close).result()
+    for one in slow:
+        assert one.value()
+    assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 2
+    asyncio_portal.call(aferry.aclose)
+
+
+def test_multiprocessing_forks_a_client_too(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+    expected = calls(ferry)
+    connections = ferry_sandbox.counters.connections
+    context = multiprocessing.get_context("fork")
+    listening, telling = context.Pipe(duplex=False)
+    process = context.Process(target=children.go_on, args=(ferry, telling))
+    process.start()
+    assert listening.poll(30)
+    assert listening.recv() == expected
+    process.join(30)
+    assert process.exitcode == 0
+    process.close()
+    assert calls(ferry) == expected
+    assert ferry_sandbox.counters.connections == connections + 1
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
+def test_another_process_recovers_what_this_one_does_not_know(
+    ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str, start: str, kind: str
+) -> None:
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
+    with pytest.raises(OutcomeUnknownError) as raised:
+        ferry.with_options(deadline=1).bookings.confirm(booking_id)
+    ferry_sandbox.faults.clear()
+    settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
+    context = multiprocessing.get_context(start)
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        recovered = pool.submit(children.recover, settings, kind == "async", raised.value)
+        confirmation = recovered.result(40)
+    assert confirmation.booking_id == booking_id
+    assert confirmation.read_back
+    assert len(ferry_sandbox.counters.effects) == 1
+
+
+def test_a_client_is_not_sent_to_another_process(ferry: Ferry) -> None:
+    with pytest.raises(TypeError):
+        pickle.dumps(ferry)

@@ -1,0 +1,304 @@
+"""Thousands of calls leave nothing behind: no memory, descriptors, threads, tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import threading
+import tracemalloc
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx
+import pytest
+import trio
+
+from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, _flights
+from tests.backend.descriptors import descriptors
+from tests.backend.gathering import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+
+URL = "https://ferry.example"
+WARM_UP = 300
+SPARE = 1500
+"""Blocks that may be left of hundreds or thousands of calls."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """What this process uses.
+
+    Attributes:
+        blocks: Pieces of memory that hold something small, as every object does.
+        descriptors: Files and sockets.
+        threads: Threads.
+    """
+
+    blocks: int
+    descriptors: int
+    threads: int
+
+
+def used() -> Use:
+    gc.collect()
+    gc.collect()
+    return Use(sys.getallocatedblocks(), len(descriptors()), threading.active_count())
+
+
+def has_not_grown(before: Use) -> None:
+    """Check that what is left is no more than a few caches, whatever the number of calls."""
+    eventually(lambda: threading.active_count() <= before.threads)
+    eventually(lambda: len(descriptors()) <= before.descriptors + 2)
+    assert used().blocks - before.blocks < SPARE
+    assert not _flights._flights
+
+
+def on_asyncio(work: Callable[[], Any]) -> None:
+    asyncio.run(work())
+
+
+def service(request: httpx.Request) -> httpx.Response:
+    """Ports for those who ask, and trouble of every kind for everyone else."""
+    match request.url.path:
+        case "/api/port":
+            return httpx.Response(200, json=[{"code": "A", "name": "n", "country": "c"}])
+        case "/api/booking/confirm":
+            raise httpx.ReadError("lost")
+        case "/api/booking/refused":
+            raise httpx.ConnectError("refused")
+        case "/api/ticket/html":
+            return httpx.Response(200, text="<p>no</p>")
+        case _:
+            return httpx.Response(404, json={"error": True, "code": "NO", "message": "no"})
+
+
+def failing(ferry: Any, index: int) -> Any:
+    """A call that fails, in one of several ways."""
+    match index % 5:
+        case 0:
+            return ferry.tickets.get("t-1")
+        case 1:
+            return ferry.tickets.get("html")
+        case 2:
+            return ferry.bookings.get("refused")
+        case 3:
+            return ferry.bookings.confirm("b-1")
+        case _:
+            return ferry.tickets.get("")
+
+
+def test_ten_thousand_calls() -> None:
+    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
+        ferry = Ferry("t", base_url=URL, http_client=http_client)
+        for _ in range(WARM_UP):
+            ferry.catalogue.ports()
+        before = used()
+        for _ in range(10_000):
+            ferry.catalogue.ports()
+        has_not_grown(before)
+
+
+@pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
+def test_ten_thousand_calls_of_tasks(run: Callable[..., Any]) -> None:
+    async def calls(ferry: AsyncFerry, count: int) -> None:
+        for _ in range(count):
+            await ferry.catalogue.ports()
+
+    async def crowd(ferry: AsyncFerry, count: int) -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(10):
+                group.start_soon(calls, ferry, count // 10)
+
+    async def main() -> None:
+        transport = httpx.MockTransport(service)
+        async with httpx.AsyncClient(transport=transport) as http_client:
+            ferry = AsyncFerry("t", base_url=URL, http_client=http_client)
+            await crowd(ferry, WARM_UP)
+            before, tasks = used(), len(anyio.get_running_tasks())
+            await crowd(ferry, 10_000)
+            has_not_grown(before)
+            assert len(anyio.get_running_tasks()) == tasks
+
+    run(main)
+
+
+def test_two_thousand_calls_that_fail() -> None:
+    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
+        ferry = Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
+
+        def calls(count: int) -> None:
+            for index in range(count):
+                with pytest.raises(FerryError):
+                    failing(ferry.with_options(deadline=0.001 if index % 5 == 3 else None), index)
+
+        calls(WARM_UP)
+        before = used()
+        calls(2_000)
+        has_not_grown(before)
+
+
+@pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
+def test_two_thousand_calls_of_tasks_that_fail(run: Callable[..., Any]) -> None:
+    async def calls(ferry: AsyncFerry, count: int) -> None:
+        for index in range(count):
+            deadline = 0.001 if index % 5 == 3 else None
+            with pytest.raises(FerryError):
+                await failing(ferry.with_options(deadline=deadline), index)
+
+    async def main() -> None:
+        transport = httpx.MockTransport(service)
+        async with httpx.AsyncClient(transport=transport) as http_client:
+            ferry = AsyncFerry("t", base_url=URL, http_client=http_client, max_retries=0)
+            await calls(ferry, WARM_UP)
+            await anyio.sleep(0.2)  # the loop forgets its timers when they are due
+            before = used()
+            await calls(ferry, 2_000)
+            await anyio.sleep(0.2)
+            has_not_grown(before)
+
+    run(main)
+
+
+def test_calls_over_sockets(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+    def calls(count: int) -> None:
+        for index in range(count):
+            ferry.catalogue.vehicle_types()
+            if index % 5 == 0:
+                ferry.mcp.countries()
+
+    calls(50)
+    before, connections = used(), ferry_sandbox.counters.connections
+    calls(1_500)
+    has_not_grown(before)
+    assert ferry_sandbox.counters.connections == connections
+
+
+@pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
+def test_calls_of_tasks_over_sockets(
+    async_ferry: AsyncFerry, ferry_sandbox: Sandbox, run: Callable[..., Any]
+) -> None:
+    async def calls(count: int) -> None:
+        for index in range(count):
+            await async_ferry.catalogue.vehicle_types()
+            if index % 5 == 0:
+                await async_ferry.mcp.countries()
+
+    async def main() -> None:
+        async with async_ferry:
+            await calls(50)
+            before, tasks = used(), len(anyio.get_running_tasks())
+            connections = ferry_sandbox.counters.connections
+            await calls(1_000)
+            has_not_grown(before)
+            assert len(anyio.get_running_tasks()) == tasks
+            assert ferry_sandbox.counters.connections == connections
+
+    run(main)
+
+
+def test_calls_with_a_deadline_leave_no_thread(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+    hurried = ferry.with_options(deadline=20)
+    for _ in range(50):
+        hurried.catalogue.vehicle_types()
+    before, connections = used(), ferry_sandbox.counters.connections
+    for _ in range(500):
+        hurried.catalogue.vehicle_types()
+    has_not_grown(before)
+    assert ferry_sandbox.counters.connections == connections
+
+
+def test_calls_whose_connection_is_cut_leave_nothing_open(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("cut_before", "catalogue.vehicle_types", times=None)
+
+    def calls(count: int) -> None:
+        hurried = ferry.with_options(max_retries=0)
+        for _ in range(count):
+            with pytest.raises(FerryError):
+                hurried.catalogue.vehicle_types()
+
+    calls(50)
+    before = used()
+    calls(500)
+    has_not_grown(before)
+
+
+def test_clients_that_come_and_go_leave_nothing(ferry_sandbox: Sandbox) -> None:
+    def clients(count: int) -> None:
+        for _ in range(count):
+            with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+                ferry.catalogue.vehicle_types()
+
+    clients(20)
+    before = used()
+    clients(100)
+    has_not_grown(before)
+
+
+def test_async_clients_that_come_and_go_leave_nothing(ferry_sandbox: Sandbox) -> None:
+    async def clients(count: int) -> None:
+        for _ in range(count):
+            async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+                await ferry.catalogue.vehicle_types()
+
+    asyncio.run(clients(20))
+    before = used()
+    asyncio.run(clients(100))
+    has_not_grown(before)
+
+
+# asyncio complains of a loop that ended before its connections; the client closes them itself.
+@pytest.mark.filterwarnings("ignore:unclosed transport:ResourceWarning")
+def test_a_client_used_by_many_loops_leaves_nothing(ferry_sandbox: Sandbox) -> None:
+    ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+
+    def loops(count: int) -> None:
+        for _ in range(count):
+            asyncio.run(_call(ferry))
+
+    loops(20)
+    before = used()
+    loops(100)
+    has_not_grown(before)
+    asyncio.run(ferry.aclose())
+    gc.collect()
+
+
+async def _call(ferry: AsyncFerry) -> None:
+    await ferry.catalogue.vehicle_types()
+
+
+def test_errors_that_are_dropped_leave_nothing(ferry_sandbox: Sandbox) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=0.3) as ferry:
+        ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
+        references = []
+        for _ in range(3):
+            try:
+                ferry.bookings.confirm("b-1")
+            except OutcomeUnknownError as error:
+                references.append(weakref.ref(error))
+        gc.collect()
+        assert [reference() for reference in references] == [None] * 3
+
+
+def test_a_large_reply_is_let_go() -> None:
+    large = httpx.Response(200, json=[{"code": "A", "name": "n" * 100_000, "country": "c"}])
+    with httpx.Client(transport=httpx.MockTransport(lambda _: large)) as http_client:
+        ferry = Ferry("t", base_url=URL, http_client=http_client)
+        ferry.catalogue.ports()
+        gc.collect()
+        tracemalloc.start()
+        for _ in range(50):
+            ferry.catalogue.ports()
+        gc.collect()
+        left, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert left < 1_000_000

@@ -1,0 +1,185 @@
+"""Ctrl-C in the middle of a write: it is on record, and what became of it is found."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import Ferry
+from tests.backend.descriptors import connections_to
+from tests.backend.gathering import UnderWay, eventually
+from tests.backend.notes import Noting
+from tests.boundary.scripted import Service, hang
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from ferry_sdk.journal import Journal
+    from ferry_sdk.sandbox import Sandbox
+
+LATE = 1.5
+
+
+@pytest.fixture(params=[None, 20], ids=["no deadline", "deadline"])
+def deadline(request: pytest.FixtureRequest) -> float | None:
+    """With a deadline a request is made in a thread of its own."""
+    given: float | None = request.param
+    return given
+
+
+@pytest.fixture
+def noting(journal: Journal) -> Noting:
+    return Noting(journal)
+
+
+@pytest.fixture
+def noted(ferry_sandbox: Sandbox, noting: Noting, deadline: float | None) -> Iterator[Ferry]:
+    with Ferry(
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=noting, deadline=deadline
+    ) as made:
+        yield made
+
+
+@contextmanager
+def interrupted(when: Callable[[], object]) -> Generator[None]:
+    """The block, which Ctrl-C ends at that moment."""
+    assert threading.current_thread() is threading.main_thread()
+    is_over = threading.Event()
+
+    def press() -> None:
+        eventually(lambda: is_over.is_set() or when())
+        if not is_over.wait(0.1):
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    pressing = UnderWay(press)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            yield
+    finally:
+        is_over.set()
+        pressing.outcome()
+        signal.signal(signal.SIGINT, before)
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+@pytest.mark.parametrize("protocol", ["REST", "MCP"])
+@pytest.mark.parametrize("fault", ["delay_before", "delay_after"])
+def test_a_write_is_on_record_and_settled_later(
+    noted: Ferry,
+    ferry_sandbox: Sandbox,
+    journal: Journal,
+    booking_id: str,
+    caplog: pytest.LogCaptureFixture,
+    fault: str,
+    protocol: str,
+) -> None:
+    name = "bookings.confirm" if protocol == "REST" else "mcp.confirm_booking"
+    method: Any = noted.bookings.confirm if protocol == "REST" else noted.mcp.confirm_booking
+    ferry_sandbox.faults.add(fault, name, seconds=LATE)
+    began = time.monotonic()
+    with interrupted(lambda: ferry_sandbox.counters.requests[name]):
+        method(booking_id)
+    assert time.monotonic() - began < LATE
+    (entry,) = journal.unresolved()
+    assert (entry.operation, entry.state) == (name, "unknown")
+    (line,) = warnings_of(caplog)
+    assert entry.correlation_id in line
+    eventually(lambda: ferry_sandbox.counters.effects)
+    assert noted.recover(entry).read_back
+    assert not journal.unresolved()
+    assert ferry_sandbox.counters.requests[name] == 1
+
+
+def test_the_next_call_does_not_get_the_reply_of_the_last(
+    noted: Ferry, ferry_sandbox: Sandbox, new_booking: Callable[[], str]
+) -> None:
+    first, second = new_booking(), new_booking()
+    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=LATE)
+    with interrupted(lambda: ferry_sandbox.counters.effects):
+        noted.bookings.confirm(first)
+    for _ in range(3):
+        assert noted.bookings.get(second).booking_id == second
+    assert noted.bookings.confirm(second).booking_id == second
+
+
+# The socket of a TLS handshake that is interrupted is known to nobody yet.
+@pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
+def test_before_the_first_byte_it_is_on_record_as_not_sent(
+    noting: Noting, deadline: float | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Nobody answers the handshake of TLS, so no request can have left.
+    with (
+        Service(hang) as service,
+        Ferry("t", base_url=service.secure_url, journal=noting, deadline=deadline) as noted,
+    ):
+        with interrupted(lambda: noting.ids and connections_to(service.secure_url)):
+            noted.bookings.confirm("b-1")
+        assert noting.states == ["not_sent"]
+        assert not warnings_of(caplog)
+
+
+def test_a_handshake_of_mcp_that_is_interrupted_leaves_the_write_not_sent(
+    noted: Ferry, ferry_sandbox: Sandbox, noting: Noting, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=LATE)
+    with interrupted(lambda: ferry_sandbox.counters.requests["mcp.initialize"]):
+        noted.mcp.confirm_booking(booking_id)
+    assert noting.states == ["not_sent"]
+    assert noted.mcp.confirm_booking(booking_id).booking_id == booking_id
+
+
+def test_a_pause_that_is_interrupted_leaves_the_write_not_sent(
+    noted: Ferry,
+    ferry_sandbox: Sandbox,
+    noting: Noting,
+    booking_id: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "ferry_sdk")
+    ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=15)
+    with interrupted(lambda: "next try" in caplog.text):
+        noted.bookings.confirm(booking_id)
+    assert noting.states == ["not_sent"]
+    assert noted.bookings.confirm(booking_id).booking_id == booking_id
+
+
+def test_one_who_joined_is_interrupted_alone(
+    noted: Ferry, ferry_sandbox: Sandbox, noting: Noting, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=LATE)
+    leader = UnderWay(lambda: noted.bookings.confirm(booking_id))
+    eventually(lambda: ferry_sandbox.counters.requests["bookings.confirm"])
+    with interrupted(lambda: True):
+        noted.bookings.confirm(booking_id)
+    assert not leader.is_over
+    assert leader.value().booking_id == booking_id
+    assert noting.states == ["done"]
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+
+
+def test_those_who_joined_one_that_is_interrupted_read_back(
+    noted: Ferry, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=LATE)
+    joined: list[UnderWay] = []
+
+    def join() -> bool:
+        if ferry_sandbox.counters.requests["bookings.confirm"]:
+            joined.append(UnderWay(lambda: noted.bookings.confirm(booking_id)))
+            time.sleep(0.2)
+        return bool(joined)
+
+    with interrupted(join):
+        noted.bookings.confirm(booking_id)
+    assert joined[0].value().read_back
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1

@@ -1,0 +1,267 @@
+"""A reply is read up to a bound, unpacked once, and never unpacked for the sake of its size."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import tracemalloc
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import Ferry, FerryError, OutcomeUnknownError, UnexpectedResponseError
+from tests.backend.descriptors import connections_to
+from tests.backend.gathering import LONG, UnderWay, eventually
+from tests.boundary.scripted import Connection, Service, in_turn, serve
+from tests.support.trip import PASSENGERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.boundary.scripted import Script
+    from tests.support.both import Clients
+
+# Who leaves a body in the middle leaves generators of httpcore's own to the collector; trio says so.
+pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning")
+
+BOUND = 200_000
+BOMB = gzip.compress(b" " * 100_000_000)
+
+
+@pytest.fixture(autouse=True)
+def bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferry_sdk._exchange.LARGEST_REPLY", BOUND)
+
+
+def replied(body: bytes, *headers: str, status: str = "200 OK") -> Script:
+    """A reply, whole."""
+
+    def reply(connection: Connection) -> None:
+        connection.request()
+        named = [
+            f"HTTP/1.1 {status}",
+            "content-type: application/json",
+            f"content-length: {len(body)}",
+            *headers,
+        ]
+        connection.socket.sendall("\r\n".join([*named, "", ""]).encode() + body)
+
+    return reply
+
+
+def chunked(pieces: Iterator[bytes], *headers: str) -> Script:
+    """A reply without an end known beforehand."""
+
+    def reply(connection: Connection) -> None:
+        connection.request()
+        head = ["HTTP/1.1 200 OK", "transfer-encoding: chunked", *headers, "", ""]
+        connection.socket.sendall("\r\n".join(head).encode())
+        for piece in pieces:
+            if connection.service.stopped.is_set():
+                return
+            connection.socket.sendall(b"%x\r\n%b\r\n" % (len(piece), piece))
+
+    return reply
+
+
+def without_end(piece: bytes) -> Iterator[bytes]:
+    """The same again and again."""
+    while True:
+        yield piece
+
+
+PACKED = "content-encoding: gzip"
+JSON = "content-type: application/json"
+STREAM = "content-type: text/event-stream"
+LARGE = {
+    "plain": lambda: replied(b'"' + b"a" * BOUND + b'"'),
+    "packed": lambda: replied(gzip.compress(b'"' + b"a" * BOUND + b'"'), PACKED),
+    "bomb": lambda: replied(BOMB, PACKED),
+    "plain without end": lambda: chunked(without_end(b" " * 5000), JSON),
+    "packed without end": lambda: chunked(iter([BOMB] * 3), JSON, PACKED),
+    "refusal": lambda: replied(b'"' + b"a" * BOUND + b'"', status="503 No"),
+    "packed refusal": lambda: replied(BOMB, PACKED, status="422 No"),
+}
+large_replies = pytest.mark.parametrize("large", LARGE.values(), ids=LARGE)
+
+
+def create(ferry: Ferry) -> object:
+    selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+    return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS[:1])
+
+
+def client_of(clients: Clients, service: Service) -> Ferry:
+    return clients("t", base_url=service.url, max_retries=0, deadline=20)
+
+
+@large_replies
+def test_a_reading_of_it_is_refused(any_clients: Clients, large: Callable[[], Script]) -> None:
+    with Service(large(), serve) as service:
+        ferry = client_of(any_clients, service)
+        error = UnderWay(ferry.catalogue.ports).error()
+        assert type(error) is UnexpectedResponseError
+        assert f"{BOUND}" in str(error)
+        assert error.outcome == "unknown"
+        assert error.status_code in {200, 422, 503}
+        assert list(ferry.catalogue.ports()) == []
+        eventually(lambda: len(connections_to(service.url)) <= 1)
+
+
+@large_replies
+def test_a_write_with_such_a_reply_is_unknown(
+    any_clients: Clients, large: Callable[[], Script]
+) -> None:
+    with Service(large()) as service:
+        ferry = client_of(any_clients, service)
+        error = UnderWay(lambda: create(ferry)).error()
+        assert type(error) is OutcomeUnknownError
+        assert service.asked == ["POST /api/booking"]
+
+
+def test_a_write_with_such_a_reply_is_read_back(any_clients: Clients) -> None:
+    with Service(replied(BOMB, PACKED), serve) as service:
+        ferry = client_of(any_clients, service)
+        assert ferry.bookings.confirm("bo-1").read_back
+        assert service.asked == ["POST /api/booking/confirm", "GET /api/booking/bo-1"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        lambda: chunked(without_end(b": nothing\n\n" * 500), STREAM),
+        lambda: chunked(without_end(b"data: " + b"a" * 5000), STREAM),
+        lambda: chunked(iter([BOMB] * 3), STREAM, PACKED),
+        lambda: replied(BOMB, PACKED),
+    ],
+    ids=["comments", "one event", "packed stream", "packed JSON"],
+)
+def test_a_reply_of_mcp_is_bounded_too(any_clients: Clients, script: Callable[[], Script]) -> None:
+    with Service(script()) as service:
+        ferry = client_of(any_clients, service)
+        error = UnderWay(ferry.mcp.countries).error()
+        assert type(error) is UnexpectedResponseError
+        assert f"{BOUND}" in str(error)
+
+
+def test_a_voucher_is_bounded_too(any_clients: Clients, tmp_path: Any) -> None:
+    with Service(serve) as service:
+        url = json.dumps({"url": f"{service.url}/v.pdf"}).encode()
+        service._scripts = [in_turn(replied(url), replied(BOMB, PACKED))]
+        ferry = client_of(any_clients, service)
+        call = ferry.tickets.save_pdf
+        error = UnderWay(lambda: call("t-1", tmp_path / "v.pdf")).error()
+        assert isinstance(error, FerryError)
+        assert f"{BOUND}" in str(error)
+        assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        lambda: replied(BOMB, PACKED),
+        lambda: chunked(iter([BOMB] * 3), JSON, PACKED),
+        lambda: chunked(without_end(b" " * 5000), JSON),
+    ],
+    ids=["bomb", "bombs", "plain"],
+)
+def test_it_does_not_take_the_memory_of_its_content(
+    any_clients: Clients, script: Callable[[], Script]
+) -> None:
+    with Service(in_turn(replied(b"[]"), script())) as service:
+        ferry = client_of(any_clients, service)
+        ferry.catalogue.ports()
+        tracemalloc.start()
+        error = UnderWay(ferry.catalogue.ports).error()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert type(error) is UnexpectedResponseError
+        assert peak < 10 * BOUND
+
+
+@pytest.mark.parametrize("deadline", [None, 20])
+def test_a_reply_up_to_the_bound_is_read(any_clients: Clients, deadline: Any) -> None:
+    room = BOUND - len(json.dumps([{"code": "A", "name": "", "country": "c"}]))
+    port = {"code": "A", "name": "n" * room, "country": "c"}
+    body = json.dumps([port]).encode()
+    assert len(body) == BOUND
+    for script in (replied(body), replied(gzip.compress(body), PACKED)):
+        with Service(script) as service:
+            ferry = any_clients("t", base_url=service.url, deadline=deadline)
+            assert ferry.catalogue.ports()[0].name == port["name"]
+
+
+TWICE = gzip.compress(gzip.compress(b"[]"))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        ("content-encoding: gzip, gzip",),
+        ("content-encoding: gzip", "content-encoding: gzip"),
+        ("content-encoding: identity, gzip, gzip",),
+        ("content-encoding: gzip,gzip",),
+    ],
+)
+def test_a_reply_packed_twice_is_refused(any_clients: Clients, headers: tuple[str, ...]) -> None:
+    with Service(replied(TWICE, *headers)) as service:
+        ferry = client_of(any_clients, service)
+        error = UnderWay(ferry.catalogue.ports).error()
+        assert type(error) is UnexpectedResponseError
+        assert error.status_code == 200
+        assert type(UnderWay(lambda: create(ferry)).error()) is OutcomeUnknownError
+
+
+@pytest.mark.parametrize(
+    ("body", "packing"),
+    [
+        (b"no gzip at all", "gzip"),
+        (gzip.compress(b"[]")[:-9], "gzip"),
+        (gzip.compress(b'[{"code": "A"}]')[:12], "gzip"),
+        (b"[]", "br"),
+        (zlib.compress(b"[]"), "zstd"),
+        (b"\x28\xb5\x2f\xfd\x00\x00", "compress"),
+    ],
+    ids=["no gzip", "cut", "cut short", "brotli", "zstd", "of nobody's"],
+)
+def test_a_packing_that_cannot_be_undone_is_typed(
+    any_clients: Clients, body: bytes, packing: str
+) -> None:
+    with Service(replied(body, f"content-encoding: {packing}")) as service:
+        ferry = client_of(any_clients, service)
+        outcome = UnderWay(ferry.catalogue.ports).outcome()
+        if outcome.error is not None:  # what is not packed in truth may be read
+            assert isinstance(outcome.error, UnexpectedResponseError)
+        else:
+            assert list(outcome.value) == []
+        create_error = UnderWay(lambda: create(ferry)).error()
+        assert type(create_error) is OutcomeUnknownError
+
+
+def test_a_packed_reply_in_many_pieces_is_read(any_clients: Clients) -> None:
+    body = gzip.compress(json.dumps([{"code": "A", "name": "n", "country": "c"}]).encode())
+    pieces = [body[index : index + 1] for index in range(len(body))]
+    with Service(chunked(iter([*pieces, b""]), JSON, PACKED)) as service:
+        assert client_of(any_clients, service).catalogue.ports()[0].code == "A"
+
+
+def test_packed_members_in_a_row_are_one_reply(any_clients: Clients) -> None:
+    body = gzip.compress(b'[{"code": "A", "name": "n",') + gzip.compress(b' "country": "c"}]')
+    with Service(replied(body, PACKED)) as service:
+        outcome = UnderWay(client_of(any_clients, service).catalogue.ports).outcome()
+        if outcome.error is None:
+            assert outcome.value[0].country == "c"
+        else:
+            assert type(outcome.error) is UnexpectedResponseError
+
+
+def test_no_thread_is_left(any_clients: Clients) -> None:
+    with Service(replied(BOMB, PACKED)) as service:
+        ferry = client_of(any_clients, service)
+        for _ in range(3):
+            assert UnderWay(ferry.catalogue.ports).error()
+        eventually(
+            lambda: not [one for one in threading.enumerate() if one.name == "ferry_sdk call"],
+            LONG,
+        )

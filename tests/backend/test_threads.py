@@ -1,0 +1,118 @@
+"""Threads share one client: reads and writes of both protocols, views, one handshake."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import Ferry, NotFoundError, correlation
+from tests.backend.gathering import at_once
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk.sandbox import Sandbox
+
+THREADS = 24
+
+
+@pytest.fixture(autouse=True)
+def _quick_switches() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_reads_and_writes_of_both_protocols(
+    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox, new_booking: Callable[[], str]
+) -> None:
+    ferry = new_client()
+    bookings = [new_booking() for _ in range(THREADS)]
+
+    def journey(index: int, booking_id: str) -> None:
+        assert ferry.catalogue.vehicle_types()
+        confirm = ferry.bookings.confirm if index % 2 else ferry.mcp.confirm_booking
+        confirmation = confirm(booking_id)
+        assert confirmation.booking_id == booking_id
+        booking = ferry.bookings.get(booking_id)
+        assert booking.booking_id == booking_id
+        ticket_id = booking.tickets[0].id
+        assert ferry.mcp.view_ticket(ticket_id).id == ticket_id
+        cancel = ferry.mcp.cancel_ticket if index % 2 else ferry.tickets.cancel
+        assert cancel(ticket_id).ticket_id == ticket_id
+        with pytest.raises(NotFoundError):
+            ferry.tickets.get(f"none-{index}")
+
+    calls = at_once(
+        *[
+            lambda index=index, booking_id=booking_id: journey(index, booking_id)
+            for index, booking_id in enumerate(bookings)
+        ]
+    )
+    for call in calls:
+        call.value()
+    assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == THREADS
+    assert len(ferry_sandbox.counters.effects_of("tickets.cancel")) == THREADS
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
+
+
+def test_threads_that_begin_together_make_one_handshake(
+    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox
+) -> None:
+    ferry = new_client()
+    calls = at_once(*[ferry.mcp.countries] * THREADS)
+    assert len({len(call.value()) for call in calls}) == 1
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
+
+
+def test_a_session_that_ends_is_renewed_once_for_all(
+    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox
+) -> None:
+    ferry = new_client()
+    ferry.mcp.countries()
+    ferry_sandbox._sessions.clear()
+    calls = at_once(*[ferry.mcp.countries] * THREADS)
+    assert len({len(call.value()) for call in calls}) == 1
+    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
+
+
+def test_views_made_in_threads_keep_to_themselves(
+    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox
+) -> None:
+    ferry = new_client()
+
+    def named(index: int) -> str:
+        view = ferry.with_options(correlation_id=f"view-{index}", deadline=20)
+        with pytest.raises(NotFoundError) as raised:
+            view.tickets.get("none")
+        return str(raised.value.correlation_id)
+
+    calls = at_once(*[lambda index=index: named(index) for index in range(THREADS)])
+    assert [call.value() for call in calls] == [f"view-{index}" for index in range(THREADS)]
+
+
+def test_a_correlation_is_a_threads_own(ferry_sandbox: Sandbox) -> None:
+    def named(index: int, ferry: Ferry) -> str:
+        with correlation(f"thread-{index}"), pytest.raises(NotFoundError) as raised:
+            ferry.tickets.get("none")
+        return str(raised.value.correlation_id)
+
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=20) as ferry:
+        calls = at_once(*[lambda index=index: named(index, ferry) for index in range(THREADS)])
+        names = [call.value() for call in calls]
+    assert names == [f"thread-{index}" for index in range(THREADS)]
+
+
+@pytest.mark.own_http_client(reason="it is about the pool that the client makes")
+def test_threads_that_make_the_first_call_share_the_pool(ferry_sandbox: Sandbox) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        for _ in range(3):
+            calls = at_once(*[ferry.catalogue.vehicle_types] * THREADS)
+            assert all(call.value() for call in calls)
+        assert ferry_sandbox.counters.connections <= THREADS
+        for _ in range(10):
+            assert ferry.catalogue.vehicle_types()
+        assert ferry_sandbox.counters.connections <= THREADS

@@ -1,0 +1,194 @@
+"""A token that a function gives is renewed once for all the calls that meet its end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx
+import pytest
+
+from ferry_sdk import AsyncFerry, AuthenticationError, Ferry
+from tests.backend.gathering import at_once
+from tests.support.exchanges import client_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+CROWD = 50
+
+
+class Tokens:
+    """Gives a token that the service no longer takes, then good ones.
+
+    Attributes:
+        asked: How often it was asked.
+        most: How many asked at the same time at most.
+    """
+
+    def __init__(self, good: str, *, is_first_good: bool = False) -> None:
+        self._good = good
+        self._is_first_good = is_first_good
+        self._lock = threading.Lock()
+        self._asking = 0
+        self.asked = 0
+        self.most = 0
+
+    def __call__(self) -> str:
+        self._begin()
+        time.sleep(0.05)
+        return self._end()
+
+    async def awaited(self) -> str:
+        self._begin()
+        await anyio.sleep(0.05)
+        return self._end()
+
+    def _begin(self) -> None:
+        with self._lock:
+            self.asked += 1
+            self._asking += 1
+            self.most = max(self.most, self._asking)
+            self._number = self.asked
+
+    def _end(self) -> str:
+        with self._lock:
+            self._asking -= 1
+            return self._good if self._is_first_good or self._number > 1 else "expired"
+
+
+def rest(ferry: Any) -> Any:
+    return ferry.catalogue.vehicle_types()
+
+
+def mcp(ferry: Any) -> Any:
+    return ferry.mcp.countries()
+
+
+def mixed(ferry: Any) -> Any:
+    return rest(ferry) if threading.get_ident() // 64 % 2 else mcp(ferry)
+
+
+@pytest.mark.parametrize("call", [rest, mcp, mixed])
+def test_a_crowd_makes_one_renewal(
+    any_clients: Clients, ferry_sandbox: Sandbox, call: Callable[..., Any]
+) -> None:
+    tokens = Tokens(ferry_sandbox.token)
+    ferry = any_clients(tokens, base_url=ferry_sandbox.base_url)
+    calls = at_once(*[lambda: call(ferry)] * CROWD)
+    assert all(one.value() for one in calls)
+    assert tokens.asked == 2
+    assert tokens.most == 1
+    assert call(ferry)
+    assert tokens.asked == 2
+
+
+def test_a_crowd_of_tasks_makes_one_renewal(ferry_sandbox: Sandbox, portal: BlockingPortal) -> None:
+    tokens = Tokens(ferry_sandbox.token)
+    ferry = AsyncFerry(tokens.awaited, base_url=ferry_sandbox.base_url)
+    counts: list[int] = []
+
+    async def one(call: Callable[..., Any]) -> None:
+        counts.append(len(await call(ferry)))
+
+    async def crowd() -> None:
+        async with anyio.create_task_group() as group:
+            for index in range(CROWD):
+                group.start_soon(one, mcp if index % 2 else rest)
+        await ferry.aclose()
+
+    portal.call(crowd)
+    assert len(counts) == CROWD
+    assert tokens.asked == 2
+
+
+def test_tokens_that_end_again_and_again_are_renewed_once_each(any_clients: Clients) -> None:
+    given: list[str] = []
+
+    def token() -> str:
+        time.sleep(0.05)
+        given.append(f"token-{len(given)}")
+        return given[-1]
+
+    ended: set[str] = set()
+
+    def service(request: httpx.Request) -> httpx.Response:
+        is_ended = request.headers["authorization"].removeprefix("Bearer ") in ended
+        return httpx.Response(401) if is_ended else httpx.Response(200, json=[])
+
+    ferry = client_of(any_clients, service, token)
+    for number in range(1, 5):
+        calls = at_once(*[ferry.catalogue.ports] * 10)
+        assert [list(one.value()) for one in calls] == [[]] * 10
+        assert len(given) == number
+        ended.add(given[-1])
+
+
+def test_views_and_both_protocols_share_a_renewal(
+    any_clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    tokens = Tokens(ferry_sandbox.token)
+    ferry = any_clients(tokens, base_url=ferry_sandbox.base_url)
+    views = [ferry.with_options(language=language) for language in ("fr", "it", "es")]
+    calls = at_once(*[lambda view=view: mixed(view) for view in views * 5])
+    assert all(one.value() for one in calls)
+    assert tokens.asked == 2
+
+
+def test_a_write_is_resent_once_with_the_new_token(
+    any_clients: Clients, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    tokens = Tokens(ferry_sandbox.token)
+    ferry = any_clients(tokens, base_url=ferry_sandbox.base_url)
+    assert ferry.bookings.confirm(booking_id).booking_id == booking_id
+    assert tokens.asked == 2
+    assert len(ferry_sandbox.counters.effects) == 1
+
+
+def test_a_new_token_that_is_refused_too_ends_the_call(
+    any_clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    tokens = Tokens("expired")
+    ferry = any_clients(tokens, base_url=ferry_sandbox.base_url)
+    calls = at_once(*[lambda: rest(ferry)] * 10)
+    for one in calls:
+        assert isinstance(one.error(), AuthenticationError)
+        assert len(one.error().attempts) <= 2
+    assert tokens.most == 1
+    assert tokens.asked <= 11
+
+
+def test_a_function_that_fails_fails_its_call_and_no_other(
+    any_clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        if len(asked) == 1:
+            time.sleep(0.1)
+            raise LookupError("no token today")
+        return ferry_sandbox.token
+
+    ferry = any_clients(token, base_url=ferry_sandbox.base_url)
+    calls = at_once(*[lambda: rest(ferry)] * 5)
+    errors = [one.outcome().error for one in calls]
+    assert sum(error is not None for error in errors) == 1
+    assert any("no token today" in str(error) for error in errors)
+    assert len(asked) == 2
+
+
+def test_a_client_of_its_own_has_a_token_of_its_own(ferry_sandbox: Sandbox) -> None:
+    tokens = Tokens(ferry_sandbox.token, is_first_good=True)
+    for _ in range(2):
+        with Ferry(tokens, base_url=ferry_sandbox.base_url) as ferry:
+            assert rest(ferry)
+            assert mcp(ferry)
+    assert tokens.asked == 2
