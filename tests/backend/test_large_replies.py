@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.boundary.scripted import Script
     from tests.support.both import Clients
 
-# Who leaves a body in the middle leaves generators of httpcore's own to the collector; trio says so.
+# Who leaves a body in the middle leaves generators of httpcore's to the collector; trio says so.
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning")
 
 BOUND = 200_000

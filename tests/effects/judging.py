@@ -193,7 +193,7 @@ class Judgement:
             elif state not in said:
                 yield f"on record as {state}, and the client said {said}"
         is_settled = any(told.error is None for told in self.evidence.recovered)
-        after = {*(self.evidence.records_after or {}).values()}
+        after = {*(self.evidence.records_after or {}).values()} - {"not_sent"}  # another caller's
         if is_settled and not self.schedule.is_pickled and after != {"done"}:
             yield f"recovered, and on record as {after}"
 
