@@ -29,10 +29,10 @@ def until_seen(driver: Driver, **changes: Any) -> None:
 
 
 def is_looked_at(driver: Driver, moment: float) -> bool:
-    """Whether a look was under way at a moment, or began at it."""
+    """Whether a look was under way at a moment, or began no more than the least pause after it."""
     start = 1000.0
     for wait in (*driver.waits, 0.0):
-        if start - 0.01 <= moment <= start + driver.latency:
+        if start - 0.26 <= moment <= start + driver.latency:
             return True
         start += driver.latency + wait
     return False
