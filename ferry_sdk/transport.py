@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, wait
+from collections.abc import Coroutine
+from concurrent.futures import wait
 from contextlib import aclosing
-from contextvars import copy_context
 from functools import partial
 from inspect import isawaitable
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from . import _flights, _http
 from ._exchange import Exchange
 from ._files import saved
 from ._http_client import AsyncHttpClient, HttpClient
+from ._moments import in_a_thread, seconds_until
 from ._sharing import AsyncShared, Shared
 from .effects import Ask, Consult, Effect, InTurn, Reply, Save, Send, Sleep, Steps, Together
 from .errors import (
@@ -117,7 +117,7 @@ class Transport:
 
     def _in_turn(self, effect: InTurn[T]) -> T:
         lock = self.shared.home().lock(effect.key)
-        if not lock.acquire(timeout=_until(effect.until, threading.TIMEOUT_MAX)):
+        if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
             raise RequestTimeoutError("the deadline has passed")
         try:
             return self._walk(effect.steps())
@@ -127,7 +127,7 @@ class Transport:
     def _together(self, effect: Together[T]) -> T:
         flight, is_mine = _flights.boarded(effect.key)
         if not is_mine:
-            if not flight.landed.wait(_until(effect.until, threading.TIMEOUT_MAX)):
+            if not flight.landed.wait(seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed", outcome="unknown")
             joined: T = flight.outcome()
             return joined
@@ -145,9 +145,9 @@ class Transport:
         if effect.until is None:
             return self._exchanged(client, effect, exchange)
         # A time-out of httpx is for one step; only another thread can be left at a moment.
-        future = _in_a_thread(partial(self._exchanged, client, effect, exchange))
+        future = in_a_thread(partial(self._exchanged, client, effect, exchange))
         try:
-            wait((future,), _until(effect.until + _GRACE, threading.TIMEOUT_MAX))
+            wait((future,), seconds_until(effect.until + _GRACE, threading.TIMEOUT_MAX))
         except BaseException:
             exchange.given_up()
             raise
@@ -262,7 +262,7 @@ class AsyncTransport:
 
     async def _in_turn(self, effect: InTurn[T]) -> T:
         lock = self.shared.home().lock(effect.key)
-        with anyio.move_on_after(_until(effect.until, math.inf)) as scope:
+        with anyio.move_on_after(seconds_until(effect.until, math.inf)) as scope:
             await lock.acquire()
         if scope.cancelled_caught:
             raise RequestTimeoutError("the deadline has passed")
@@ -274,7 +274,7 @@ class AsyncTransport:
     async def _together(self, effect: Together[T]) -> T:
         flight, is_mine = _flights.boarded(effect.key)
         if not is_mine:
-            with anyio.move_on_after(_until(effect.until, math.inf)):
+            with anyio.move_on_after(seconds_until(effect.until, math.inf)):
                 while not flight.landed.is_set():  # noqa: ASYNC110 -- its maker may be in no loop
                     await anyio.sleep(_LOOK)
                 joined: T = flight.outcome()
@@ -294,7 +294,7 @@ class AsyncTransport:
         client, exchange = home.client, Exchange(effect, home.lines)
         if effect.until is None:
             return await self._exchanged(client, effect, exchange)
-        with anyio.move_on_after(_until(effect.until + _GRACE, math.inf)):
+        with anyio.move_on_after(seconds_until(effect.until + _GRACE, math.inf)):
             return await self._exchanged(client, effect, exchange)
         raise exchange.given_up()
 
@@ -346,25 +346,6 @@ class AsyncRawTransport:
         return self._transport.answer(operation)
 
 
-def _until(moment: float | None, forever: float) -> float:
-    """Seconds until a moment of the monotonic clock."""
-    return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
-
-
-def _in_a_thread(work: Callable[[], T]) -> Future[T]:
-    future: Future[T] = Future()
-    context = copy_context()
-
-    def run_it() -> None:
-        try:
-            future.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 -- it is the caller's
-            future.set_exception(error)
-
-    threading.Thread(target=run_it, name="ferry_sdk call", daemon=True).start()
-    return future
-
-
 def _at_once(effect: Ask[T]) -> object:
     given = effect.function()
     if isawaitable(given):
@@ -378,17 +359,17 @@ def _at_once(effect: Ask[T]) -> object:
 def _consulted(effect: Consult[T]) -> T:
     if effect.until is None:
         return effect.function()
-    future = _in_a_thread(effect.function)
-    wait((future,), _until(effect.until + _GRACE, threading.TIMEOUT_MAX))
+    future = in_a_thread(effect.function)
+    wait((future,), seconds_until(effect.until + _GRACE, threading.TIMEOUT_MAX))
     if not future.done():
         raise RequestTimeoutError("the deadline has passed")
     return future.result()
 
 
 async def _heard(effect: Consult[T]) -> T:
-    future = _in_a_thread(effect.function)  # it is done even if its task is cancelled by now
+    future = in_a_thread(effect.function)  # it is done even if its task is cancelled by now
     until = None if effect.until is None else effect.until + _GRACE
-    with anyio.move_on_after(_until(until, math.inf)):
+    with anyio.move_on_after(seconds_until(until, math.inf)):
         return await anyio.to_thread.run_sync(future.result, abandon_on_cancel=True)
     raise RequestTimeoutError("the deadline has passed")
 
@@ -397,6 +378,6 @@ async def _awaited(effect: Ask[T]) -> object:
     given = effect.function()
     if not isawaitable(given):
         return given
-    with anyio.move_on_after(_until(effect.until, math.inf)):
+    with anyio.move_on_after(seconds_until(effect.until, math.inf)):
         return await given
     raise RequestTimeoutError("the deadline has passed")

@@ -1,6 +1,6 @@
 """Mistakes that both type checkers have to report, each at its mark; nothing here is run."""
 
-# ruff: noqa: B007, F841
+# ruff: noqa: B007, F841 -- names that hold a mistake are not used
 
 from __future__ import annotations
 

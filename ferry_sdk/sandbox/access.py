@@ -35,7 +35,7 @@ class Access(Enum):
         return self is not Access.READ_ONLY or operation not in _WRITES
 
 
-class Unauthorized(Exception):  # noqa: N818 - it is the name of the HTTP status
+class Unauthorized(Exception):  # noqa: N818 -- it is the name of the HTTP status
     """The request carries no token that the service knows."""
 
 

@@ -25,7 +25,7 @@ from ferry_sdk.sandbox.service import Service
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - named here, bound on request
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
 
 
 class LocalService:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _JSON = "application/json"
 _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
-_WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - named here, bound by whoever asks for it
+_WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 -- named here, bound by whoever asks for it
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ def printable(text: str) -> str:
     for letter in unicodedata.normalize("NFC", text).translate(_SPELT):
         if not letter.isprintable():
             letters.append(" ")
-        elif ord(letter) <= 0xFF:  # noqa: PLR2004 - the last of Latin-1
+        elif ord(letter) <= 0xFF:  # noqa: PLR2004 -- the last of Latin-1
             letters.append(letter)
         else:
             base = (

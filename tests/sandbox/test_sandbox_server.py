@@ -170,7 +170,7 @@ def test_it_can_listen_on_ipv6():
 
 
 def test_listening_everywhere_its_address_is_this_machine():
-    with Sandbox(host="0.0.0.0") as sandbox:  # noqa: S104 - what is tested
+    with Sandbox(host="0.0.0.0") as sandbox:  # noqa: S104 -- what is tested
         assert sandbox.base_url.startswith("http://127.0.0.1:")
         assert ports(sandbox, sandbox.token).status_code == 200
 
