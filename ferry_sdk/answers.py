@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from functools import cache
-from types import GenericAlias
-from typing import Any, Generic, Protocol, TypeVar, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, Protocol, TypeVar, cast
 
-from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from .errors import UnexpectedResponseError
 from .models.base import path_of
+from .models.collecting import held_back
+from .models.columns import NotPlainError
+from .models.plain import looked_through
 from .models.records import Records, Unreadable
 
 logger = logging.getLogger("ferry_sdk")
+
+_A_PART = 200
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -61,10 +64,15 @@ class Many(Generic[ModelT]):
     def read(self, value: object) -> Records[ModelT]:
         """Read the records; the ones that cannot be read are kept apart."""
         items = self._items(value)
-        try:
-            return Records(_tuple_of(self.model).validate_python(items))
-        except ValidationError:
-            return self._one_by_one(items)
+        lost: list[Unreadable] = []
+        makers = held_back(lambda: [self._looked_through(part, lost) for part in _parts(items)])
+        if lost:
+            self._tell(lost, items)
+        return Records[ModelT].made_by(
+            lambda: held_back(lambda: [record for make in makers for record in make()]),
+            len(items) - len(lost),
+            lost,
+        )
 
     def _items(self, value: object) -> list[object]:
         if isinstance(value, dict):
@@ -76,16 +84,28 @@ class Many(Generic[ModelT]):
             raise unreadable(f"a list of {self.model.__name__}", None, "no list", value)
         return cast("list[object]", value)
 
-    def _one_by_one(self, items: Sequence[object]) -> Records[ModelT]:
-        records: list[ModelT] = []
-        lost: list[Unreadable] = []
-        for index, item in enumerate(items):
+    def _looked_through(
+        self, part: tuple[int, list[object]], lost: list[Unreadable]
+    ) -> Callable[[], Sequence[ModelT]]:
+        first, items = part
+        try:
+            return looked_through(self.model, items)
+        except NotPlainError:
+            records = [*self._one_by_one(first, items, lost)]
+            return lambda: records
+
+    def _one_by_one(
+        self, first: int, items: Sequence[object], lost: list[Unreadable]
+    ) -> Iterator[ModelT]:
+        for index, item in enumerate(items, first):
             try:
-                records.append(self.model.model_validate(item))
+                yield self.model.model_validate(item)
             except ValidationError as error:
                 where, problem = path_of(error)
                 lost.append(Unreadable(index=index, field=where, problem=problem, raw=item))
-        if not records:
+
+    def _tell(self, lost: Sequence[Unreadable], items: Sequence[object]) -> None:
+        if len(lost) == len(items):
             first = lost[0]
             where = f"[{first.index}].{first.field}".rstrip(".")
             raise unreadable(f"a list of {self.model.__name__}", where, first.problem, items)
@@ -98,7 +118,6 @@ class Many(Generic[ModelT]):
                 one.field,
                 one.problem,
             )
-        return Records(records, lost)
 
     def __repr__(self) -> str:
         return f"Many({self.model.__name__})"
@@ -130,10 +149,10 @@ class Just(Generic[T]):
         return f"Just({self.kind.__name__})"
 
 
-@cache
-def _tuple_of(model: type[ModelT]) -> TypeAdapter[tuple[ModelT, ...]]:
-    kind: Any = GenericAlias(tuple, (model, ...))
-    return TypeAdapter(kind)
+def _parts(items: list[object]) -> Iterator[tuple[int, list[object]]]:
+    """The list in parts that a processor's cache has room for, each with the place of its first."""
+    for first in range(0, len(items), _A_PART):
+        yield first, items[first : first + _A_PART]
 
 
 def unreadable(

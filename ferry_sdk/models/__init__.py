@@ -1,73 +1,92 @@
-"""The records on the wire."""
+"""The records on the wire; each module is loaded on first use."""
 
-from .availability import (
-    Availability,
-    Gateway,
-    InBoard,
-    Place,
-    Provider,
-    SailingCompany,
-    Tariff,
-)
-from .base import Model, OpenEnum
-from .bookings import (
-    Balance,
-    Booking,
-    BookingCancellation,
-    BookingConfirmation,
-    BookingCreated,
-    Kept,
-    KeptLine,
-    NextAction,
-    PossibleAction,
-    Pricing,
-    Received,
-    Reverse,
-)
-from .catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
-from .enums import (
-    ActionType,
-    Direction,
-    Gender,
-    PassengerType,
-    PaymentStatus,
-    PlaceGender,
-    PlaceType,
-    PlaceUse,
-    ReservationType,
-    Stage,
-    TariffType,
-    TicketDirection,
-    TicketStatus,
-)
-from .inputs import (
-    Contact,
-    ContactDict,
-    Passenger,
-    PassengerDict,
-    SearchPassenger,
-    SearchPassengerDict,
-    Selection,
-    SelectionDict,
-    Vehicle,
-    VehicleDict,
-    VehicleQuery,
-    VehicleQueryDict,
-)
-from .listings import McpResource, McpTool
-from .mcp import Company, Country, McpPort, ScheduledDeparture, VehicleModel
-from .records import Records, Unreadable
-from .tickets import (
-    CancellationFee,
-    PaymentRecorded,
-    Ticket,
-    TicketCancellation,
-    TicketJourney,
-    TicketJourneys,
-    TicketLeg,
-    TicketPassenger,
-    TicketVehicle,
-    Voucher,
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .availability import (
+        Availability,
+        Gateway,
+        InBoard,
+        Place,
+        Provider,
+        SailingCompany,
+        Tariff,
+    )
+    from .base import Model, OpenEnum
+    from .bookings import (
+        Balance,
+        Booking,
+        BookingCancellation,
+        BookingConfirmation,
+        BookingCreated,
+        Kept,
+        KeptLine,
+        NextAction,
+        PossibleAction,
+        Pricing,
+        Received,
+        Reverse,
+    )
+    from .catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
+    from .enums import (
+        ActionType,
+        Direction,
+        Gender,
+        PassengerType,
+        PaymentStatus,
+        PlaceGender,
+        PlaceType,
+        PlaceUse,
+        ReservationType,
+        Stage,
+        TariffType,
+        TicketDirection,
+        TicketStatus,
+    )
+    from .inputs import (
+        Contact,
+        ContactDict,
+        Passenger,
+        PassengerDict,
+        SearchPassenger,
+        SearchPassengerDict,
+        Selection,
+        SelectionDict,
+        Vehicle,
+        VehicleDict,
+        VehicleQuery,
+        VehicleQueryDict,
+    )
+    from .listings import McpResource, McpTool
+    from .mcp import Company, Country, McpPort, ScheduledDeparture, VehicleModel
+    from .records import Records, Unreadable
+    from .tickets import (
+        CancellationFee,
+        PaymentRecorded,
+        Ticket,
+        TicketCancellation,
+        TicketJourney,
+        TicketJourneys,
+        TicketLeg,
+        TicketPassenger,
+        TicketVehicle,
+        Voucher,
+    )
+
+_ROOMS = (
+    "availability",
+    "base",
+    "bookings",
+    "catalogue",
+    "enums",
+    "inputs",
+    "listings",
+    "mcp",
+    "records",
+    "tickets",
 )
 
 __all__ = [
@@ -142,3 +161,16 @@ __all__ = [
     "VehicleType",
     "Voucher",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        for room in _ROOMS:
+            module = import_module(f".{room}", __name__)
+            if name in vars(module):
+                return vars(module)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

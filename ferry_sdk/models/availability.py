@@ -63,10 +63,10 @@ class InBoard(Model):
     adults: int = 0
     childs: int = 0
     babies: int = 0
+    passengers: Values = Field(default=(), repr=False)
     has_shower: bool = False
     has_toilet: bool = False
     has_window: bool = False
-    passengers: Values = Field(default=(), repr=False)
 
 
 class Place(Model):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import (
     AwareDatetime,
@@ -25,12 +25,23 @@ class Model(BaseModel):
     """An immutable record; a field never seen before is kept in ``model_extra``."""
 
     model_config = ConfigDict(
+        defer_build=True,
         extra="allow",
         frozen=True,
         populate_by_name=True,
         protected_namespaces=(),
         hide_input_in_errors=True,
     )
+
+    @property
+    def model_extra(self) -> dict[str, Any]:
+        """The fields never seen before: a copy, as a record does not change."""
+        return dict(super().model_extra or {})
+
+    @property
+    def model_fields_set(self) -> set[str]:
+        """The fields that were there: a copy, as a record does not change."""
+        return set(super().model_fields_set)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
         """The fields that are known: what else the service says may be personal."""
@@ -83,10 +94,6 @@ def _spent_or_said(value: object) -> object:
     return value
 
 
-def _upper(value: object) -> object:
-    return value.upper() if isinstance(value, str) else value
-
-
 def _from_epoch(value: object) -> object:
     if isinstance(value, bool):
         raise ValueError("a moment is expected, not a boolean")
@@ -132,12 +139,10 @@ Amount = Annotated[Decimal, BeforeValidator(_amount)]
 Money = Annotated[Decimal, BeforeValidator(_spent_or_said)]
 """Money as a caller says it: `Decimal`, `int` or `str`; a `float` is refused."""
 
-Currency = Annotated[
-    str, BeforeValidator(_upper), StringConstraints(pattern=r"^[A-Z]{3}$", strict=True)
-]
+Currency = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{3}$", to_upper=True, strict=True)]
 """An ISO 4217 code in upper case, whatever case the wire has (``Eur`` is ``EUR``)."""
 
-Moment = Annotated[AwareDatetime, BeforeValidator(_from_epoch)]
+Moment = AwareDatetime
 """A moment with its offset: ISO 8601 with an offset, or epoch seconds (then UTC)."""
 
 LooseMoment = Annotated[datetime | str, BeforeValidator(_moment_or_text)]

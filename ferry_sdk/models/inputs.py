@@ -65,7 +65,9 @@ GenderName = Literal["Male", "Female", "M", "F"]
 class Input(BaseModel):
     """What a caller hands in; a misspelt field is refused, and no value shows in an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        defer_build=True, extra="forbid", frozen=True, hide_input_in_errors=True
+    )
 
 
 class SearchPassenger(Input):

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from typing import Generic, TypeVar, cast, overload
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, cast, overload
+
+from typing_extensions import Self
+
+from ferry_sdk._forking import in_a_child
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -26,6 +31,18 @@ class Unreadable:
     raw: object = dataclasses.field(repr=False)
 
 
+_making = threading.RLock()
+
+
+def _begin_anew() -> None:
+    """In a forked child, whose parent's lock may be held by a thread that is not there."""
+    global _making  # noqa: PLW0603 -- there is one for all
+    _making = threading.RLock()
+
+
+in_a_child(_begin_anew)
+
+
 class Records(Sequence[T_co], Generic[T_co]):
     """An immutable sequence of records.
 
@@ -33,13 +50,36 @@ class Records(Sequence[T_co], Generic[T_co]):
         unreadable: The records of the service's list that could not be read.
     """
 
-    __slots__ = ("_records", "unreadable")
+    __slots__ = ("_made", "_make", "_size", "unreadable")
 
     unreadable: tuple[Unreadable, ...]
 
     def __init__(self, records: Sequence[T_co] = (), unreadable: Sequence[Unreadable] = ()) -> None:
-        self._records = tuple(records)
+        self._made = tuple(records)
+        self._make: Callable[[], Sequence[T_co]] | None = None
+        self._size = len(self._made)
         self.unreadable = tuple(unreadable)
+
+    @classmethod
+    def made_by(
+        cls,
+        make: Callable[[], Sequence[T_co]],
+        size: int,
+        unreadable: Sequence[Unreadable] = (),
+    ) -> Self:
+        """Records of which there are so many, made when they are first looked at."""
+        records = cls(unreadable=unreadable)
+        records._make, records._size = make, size
+        return records
+
+    @property
+    def _records(self) -> tuple[T_co, ...]:
+        if self._make is not None:
+            with _making:
+                if self._make is not None:
+                    self._made = tuple(self._make())
+                    self._make = None
+        return self._made
 
     @overload
     def __getitem__(self, index: int) -> T_co: ...
@@ -49,7 +89,7 @@ class Records(Sequence[T_co], Generic[T_co]):
         return self._records[index]
 
     def __len__(self) -> int:
-        return len(self._records)
+        return self._size
 
     def __iter__(self) -> Iterator[T_co]:
         return iter(self._records)
@@ -62,6 +102,9 @@ class Records(Sequence[T_co], Generic[T_co]):
 
     def __hash__(self) -> int:
         return hash(self._records)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._records, self.unreadable)
 
     def __repr__(self) -> str:
         lost = f", unreadable={len(self.unreadable)}" if self.unreadable else ""

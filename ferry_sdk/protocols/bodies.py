@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import secrets
+import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final, cast
 
 from pydantic_core import from_json
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.facts import RequestDigest
+from ferry_sdk.models.collecting import held_back
 
 _PERSONAL: Final = frozenset(
     {
@@ -27,7 +28,9 @@ _PERSONAL: Final = frozenset(
     }
 )
 _SHORTEST_SECRET = 3
-_DIGEST_KEY = secrets.token_bytes(16)
+_LARGE = 64 * 1024
+_encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_DIGEST_KEY = os.urandom(16)
 
 
 def encoded(body: Mapping[str, object]) -> bytes:
@@ -37,7 +40,7 @@ def encoded(body: Mapping[str, object]) -> bytes:
         InvalidInputError: A value of the caller's has no place in JSON.
     """
     try:
-        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return _encode(body).encode()
     except (TypeError, ValueError, RecursionError):
         raise InvalidInputError("not a value that JSON can carry", field="arguments") from None
 
@@ -57,12 +60,15 @@ def decoded(content: bytes) -> object:
     Raises:
         ValueError: It is not JSON, or not UTF-8.
     """
-    value: object = from_json(content, allow_inf_nan=False)
+    decode = partial(from_json, content, allow_inf_nan=False)
+    value: object = decode() if len(content) < _LARGE else held_back(decode)
     return value
 
 
 def digest(method: str, path: str, body: object) -> RequestDigest:
     """Which request it is, without its content."""
+    import hashlib  # noqa: PLC0415 -- no read needs it
+
     content = json.dumps(body, sort_keys=True, default=str).encode()
     fingerprint = hashlib.blake2b(content, key=_DIGEST_KEY, digest_size=16).hexdigest()
     return RequestDigest(method=method, path=path, digest=fingerprint)

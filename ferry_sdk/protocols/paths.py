@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import quote
 
 from ferry_sdk.errors import InvalidInputError
@@ -32,4 +33,9 @@ def identifiers(values: Iterable[object], argument: str) -> list[str]:
 
 def joined(segments: tuple[str, ...]) -> str:
     """A path of the segments, each percent-encoded."""
-    return "/".join(quote(segment, safe="") for segment in segments)
+    return "/".join(map(_encoded, segments))
+
+
+@lru_cache(maxsize=256)
+def _encoded(segment: str) -> str:
+    return quote(segment, safe="")

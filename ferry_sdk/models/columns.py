@@ -1,0 +1,136 @@
+"""Lists of records read column by column, where they are just as the interface shows them.
+
+pydantic decides what a record is. But where every member is of the very JSON type of its field, it
+is known what pydantic would make of it. Such a list is looked through here one field at a time, in
+the loops that Python has in C, and its own dicts become those of the models. Nothing is changed
+before all of it is seen to be so.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from itertools import repeat
+from operator import itemgetter
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+Members = dict[str, Any]
+Convert = Callable[[list[Any]], Iterable[Any]]
+Rule = Callable[[list[Any]], Convert | None]
+"""Looks through a column: what converts it to its fields' values; None where it holds them."""
+
+_NOTHING: Final[Members] = {}
+_all_done: Final = deque[Any](maxlen=0).extend
+_slot: Final = vars(BaseModel)
+_set_values: Final = _slot["__dict__"].__set__
+_set_present: Final = _slot["__pydantic_fields_set__"].__set__
+_set_extra: Final = _slot["__pydantic_extra__"].__set__
+_set_private: Final = _slot["__pydantic_private__"].__set__
+
+
+class NotPlainError(ValueError):
+    """Something is not just as the interface shows it, for good or ill."""
+
+
+class Layout(NamedTuple):
+    """What is to be done to records of the same members in the same order.
+
+    Attributes:
+        rules: Those of the members that are fields.
+        present: Their names.
+        is_usual: Whether they are all the fields, in their order, and nothing else.
+        made: The absent fields whose default is made anew each time.
+        extra: The names of the other members.
+    """
+
+    rules: tuple[tuple[str, Rule], ...]
+    present: set[str]
+    is_usual: bool
+    made: tuple[str, ...]
+    extra: tuple[str, ...]
+
+
+class Columns(Generic[ModelT]):
+    """Reads lists of the records of one model.
+
+    Args:
+        model: The model.
+        rules: What makes a column plain, for each of its fields.
+    """
+
+    def __init__(self, model: type[ModelT], rules: dict[str, Rule]) -> None:
+        self._model = model
+        self._rules = rules
+        self._blank = {name: field.default for name, field in model.model_fields.items()}
+        self._layout = lru_cache(maxsize=64)(self._layout_of)
+
+    def look_through(self, records: list[Members]) -> Callable[[], list[ModelT]]:
+        """See that all records are plain, and give what makes them models, to be called once.
+
+        Raises:
+            NotPlainError: They are not.
+        """
+        names_of = [*map(tuple, records)]
+        if len({*names_of}) == 1:
+            return self._look(self._layout(names_of[0]), records)
+        groups: dict[tuple[str, ...], list[Members]] = {}
+        for names, record in zip(names_of, records, strict=True):
+            groups.setdefault(names, []).append(record)
+        made = {names: self._look(self._layout(names), group) for names, group in groups.items()}
+
+        def make() -> list[ModelT]:
+            models = {names: iter(make_group()) for names, make_group in made.items()}
+            return [next(models[names]) for names in names_of]
+
+        return make
+
+    def _look(self, layout: Layout, records: list[Members]) -> Callable[[], list[ModelT]]:
+        changes: list[tuple[str, Convert]] = []
+        for name, rule in layout.rules:
+            convert = rule([*map(itemgetter(name), records)])
+            if convert is not None:
+                changes.append((name, convert))
+
+        def make() -> list[ModelT]:
+            while changes:
+                name, convert = changes.pop()
+                values = convert([*map(itemgetter(name), records)])
+                for record, value in zip(records, values, strict=True):
+                    record[name] = value
+            return self._models(layout, records)
+
+        return make
+
+    def _models(self, layout: Layout, records: list[Members]) -> list[ModelT]:
+        extra: Iterable[Members] = repeat(_NOTHING)
+        if not layout.is_usual:
+            records = [self._blank | record for record in records]
+        if layout.extra:
+            extra = [{name: record.pop(name) for name in layout.extra} for record in records]
+        for name in layout.made:
+            default = self._model.model_fields[name].get_default
+            for record in records:
+                record[name] = default(call_default_factory=True)
+        models = [*map(object.__new__, repeat(self._model, len(records)))]
+        _all_done(map(_set_values, models, records))
+        _all_done(map(_set_present, models, repeat(layout.present)))
+        _all_done(map(_set_extra, models, extra))
+        _all_done(map(_set_private, models, repeat(None)))
+        return models
+
+    def _layout_of(self, names: tuple[str, ...]) -> Layout:
+        fields = self._model.model_fields
+        absent = [name for name in fields if name not in names]
+        if any(fields[name].is_required() for name in absent):
+            raise NotPlainError
+        return Layout(
+            rules=tuple((name, self._rules[name]) for name in names if name in fields),
+            present={name for name in names if name in fields},
+            is_usual=names == tuple(fields),
+            made=tuple(name for name in absent if fields[name].default_factory),
+            extra=tuple(name for name in names if name not in fields),
+        )
