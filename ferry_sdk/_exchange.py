@@ -35,6 +35,8 @@ class Exchange:
         tracing: Follows it on its way.
     """
 
+    __slots__ = ("_body", "_head", "_lines", "_listener", "_sending", "_unpacking", "tracing")
+
     def __init__(self, effect: Send, lines: Lines) -> None:
         self.tracing = Tracing(effect.sending, lines)
         self._sending = effect.sending

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Hashable
 from copy import copy
 from typing import Any
 
+from ._forking import in_a_child
 from .errors import ConnectionFailedError, FerryError
 
 
@@ -46,7 +46,7 @@ class Flight:
 
 
 _flights: dict[Hashable, Flight] = {}
-os.register_at_fork(after_in_child=_flights.clear)
+in_a_child(_flights.clear)
 
 
 def boarded(key: Hashable) -> tuple[Flight, bool]:

@@ -1,4 +1,4 @@
-"""What is known of httpx, in one place: its clients made, its failures named.
+"""What is known of httpx, in one place: how it is asked, and its failures named.
 
 A caller's own client may be of httpx or of httpx2, which share their names and no classes, so
 failures are told apart by name.
@@ -7,14 +7,9 @@ failures are told apart by name.
 from __future__ import annotations
 
 import logging
-import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
-
-import httpx
 
 from ._http_client import AsyncHttpResponse, HttpHead, HttpResponse, Requests, RequestT
 from .effects import Head, Headers
@@ -31,8 +26,6 @@ if TYPE_CHECKING:
     from .facts import Outcome
 
 _is_ours: ContextVar[bool] = ContextVar("ferry_sdk_request", default=False)
-
-_LIMITS: Final = httpx.Limits(max_connections=200, max_keepalive_connections=50)
 
 
 def _connection(outcome: Outcome) -> Callable[[str], FerryError]:
@@ -54,23 +47,10 @@ _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
     "TransportError": _connection("unknown"),
     "StreamError": _connection("unknown"),
     "HTTPError": _connection("unknown"),
+    "NetworkError": _connection("unknown"),
+    "ProtocolError": _connection("unknown"),
+    "ProxyError": _connection("unknown"),
 }
-
-
-@lru_cache(maxsize=1)
-def _tls() -> ssl.SSLContext:
-    """One context for all clients: to make one takes longer than all else."""
-    return httpx.create_ssl_context()
-
-
-def new_client() -> httpx.Client:
-    """A client of the library's own."""
-    return httpx.Client(verify=_tls(), limits=_LIMITS, follow_redirects=False)
-
-
-def new_async_client() -> httpx.AsyncClient:
-    """An async client of the library's own."""
-    return httpx.AsyncClient(verify=_tls(), limits=_LIMITS, follow_redirects=False)
 
 
 def built(
@@ -83,7 +63,7 @@ def built(
     return client.build_request(
         request.method,
         request.url,
-        headers=dict(request.headers),
+        headers=request.headers,
         content=request.content,
         timeout=(timeout.connect, timeout.read, timeout.write, timeout.pool),
         extensions={"trace": trace},
@@ -103,17 +83,19 @@ def failure_of(error: Exception) -> FerryError | None:
 
 
 def _is_httpx(kind: type[BaseException]) -> bool:
-    return kind.__module__.partition(".")[0] in {"httpx", "httpx2"}
+    return kind.__module__.partition(".")[0] in {"httpcore", "httpx", "httpx2"}
 
 
-@contextmanager
-def quiet() -> Generator[None]:
-    """Keep the HTTP library from showing the request's address, and the ids in it, at info."""
-    token = _is_ours.set(True)
-    try:
-        yield
-    finally:
-        _is_ours.reset(token)
+class Quiet:
+    """Keeps the HTTP library from showing the request's address, and the ids in it, at info."""
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _is_ours.set(True)
+
+    def __exit__(self, *_: object) -> None:
+        _is_ours.reset(self._token)
 
 
 def _as_debug(record: logging.LogRecord) -> bool:

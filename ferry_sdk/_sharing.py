@@ -7,7 +7,6 @@ Each has its own.
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ import anyio
 from anyio.lowlevel import current_token
 from typing_extensions import Self
 
-from . import _http
+from ._forking import process_id
 from ._http_client import AsyncHttpClient, HttpClient
 from ._tracing import Lines
 from .errors import ConfigurationError
@@ -79,17 +78,17 @@ class Shared:
         """
         if self.is_closed:
             raise ConfigurationError("the client is closed")
-        home = self._homes.get(os.getpid())
+        home = self._homes.get(process_id())
         if home is None:
             lines = Lines(is_ours=self._given is None)
-            made = Home(self._given or _http.new_client(), threading.Lock, lines)
-            home = self._homes.setdefault(os.getpid(), made)
+            made = Home(self._given or _new_client(), threading.Lock, lines)
+            home = self._homes.setdefault(process_id(), made)
         return home.checked()
 
     def close(self) -> None:
         """Close the connections of this process; those of a parent are the parent's."""
         self.is_closed = True
-        home = self._homes.get(os.getpid())
+        home = self._homes.get(process_id())
         if home is not None:
             home.lines.close()
             home.client.close()
@@ -124,10 +123,10 @@ class AsyncShared:
             raise ConfigurationError("the client is closed")
         loop = _loop_of_now()
         home = self._homes.get(loop)
-        if home is None or home.lines.pid != os.getpid():
+        if home is None or home.lines.pid != process_id():
             self._forget_ended_loops()
             lines = Lines(is_ours=self._given is None)
-            home = Home(self._given or _http.new_async_client(), anyio.Lock, lines)
+            home = Home(self._given or _new_async_client(), anyio.Lock, lines)
             self._homes[loop] = home
             finalize(loop, lines.drop).atexit = False
         return home.checked()
@@ -139,7 +138,7 @@ class AsyncShared:
         for home in [*self._homes.values()]:
             home.lines.close()
         loop = _loop_of_now()
-        if loop in self._homes and self._homes[loop].lines.pid == os.getpid():
+        if loop in self._homes and self._homes[loop].lines.pid == process_id():
             await self._homes.pop(loop).client.aclose()
 
     def _forget_ended_loops(self) -> None:
@@ -150,7 +149,22 @@ class AsyncShared:
                     ended.lines.drop()
 
 
+def _new_client() -> HttpClient[Any]:
+    from ._own_clients import new_client  # noqa: PLC0415 -- loaded with the first call
+
+    return new_client()
+
+
+def _new_async_client() -> AsyncHttpClient[Any]:
+    from ._own_clients import new_async_client  # noqa: PLC0415 -- the same
+
+    return new_async_client()
+
+
 def _loop_of_now() -> Any:  # noqa: ANN401 -- of asyncio or of trio
     """The running event loop, or what stands for it."""
-    token = current_token()
-    return getattr(token, "native_token", token)
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        token = current_token()
+        return getattr(token, "native_token", token)

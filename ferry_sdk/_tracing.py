@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from socket import SHUT_RDWR, socket
-from typing import Any
-from weakref import WeakSet
+from typing import Any, Literal
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 import anyio
 
+from ._forking import process_id
 from .effects import Sending
 from .errors import ConnectionFailedError, RequestTimeoutError
 
@@ -28,20 +29,32 @@ class Lines:
     """
 
     is_ours: bool
-    pid: int = field(default_factory=os.getpid)
+    pid: int = field(default_factory=process_id)
     is_closed: bool = False
     _sockets: WeakSet[socket] = field(default_factory=WeakSet[socket])
+    _by_stream: WeakKeyDictionary[Any, ref[socket]] = field(
+        default_factory=WeakKeyDictionary[Any, "ref[socket]"]
+    )
 
-    def add(self, connection: socket) -> None:
-        """Take in a connection; one that comes too late is ended."""
-        self._sockets.add(connection)
+    def under(self, stream: Any) -> socket | None:  # noqa: ANN401 -- httpcore's or httpcore2's
+        """The connection under a stream, taken in; one that comes too late is ended."""
+        known = self._by_stream.get(stream)
+        if known is not None:
+            return known()
+        found = stream.get_extra_info("socket")
+        found = getattr(found, "_sock", found)  # asyncio shows a wrapper of it
+        if not isinstance(found, socket):
+            return None
+        self._by_stream[stream] = ref(found)
+        self._sockets.add(found)
         if self.is_closed:
-            shut(connection)
+            shut(found)
+        return found
 
     def close(self) -> None:
         """End all of them under those who read from them."""
         self.is_closed = True
-        if self.pid == os.getpid():
+        if self.pid == process_id():
             for connection in [*self._sockets]:
                 shut(connection)
 
@@ -58,6 +71,8 @@ class Tracing:
         sending: Where it is noted.
         lines: The connections it may use.
     """
+
+    __slots__ = ("_lines", "_lock", "_sending", "_socket", "_stream", "is_given_up")
 
     def __init__(self, sending: Sending, lines: Lines) -> None:
         self._sending = sending
@@ -76,25 +91,21 @@ class Tracing:
             RequestTimeoutError: It was given up.
             ConnectionFailedError: The client was closed.
         """
-        self._note(event, info)
-        if _is_interrupted(event, info) and self._stream is not None:
+        if self._is_left_open(event, info):
             self._stream.close()
 
     async def ahear(self, event: str, info: Mapping[str, Any]) -> None:
         """Hear of a step, as `hear` does."""
-        self._note(event, info)
-        if _is_interrupted(event, info) and self._stream is not None:
+        if self._is_left_open(event, info):
             with anyio.CancelScope(shield=True):
                 await self._stream.aclose()
 
     def uses(self, stream: Any) -> None:  # noqa: ANN401 -- httpcore's or httpcore2's
         """Know the connection."""
-        found = stream.get_extra_info("socket")
-        found = getattr(found, "_sock", found)  # asyncio shows a wrapper of it
-        if isinstance(found, socket):
-            self._lines.add(found)
+        connection = self._lines.under(stream)
+        if connection is not None:
             with self._lock:
-                self._socket = found
+                self._socket = connection
 
     def ends(self) -> None:
         """Let go of the connection, which may serve another request from now on."""
@@ -109,15 +120,20 @@ class Tracing:
                 shut(self._socket)
             return self._sending.may_have_left
 
-    def _note(self, event: str, info: Mapping[str, Any]) -> None:
+    def _is_left_open(self, event: str, info: Mapping[str, Any]) -> bool:
+        """Note a step; True where TLS was given up half-way: httpcore does not close then."""
         self._sending.is_followed = True
-        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+        step = _step(event)
+        if step == "connected":
             self._stream = info["return_value"]
             self.uses(self._stream)
-        elif event.endswith("send_request_headers.started"):
+        elif step == "leaves":
             request = info.get("request")
             if request is None or request.method != b"CONNECT":  # which goes to a proxy
                 self._leaves()
+        elif step == "interrupted":
+            return self._stream is not None and not isinstance(info["exception"], Exception)
+        return False
 
     def _leaves(self) -> None:
         with self._lock:
@@ -134,6 +150,11 @@ def shut(connection: socket) -> None:
         socket.shutdown(connection, SHUT_RDWR)  # under TLS, too, without its farewell
 
 
-def _is_interrupted(event: str, info: Mapping[str, Any]) -> bool:
-    """Whether TLS was given up half-way, upon which httpcore leaves the connection open."""
-    return event.endswith(".start_tls.failed") and not isinstance(info["exception"], Exception)
+@lru_cache(maxsize=128)
+def _step(event: str) -> Literal["connected", "leaves", "interrupted"] | None:
+    """Which of the steps that matter an event is, by the end of its name."""
+    if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+        return "connected"
+    if event.endswith("send_request_headers.started"):
+        return "leaves"
+    return "interrupted" if event.endswith(".start_tls.failed") else None

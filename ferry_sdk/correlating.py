@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
+from random import Random
 from typing import TYPE_CHECKING
-from uuid import uuid4
+from uuid import UUID
 
+from ._forking import in_a_child
 from .checks import header_value
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+_dice = Random()  # noqa: S311 -- an id has to be new, not secret; the system is not asked each time
+in_a_child(_dice.seed)
 _current: ContextVar[str | None] = ContextVar("ferry_sdk_correlation", default=None)
 
 
@@ -39,4 +43,4 @@ def correlation(correlation_id: str) -> Generator[str]:
 
 def next_correlation_id() -> str:
     """The id of a call that begins now: the context's, else a new one."""
-    return _current.get() or str(uuid4())
+    return _current.get() or str(UUID(int=_dice.getrandbits(128), version=4))

@@ -17,7 +17,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Timeout:
     pool: float | None = 5.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """One HTTP request, whole. Nothing of it but method shows in a repr."""
 
@@ -63,6 +63,16 @@ class Headers(Mapping[str, str]):
 
     def __getitem__(self, name: str) -> str:
         return self._values[name.lower()]
+
+    @overload
+    def get(self, key: str, /) -> str | None: ...
+    @overload
+    def get(self, key: str, /, default: str) -> str: ...
+    @overload
+    def get(self, key: str, /, default: T) -> str | T: ...
+    def get(self, key: str, /, default: object = None) -> object:
+        """The value of a header, or the default."""
+        return self._values.get(key.lower(), default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -151,7 +161,7 @@ class Sending:
         return self.is_handed_over
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Send(Effect[Reply]):
     """Send the request and read the reply, to its end or to where the listener has enough.
 

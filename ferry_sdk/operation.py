@@ -17,7 +17,7 @@ from .settings import Authority
 T_co = TypeVar("T_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answered:
     """What came back: the decoded JSON value, and the reply it stood in."""
 

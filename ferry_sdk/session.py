@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timezone
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Literal
 
 Stage = Literal["unknown", "open", "bare"]
@@ -34,10 +35,18 @@ class Session:
 
     def hear(self, date: str | None, now: float) -> None:
         """Take the time from a reply's Date; one that cannot be read says nothing."""
-        try:
-            heard = parsedate_to_datetime(date or "")
-            if heard.tzinfo is None:
-                heard = heard.replace(tzinfo=timezone.utc)
-            self.skew = heard.timestamp() - now
-        except (ValueError, TypeError, IndexError, OverflowError):
-            return
+        heard = _seconds(date or "")
+        if heard is not None:
+            self.skew = heard - now
+
+
+@lru_cache(maxsize=16)
+def _seconds(date: str) -> float | None:
+    """The moment in seconds since the epoch; many replies have the same."""
+    try:
+        moment = parsedate_to_datetime(date)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=timezone.utc)
+        return moment.timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from concurrent.futures import wait
 from contextlib import aclosing
 from functools import partial
@@ -158,7 +158,7 @@ class Transport:
     def _exchanged(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         try:
             request = _http.built(client, effect.request, effect.timeout, exchange.tracing.hear)
-            with _http.quiet():
+            with _http.Quiet():
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
             try:
                 exchange.begins(response)
@@ -205,13 +205,13 @@ class AsyncTransport:
         """Make a call and give its answer."""
         return (await self.answer(operation)).parse()
 
-    async def answer(self, operation: Operation[T]) -> RawResponse[T]:
+    def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and give its answer with the reply it stood in."""
-        return await self._walk(run(operation, self.settings, self.shared.session))
+        return self._walk(run(operation, self.settings, self.shared.session))
 
-    async def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
+    def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> Coroutine[Any, Any, T]:
         """Read a write back again and give its result."""
-        return await self._walk(recover(error, read_back, self.settings, self.shared.session))
+        return self._walk(recover(error, read_back, self.settings, self.shared.session))
 
     async def _walk(self, steps: Steps[T]) -> T:
         perform = self._perform
@@ -240,25 +240,24 @@ class AsyncTransport:
             result = await self._perform(effect)
         return result  # noqa: RET504 -- a scope may leave its block early, to mypy
 
-    async def _perform(self, effect: Effect[Any]) -> object:
+    def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: PLR0911 -- one an effect
         match effect:
             case Send():
-                return await self._send(effect)
+                return self._send(effect)
             case Ask():
-                return await _awaited(effect)
+                return _awaited(effect)
             case Consult():
-                return await _heard(effect)
+                return _heard(effect)
             case InTurn():
-                return await self._in_turn(effect)
+                return self._in_turn(effect)
             case Together():
-                return await self._together(effect)
+                return self._together(effect)
             case Sleep(seconds):
-                await anyio.sleep(seconds)
+                return anyio.sleep(seconds)
             case Save(path, content):
-                await anyio.to_thread.run_sync(saved, path, content)
+                return anyio.to_thread.run_sync(saved, path, content)
             case _:
                 raise NotImplementedError(effect)
-        return None
 
     async def _in_turn(self, effect: InTurn[T]) -> T:
         lock = self.shared.home().lock(effect.key)
@@ -303,7 +302,7 @@ class AsyncTransport:
     ) -> Reply:
         try:
             request = _http.built(client, effect.request, effect.timeout, exchange.tracing.ahear)
-            with _http.quiet():
+            with _http.Quiet():
                 response = await client.send(
                     request, stream=True, auth=None, follow_redirects=False
                 )

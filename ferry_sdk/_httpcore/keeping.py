@@ -1,0 +1,72 @@
+"""Connections that wait for their next request."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Final, Generic, TypeVar
+
+import httpcore
+
+ConnectionT = TypeVar("ConnectionT", httpcore.HTTPConnection, httpcore.AsyncHTTPConnection)
+
+KEPT_FOR: Final = 5.0
+"""Seconds after which a connection that nobody used is not used again."""
+
+
+class Keeping(Generic[ConnectionT]):
+    """Keeps connections by where they lead; safe between threads.
+
+    Attributes:
+        is_over: Whether connections are kept no longer.
+        busy: Those in use, which must not be lost before they are closed.
+    """
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self.busy: set[ConnectionT] = set()
+        self._idle: dict[str, deque[tuple[float, ConnectionT]]] = {}
+
+    def take(self, origin: str) -> tuple[ConnectionT | None, list[ConnectionT]]:
+        """The connection that was given back last, if it is of use; and those that are not."""
+        useless: list[ConnectionT] = []
+        idle = self._idle.setdefault(origin, deque())
+        while idle:
+            try:
+                _, connection = idle.pop()
+            except IndexError:  # another thread was faster
+                break
+            if connection.is_available() and not connection.has_expired():
+                return connection, useless
+            useless.append(connection)
+        return None, useless
+
+    def give_back(self, origin: str, connection: ConnectionT) -> list[ConnectionT]:
+        """Keep a connection; those that are to be closed."""
+        if self.is_over or not connection.is_available():
+            return [connection]
+        self._idle[origin].append((time.monotonic(), connection))
+        return self._expired()
+
+    def end(self) -> Iterator[ConnectionT]:
+        """Keep none any longer."""
+        self.is_over = True
+        for idle in self._idle.values():
+            while idle:
+                yield idle.pop()[1]
+
+    def _expired(self) -> list[ConnectionT]:
+        oldest_wanted = time.monotonic() - KEPT_FOR
+        expired: list[ConnectionT] = []
+        for idle in tuple(self._idle.values()):
+            try:
+                while idle and idle[0][0] < oldest_wanted:
+                    since, connection = idle.popleft()
+                    if since < oldest_wanted:
+                        expired.append(connection)
+                    else:  # another thread was faster
+                        idle.appendleft((since, connection))
+            except IndexError:
+                continue
+        return expired

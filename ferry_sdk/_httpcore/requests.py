@@ -1,0 +1,80 @@
+"""A request in the words of httpcore."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import httpcore
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_ALLOWED: Final = "%/:?#[]@!$&'()*+,;=~-._"
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One request.
+
+    Attributes:
+        request: As httpcore has it.
+        origin: Where it leads: scheme, host and port.
+        is_tls: Whether it goes over TLS.
+        patience: Seconds that a connection is waited for; None: any.
+    """
+
+    request: httpcore.Request
+    origin: str
+    is_tls: bool
+    patience: float | None
+
+
+def outgoing(
+    method: str,
+    url: str,
+    *,
+    content: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout: tuple[float | None, float | None, float | None, float | None],
+    extensions: dict[str, Any] | None = None,
+) -> Outgoing:
+    """A request; the time-outs: connect, read, write, pool.
+
+    Raises:
+        httpcore.UnsupportedProtocol: The address is of no scheme that is spoken here.
+        UnicodeError: It has a host that no encoding of names allows.
+    """
+    address, origin, host = _address(url)
+    connect, read, write, pool = timeout
+    fields = [(b"Host", host)]
+    fields += [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+    if content is not None or method == "POST":
+        fields.append((b"Content-Length", b"%d" % len(content or b"")))
+    limits = {"connect": connect, "read": read, "write": write, "pool": pool}
+    request = httpcore.Request(
+        method,
+        address,
+        headers=fields,
+        content=content,
+        extensions={**(extensions or {}), "timeout": limits},
+    )
+    return Outgoing(request, origin, address.scheme == b"https", pool)
+
+
+@lru_cache(maxsize=256)
+def _address(url: str) -> tuple[httpcore.URL, str, bytes]:
+    """The address, its origin, and what stands for it in the header Host."""
+    parts = urlsplit(url)
+    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+        raise httpcore.UnsupportedProtocol("neither http nor https")
+    host = parts.hostname if parts.hostname.isascii() else parts.hostname.encode("idna").decode()
+    target = quote(parts.path or "/", safe=_ALLOWED)
+    if parts.query:
+        target += "?" + quote(parts.query, safe=_ALLOWED)
+    address = httpcore.URL(scheme=parts.scheme, host=host, port=parts.port, target=target)
+    shown = f"[{host}]" if ":" in host else host
+    if parts.port not in (None, _DEFAULT_PORTS[parts.scheme]):
+        shown += f":{parts.port}"
+    return address, f"{parts.scheme}://{shown}", shown.encode()
