@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .context import Context
 from .effects import Sleep, Steps
 from .errors import APIError, FerryError, UnexpectedResponseError
 from .facts import Attempt
 from .operation import Operation
-from .repeating import Repeating
 from .responses import RawResponse
 from .tokens import can_renew, renewed
+
+if TYPE_CHECKING:
+    from .repeating import Repeating
 
 T = TypeVar("T")
 
@@ -43,13 +45,19 @@ def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]
             may_renew = False
             yield from renewed(context, operation.call.authority)
             continue
-        repeating = repeating or Repeating(operation.safety, context.settings.max_retries)
+        repeating = repeating or _repeating(operation, context)
         wait = repeating.wait_after(failure, context.remaining())
         context.waits(wait)
         logger.info(
             "%s failed (%s), next try in %.2f s", operation.name, type(failure).__name__, wait
         )
         yield from Sleep(wait)
+
+
+def _repeating(operation: Operation[T], context: Context) -> Repeating:
+    from .repeating import Repeating  # noqa: PLC0415 -- most calls never need it
+
+    return Repeating(operation.safety, context.settings.max_retries)
 
 
 def _attempt(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:

@@ -14,15 +14,9 @@ from .binding import TransportT_co
 from .checks import extra_headers as checked_headers
 from .checks import header_value, retries, seconds, time_outs
 from .errors import FerryError, InvalidInputError, OutcomeUnknownError, trimmed
-from .evidence import Recovered, read_back
 from .facts import JournalEntry, RequestDigest
 from .operation import ReadBack
 from .recording import Recorder
-from .resources.availability import AvailabilityGroup
-from .resources.bookings import BookingsGroup
-from .resources.catalogue import CatalogueGroup
-from .resources.mcp import McpGroup
-from .resources.tickets import TicketsGroup
 from .safety import SAFETY
 from .settings import DEFAULT_TIMEOUT, read_settings
 from .transport import AsyncRawTransport, AsyncTransport, RawTransport, Transport
@@ -30,6 +24,12 @@ from .transport import AsyncRawTransport, AsyncTransport, RawTransport, Transpor
 if TYPE_CHECKING:
     from ._http_client import AsyncHttpClient, HttpClient
     from .effects import Timeout
+    from .evidence import Recovered
+    from .resources.availability import AvailabilityGroup
+    from .resources.bookings import BookingsGroup
+    from .resources.catalogue import CatalogueGroup
+    from .resources.mcp import McpGroup
+    from .resources.tickets import TicketsGroup
 
 
 class Unset:
@@ -63,26 +63,36 @@ class Resources(Generic[TransportT_co]):
     @cached_property
     def availability(self) -> AvailabilityGroup[TransportT_co]:
         """The search for sailings."""
+        from .resources.availability import AvailabilityGroup  # noqa: PLC0415 -- loaded on first use
+
         return AvailabilityGroup(self._transport)
 
     @cached_property
     def bookings(self) -> BookingsGroup[TransportT_co]:
         """Bookings and what is done with them."""
+        from .resources.bookings import BookingsGroup  # noqa: PLC0415 -- loaded on first use
+
         return BookingsGroup(self._transport)
 
     @cached_property
     def tickets(self) -> TicketsGroup[TransportT_co]:
         """Tickets and what is done with them."""
+        from .resources.tickets import TicketsGroup  # noqa: PLC0415 -- loaded on first use
+
         return TicketsGroup(self._transport)
 
     @cached_property
     def catalogue(self) -> CatalogueGroup[TransportT_co]:
         """Ports, journeys, departures, vehicles."""
+        from .resources.catalogue import CatalogueGroup  # noqa: PLC0415 -- loaded on first use
+
         return CatalogueGroup(self._transport)
 
     @cached_property
     def mcp(self) -> McpGroup[TransportT_co]:
         """The same service by its other protocol."""
+        from .resources.mcp import McpGroup  # noqa: PLC0415 -- loaded on first use
+
         return McpGroup(self._transport)
 
 
@@ -264,7 +274,8 @@ class AsyncFerry(Client[AsyncTransport]):
             trickles, waits, further attempts and reading back; None: no limit.
         max_retries: How many attempts may follow the first where that is safe.
         read_only: Refuse every write before the wire.
-        http_client: An ``httpx.AsyncClient`` (or httpx2's) of the caller's own; it is not closed.
+        http_client: A `DefaultAioHttpClient`, or an ``httpx.AsyncClient`` (or httpx2's), of the
+            caller's own; it is not closed.
         default_headers: What else every request carries.
         journal: Keeps every write on record, as `ferry_sdk.journal.Journal` does.
 
@@ -364,6 +375,8 @@ def _unknown(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recovered]]:
         raise InvalidInputError(
             "an OutcomeUnknownError or an entry of a journal is expected", field="error"
         )
+    from .evidence import read_back  # noqa: PLC0415 -- loaded with what it is of
+
     row = SAFETY.get(unknown.operation)
     back = None if row is None else read_back(row, unknown.subject)
     if back is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
-
 from tenacity import (
     DoSleep,
     RetryCallState,
@@ -15,14 +13,9 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from .errors import (
-    APIError,
-    FerryError,
-    ServerError,
-    TransportError,
-    UnexpectedResponseError,
-)
-from .safety import Cause, Safety
+from .causes import cause_of
+from .errors import APIError, FerryError
+from .safety import Safety
 
 LONGEST_WAIT = 60.0
 """Seconds: a ``Retry-After`` beyond them is not waited for, where there is no deadline."""
@@ -88,26 +81,6 @@ class Pauses:
         seconds = float(_pause(self._state))
         self._state.prepare_for_next_attempt()
         return seconds
-
-
-def cause_of(failure: FerryError) -> Cause | None:
-    """Why the attempt failed; None where the same request would only fail again."""
-    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-        return "rate_limited"
-    if not _is_passing(failure):
-        return None
-    return "not_sent" if failure.outcome == "not_sent" else "lost"
-
-
-def _is_passing(failure: FerryError) -> bool:
-    """Whether the same request may well succeed another time."""
-    if isinstance(failure, UnexpectedResponseError):
-        return not failure.is_redirect
-    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.REQUEST_TIMEOUT:
-        return True
-    return isinstance(failure, TransportError | ServerError) or (
-        isinstance(failure, APIError) and failure.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
-    )
 
 
 def _wait(state: RetryCallState) -> float:

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from .attempting import attempted
+from .causes import cause_of
 from .context import Context
 from .effects import Ask, Sleep, Steps
 from .errors import APIError, FerryError, RequestTimeoutError
 from .operation import Operation, Wait
-from .repeating import Pauses, cause_of
 from .responses import RawResponse
 
 T = TypeVar("T")
@@ -40,6 +40,8 @@ class Watched(Generic[T]):
 def watched(reading: Operation[T], context: Context, wait: Wait) -> Steps[Watched[T]]:
     """Look until enough is seen or never will be, or time is up; outlive failures that pass."""
     context = context.over_by(context.clock() + wait.seconds)
+    from .repeating import Pauses  # noqa: PLC0415 -- most calls never need it
+
     pauses = Pauses()
     last: RawResponse[T] | None = None
     while True:
