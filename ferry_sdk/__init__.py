@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from ._aiohttp import (
+        DefaultAioHttpClient,
+    )
     from .client import (
         AsyncFerry,
         Ferry,
@@ -122,6 +125,7 @@ if TYPE_CHECKING:
     )
 
 _ROOMS = {
+    "_aiohttp": ("DefaultAioHttpClient",),
     "client": (
         "AsyncFerry",
         "Ferry",
@@ -252,6 +256,7 @@ __all__ = [
     "Contact",
     "ContactDict",
     "Country",
+    "DefaultAioHttpClient",
     "Departure",
     "Direction",
     "Ferry",

@@ -111,16 +111,18 @@ make_venv() {
 }
 
 prepare() {
-    local wanted="$1" sets=() packages=(--editable ".[sandbox]") current=""
+    local wanted="$1" sets=() extras="sandbox" packages=() current=""
     case "$wanted" in
         demo) sets=(demo) ;;
         test) sets=(demo test) ;;
-        check) sets=(demo test check) ;;
+        check) sets=(demo test check) extras="sandbox,benchmarks" ;;
         *) fail "There is no set of packages called $wanted." ;;
     esac
     if [ "$wanted" != demo ]; then
-        packages=(--editable ".[postgresql,sandbox]" --group test --group interop --group types)
+        extras="$extras,aiohttp,postgresql"
+        packages=(--group test --group interop --group types)
     fi
+    packages+=(--editable ".[$extras]")
     if [ "$wanted" = check ]; then packages+=(--group check); fi
 
     if [ -n "${PYTHON:-}" ]; then require_python "$PYTHON"; fi

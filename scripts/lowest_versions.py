@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -18,10 +19,14 @@ named = [*project["dependencies"], *written["dependency-groups"]["test"]]
 for extra in project["optional-dependencies"].values():
     named += extra
 
+found: dict[str, Version] = {}
 for requirement in map(Requirement, named):
     if requirement.name == project["name"]:
         continue
-    lowest = [one.version for one in requirement.specifier if one.operator == ">="]
+    lowest = [Version(one.version) for one in requirement.specifier if one.operator == ">="]
     if not lowest:
         sys.exit(f"pyproject.toml says no lowest version of {requirement.name}.")
-    print(f"{requirement.name}=={lowest[0]}")
+    found[requirement.name] = max(lowest[0], found.get(requirement.name, lowest[0]))
+
+for name, version in found.items():
+    print(f"{name}=={version}")

@@ -8,42 +8,56 @@ from unittest.mock import patch
 import httpx
 import pytest
 
-from ferry_sdk import Ferry
-from tests.support.injected import LIBRARIES
+from ferry_sdk import DefaultAioHttpClient
+from tests.support.injected import CHOICES, LIBRARIES, Injection
 
 if TYPE_CHECKING:
+    from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
     from tests.support.both import Clients
 
 
-def requests_sent_by(library: Any, ferry: Ferry, clients: Clients) -> int:
-    """How often a client of the library sends something when the ports are asked for."""
-    kind = library.AsyncClient if clients.is_async else library.Client
-    with patch.object(kind, "send", autospec=True, side_effect=kind.send) as send:
-        ferry.catalogue.ports()
-    return send.call_count
+def kind_of(name: str, clients: Clients) -> Any:
+    """The class of what a run with that library gives such clients; None: nothing."""
+    if name == "aiohttp":
+        return DefaultAioHttpClient if clients.is_async else None
+    library: Any = LIBRARIES[name]
+    return library.AsyncClient if clients.is_async else library.Client
 
 
-def test_calls_go_through_the_library_that_the_run_names(
+def given(ferry: Any) -> Any:
+    """The HTTP client that it was given; None: it makes its own."""
+    return ferry._transport.shared._given
+
+
+def test_clients_are_given_one_of_the_library_that_the_run_names(
     clients: Clients, both: Ferry, pytestconfig: pytest.Config
 ) -> None:
-    name = pytestconfig.getoption("--http-client") or "httpx"
-    sent = {one: requests_sent_by(LIBRARIES[one], both, clients) for one in LIBRARIES}
-    assert sent == {"httpx": 0, "httpx2": 0} | {name: 1}
-    assert httpx.__name__ == name
+    name = pytestconfig.getoption("--http-client")
+    kind = kind_of(name, clients) if name else None
+    assert isinstance(given(both), kind or type(None))
+    assert httpx.__name__ == ("httpx2" if name == "httpx2" else "httpx")
 
 
 @pytest.mark.own_http_client(reason="this is the mark's own test")
-def test_a_marked_test_has_clients_as_they_are(clients: Clients, both: Ferry) -> None:
-    assert requests_sent_by(LIBRARIES["httpx"], both, clients) == 1
+def test_a_marked_test_has_clients_as_they_are(both: Ferry) -> None:
+    assert given(both) is None
 
 
-def test_what_is_injected_is_closed_with_the_client_it_was_made_for(
-    ferry_sandbox: Sandbox, pytestconfig: pytest.Config
+@pytest.mark.parametrize("name", CHOICES)
+def test_calls_go_through_what_is_injected_and_it_is_closed_with_its_client(
+    name: str, clients: Clients, ferry_sandbox: Sandbox
 ) -> None:
-    name = pytestconfig.getoption("--http-client") or "httpx"
-    kind = LIBRARIES[name].Client
-    with patch.object(kind, "close", autospec=True, side_effect=kind.close) as close:
-        with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+    kind = kind_of(name, clients)
+    if kind is None:
+        return  # whom a run leaves alone is looked at above
+    close = "aclose" if clients.is_async else "close"
+    with (
+        Injection(name).everywhere(),
+        patch.object(kind, "send", autospec=True, side_effect=kind.send) as sent,
+        patch.object(kind, close, autospec=True, side_effect=getattr(kind, close)) as closed,
+    ):
+        with clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             ferry.with_options(language="fr").catalogue.ports()
-        assert close.call_count == 1
+        assert sent.call_count == 1
+        assert closed.call_count == 1

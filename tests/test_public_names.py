@@ -108,6 +108,7 @@ PUBLIC = (
     ERRORS
     | COMMON_MODELS
     | {"AsyncFerry", "Ferry", "Timeout", "RawResponse", "correlation", "__version__"}
+    | {"DefaultAioHttpClient"}
     | {"Attempt", "JournalEntry", "Proof", "RequestDigest", "SAFETY", "Safety"}
 )
 MODELS = COMMON_MODELS | {
@@ -190,6 +191,7 @@ def test_the_import_loads_nothing_heavy(statement):
     loaded = loaded_after(statement)
     heavy = {"httpx", "pydantic", "tenacity", "anyio", "asyncio", "ssl", "starlette", "uvicorn"}
     assert not heavy & loaded
+    assert "aiohttp" not in loaded
     assert {name for name in loaded if name.startswith("ferry_sdk")} == {
         "ferry_sdk",
         "ferry_sdk._version",
