@@ -1,0 +1,10 @@
+"""`python -m benchmarks`: the whole table, or the rows that are named."""
+
+from __future__ import annotations
+
+import sys
+
+from ._running import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

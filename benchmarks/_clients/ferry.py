@@ -1,0 +1,38 @@
+"""The library, by REST."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from benchmarks._payload import BOOKING_ID, QUESTION, TOKEN
+from ferry_sdk import AsyncFerry, Ferry
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator
+
+    import httpx
+
+    from benchmarks._clients import Call
+
+
+@contextmanager
+def search(base_url: str, client: httpx.Client | None = None) -> Generator[Call]:
+    """A search, over a client of the caller's own if there is one."""
+    with Ferry(TOKEN, base_url=base_url, http_client=client) as ferry:
+        yield partial(ferry.availability.search, **QUESTION)
+
+
+@contextmanager
+def fee(base_url: str) -> Generator[Call]:
+    """A small call."""
+    with Ferry(TOKEN, base_url=base_url) as ferry:
+        yield partial(ferry.bookings.cancel_fee, BOOKING_ID)
+
+
+@asynccontextmanager
+async def async_fee(base_url: str, client: Any = None) -> AsyncGenerator[Call]:  # noqa: ANN401 -- of any library
+    """A small call, async, over a client of the caller's own if there is one."""
+    async with AsyncFerry(TOKEN, base_url=base_url, http_client=client) as ferry:
+        yield partial(ferry.bookings.cancel_fee, BOOKING_ID)

@@ -1,0 +1,30 @@
+"""The standard library's HTTP client on one connection, below which nothing goes."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from typing import TYPE_CHECKING
+
+from benchmarks._payload import BOOKING_ID, HEADERS
+from ferry_sdk import CancellationFee
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from benchmarks._clients import Call
+
+
+@contextmanager
+def fee(base_url: str) -> Generator[Call]:
+    """A small call, its answer validated."""
+    headers = {**HEADERS, "Content-Type": "application/json"}
+    with closing(HTTPConnection(base_url.removeprefix("http://"))) as connection:
+
+        def call() -> CancellationFee:
+            body = json.dumps({"id": BOOKING_ID}).encode()
+            connection.request("POST", "/api/booking/cancel-fee", body, headers)
+            return CancellationFee.model_validate_json(connection.getresponse().read())
+
+        yield call

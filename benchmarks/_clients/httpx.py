@@ -1,0 +1,56 @@
+"""httpx with as little around it as a program can have."""
+
+from __future__ import annotations
+
+import json
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx
+
+from benchmarks._payload import BOOKING_ID, HEADERS, MANY, QUESTION
+from benchmarks._reading import read_dicts
+from ferry_sdk import CancellationFee
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator
+
+    from benchmarks._clients import Call
+
+READ: Final = read_dicts
+
+
+@contextmanager
+def search(
+    base_url: str,
+    client: httpx.Client | None = None,
+    decode: Callable[[bytes], Any] = json.loads,
+) -> Generator[Call]:
+    """A search whose answer is dictionaries, unless another decoder makes something else of it."""
+    with nullcontext(client) if client else httpx.Client() as http:
+        url = f"{base_url}/api/availability"
+        yield lambda: decode(http.post(url, json=QUESTION, headers=HEADERS).content)
+
+
+@contextmanager
+def fee(base_url: str) -> Generator[Call]:
+    """A small call, its answer validated."""
+    with httpx.Client() as http:
+        url = f"{base_url}/api/booking/cancel-fee"
+        body = {"id": BOOKING_ID}
+        yield lambda: CancellationFee.model_validate_json(
+            http.post(url, json=body, headers=HEADERS).content
+        )
+
+
+@asynccontextmanager
+async def async_fee(base_url: str, library: Any = httpx) -> AsyncGenerator[Call]:  # noqa: ANN401 -- or httpx2
+    """A small call, async, its answer validated; of httpx2, if that is the library."""
+    url = f"{base_url}/api/booking/cancel-fee"
+    async with library.AsyncClient(limits=library.Limits(max_connections=MANY)) as http:
+
+        async def call() -> CancellationFee:
+            reply = await http.post(url, json={"id": BOOKING_ID}, headers=HEADERS)
+            return CancellationFee.model_validate_json(reply.content)
+
+        yield call

@@ -1,0 +1,16 @@
+"""Plain models of pydantic, read from the bytes of a reply."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from . import httpx
+from ._models import found
+
+_FOUND: Final[TypeAdapter[Any]] = TypeAdapter(found())
+
+search = partial(httpx.search, decode=_FOUND.validate_json)
+"""A search whose answer is models."""

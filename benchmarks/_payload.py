@@ -1,0 +1,171 @@
+"""The service's answers, the same bytes every time: one sailing, again and again with other values.
+
+The members, their order and their kinds are those of the local service.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta, timezone
+from hashlib import blake2b
+from typing import Any, Final
+
+QUESTION: Final[dict[str, Any]] = {
+    "company": "DFDS",
+    "depart_code": "EEPLA",
+    "arrive_code": "SEKPS",
+    "out_journey_id": "5067cd51-981f-5e28-af95-b94e69168651",
+    "out_at": "2026-07-14",
+    "out_time": "00:00",
+    "passengers": [
+        {"type": "Adult", "gender": "Female", "age": 34},
+        {"type": "Adult", "gender": "Male", "age": 36},
+        {"type": "Child", "gender": "Male", "age": 7},
+    ],
+}
+"""The arguments of a search."""
+
+TOKEN: Final = "0f8fad5b-d9cb-469f-a165-70867728950e"  # noqa: S105 -- it opens nothing
+
+HEADERS: Final = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json"}
+
+MANY: Final = 1000
+"""Connections at the most, where a client has a limit that would be felt."""
+
+BOOKING_ID: Final = "7d3f0c9ad0a14f1f"
+
+FEE: Final = (
+    b'{"penalty_amount":48.13,"refund_amount":100.05,"currency":"EUR","ticket_status":"Issued"}'
+)
+
+_FIRST = datetime.fromisoformat("2026-07-14T00:20:00+03:00")
+_SWEDEN = timezone(timedelta(hours=2))
+_ISSUED = 1777636800
+_HALF_AN_HOUR = 1800
+_DAY = 86400
+_COMPANY = "980ea752-49c8-510a-b3b8-45c3cc897fdb"
+_SHIPS = ("Aura Seaways", "Delft Seaways", "Princess Seaways", "Côte d'Albâtre")
+_TARIFFS = (
+    ("STANDARD", "Ticket", 100, _HALF_AN_HOUR),
+    ("FLEX", "Ticket", 120, _HALF_AN_HOUR),
+    ("PRESALE", "Presale", 95, 3 * _DAY),
+    ("OPTION", "Option", 105, _DAY),
+)
+_PLACES = (
+    ("SEAT", "Seat", "Liegesessel für Reisende", 3),
+    ("INSIDE_4", "Cabin", "Innenkabine mit 4 Kojen", 4),
+    ("OUTSIDE_4", "Cabin", "Außenkabine mit 4 Kojen", 4),
+)
+_ON_BOARD = (
+    {"order": 1, "type": "Adult", "age": 34},
+    {"order": 2, "type": "Adult", "age": 36},
+    {"order": 3, "type": "Child", "age": 7},
+)
+
+
+def search_answer(count: int) -> bytes:
+    """The body that a search with so many availabilities gets."""
+    return _compact([availability(number) for number in range(count)])
+
+
+def mcp_answers(count: int) -> dict[bytes, bytes]:
+    """What `/mcp` answers, by a word of the request: the handshake, and a search as a text."""
+    agreed: dict[str, object] = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "benchmarks", "version": "1"},
+    }
+    found = {"content": [{"type": "text", "text": search_answer(count).decode()}], "isError": False}
+    return {
+        b'"initialize"': _compact({"jsonrpc": "2.0", "id": "ferry-1", "result": agreed}),
+        b'"notifications/': b"",
+        b'"tools/call"': _compact({"jsonrpc": "2.0", "id": "ferry-2", "result": found}),
+    }
+
+
+def availability(number: int) -> dict[str, object]:
+    """One sailing of an answer; the number makes its id, its times, its prices and its places."""
+    identifier = blake2b(number.to_bytes(4, "big"), digest_size=16).hexdigest()
+    depart = _FIRST + timedelta(minutes=5 * number)
+    arrive = (depart + timedelta(hours=10)).astimezone(_SWEDEN)
+    sailing = f"DFDS-EEPLA-SEKPS-{depart:%Y%m%d-%H%M}"
+    return {
+        "id": identifier,
+        "group_id": 1,
+        "direction": "Outward",
+        "journey_id": QUESTION["out_journey_id"],
+        "sailing_id": sailing,
+        "depart_name": "Paldiski",
+        "arrive_name": "Kapellskär",
+        "depart_code": "EEPLA",
+        "arrive_code": "SEKPS",
+        "is_open": False,
+        "depart_at": depart.isoformat(),
+        "arrive_at": arrive.isoformat(),
+        "company": {
+            "id": _COMPANY,
+            "name": "DFDS",
+            "logo": "https://static.ferry.example/logos/dfds.svg",
+        },
+        "provider": {"id": _COMPANY, "name": "DFDS"},
+        "gateway": {
+            "id": "5fcff07a-abd6-525c-9a86-ff3af0482cf8",
+            "code": "DFDS",
+            "provider": "DFDS",
+        },
+        "tariffs": [
+            {
+                "id": f"{identifier}.{code}",
+                "type": kind,
+                "amount": (price := round((4000 + number % 6007) * rate / 10000, 2)),
+                "balance_amount": price,
+                "currency": "Eur",
+                "date": _ISSUED + number,
+                "expiration_date": _ISSUED + number + holds,
+                "roundtrip_locked": False,
+            }
+            for code, kind, rate, holds in _TARIFFS
+        ],
+        "places": [
+            {
+                "id": f"{identifier}.{code}",
+                "index": index,
+                "code": code,
+                "count": 1 + (number * 7 + index) % 199,
+                "type": kind,
+                "gender": "Any",
+                "capacity": berths,
+                "use": "Exclusive",
+                "name": name,
+                "in_board": {
+                    "adults": 2,
+                    "childs": 1,
+                    "babies": 0,
+                    "passengers": _ON_BOARD,
+                    "has_shower": kind == "Cabin",
+                    "has_toilet": kind == "Cabin",
+                    "has_window": not code.startswith("INSIDE"),
+                },
+            }
+            for index, (code, kind, name, berths) in enumerate(_PLACES[: 2 + number % 2], 1)
+        ],
+        "passenger_count": 3,
+        "vehicle": [],
+        "meals": [
+            {
+                "id": f"{sailing}.DINNER",
+                "code": "DINNER",
+                "name": "Abendessen",
+                "price": 22.0,
+                "currency": "Eur",
+            }
+        ],
+        "animals": {"allowed": True, "kennel": False, "cabin": False},
+        "stops": [],
+        "ship_name": _SHIPS[number % len(_SHIPS)],
+        "duration": 10,
+    }
+
+
+def _compact(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,77 @@
+"""The command: rows measured one after the other, their lines printed, their bars judged."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import traceback
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from ._clients import MissingPeerError
+from ._lines import Line, table
+from ._measure import Effort
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+ROWS: Final = (
+    "import_time",
+    "client_built",
+    "first_search",
+    "big_answer",
+    "big_answer_openai",
+    "memory",
+    "small_call",
+    "in_flight_core",
+    "in_flight_fastest",
+    "flatness",
+    "mcp_big_answer",
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do what the command line says; 1 if a bar does not hold, or could not be judged."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    for row in given.rows:
+        if row not in ROWS:
+            parser.error(f"there is no row {row!r}; there are {', '.join(ROWS)}")
+    lines: list[tuple[str, Line]] = []
+    failed: list[str] = []
+    for row in given.rows or ROWS:
+        began = monotonic()
+        measure: Callable[[Effort], list[Line]] = import_module(f"{__package__}.{row}").measure
+        try:
+            lines += [(row, line) for line in measure(Effort(is_tiny=given.tiny))]
+        except MissingPeerError as error:
+            failed.append(f"{row} is not measured: {error}")
+        except Exception as error:  # noqa: BLE001 -- a row that fails is not the end of the others
+            traceback.print_exc()
+            failed.append(f"{row} failed: {type(error).__name__}: {error}")
+        sys.stderr.write(f"{row}: {monotonic() - began:.1f} s\n")
+    sys.stdout.write(table(lines, is_judged=not given.tiny) + "\n")
+    sys.stdout.writelines(f"{words}\n" for words in failed)
+    if given.json is not None:
+        Path(given.json).write_text(json.dumps(_figures(lines), indent=2) + "\n", encoding="utf-8")
+    return 1 if failed or not (given.tiny or all(line.holds for _, line in lines)) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="What the library costs beside a floor and peers."
+    )
+    parser.add_argument(
+        "rows", nargs="*", metavar="ROW", help=f"one or more of: {', '.join(ROWS)}; all if none"
+    )
+    parser.add_argument("--tiny", action="store_true", help="see that all runs, and judge nothing")
+    parser.add_argument("--json", metavar="FILE", help="write the figures to a file as well")
+    return parser
+
+
+def _figures(lines: Sequence[tuple[str, Line]]) -> list[Mapping[str, object]]:
+    return [{"row": row, **asdict(line), "holds": line.holds} for row, line in lines]

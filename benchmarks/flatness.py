@@ -1,0 +1,106 @@
+"""What a call costs in more and more company, and a record in bigger and bigger answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+from time import process_time
+from typing import TYPE_CHECKING, Final
+
+from ._clients import installed
+from ._decoding import decoding
+from ._in_flight import rates
+from ._lines import Bar, Line
+from ._measure import Figures, in_turn, timed
+from ._payload import search_answer
+from ._running import main
+from ._service import FEW, Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._in_flight import Rate
+    from ._measure import Effort, Measurement
+
+BAR: Final = Bar(1.5)
+IN_FLIGHT: Final = (1, 10, 50, 200, 1000)
+RECORDS: Final = (10, 100, 1000, 10_000, 100_000)
+_CALLS = 400
+_EACH = 4
+"""Calls of each that is in flight, so that connecting is not most of it."""
+_A_ROUND = 4000
+"""Records that are decoded in a round at the least."""
+_DIFFERENT = 10_000
+"""Records that are different from each other; a bigger answer has them several times."""
+
+
+def measure(effort: Effort) -> list[Line]:
+    """Measure the calls of either async client, then the decoding call."""
+    with Service(FEW) as service:
+        clients = ("ferry", *installed("ferry_over_aiohttp"))
+        with rates(clients, service.base_url) as rate:
+            lines = [_of_calls(name, rate[name], effort) for name in clients]
+    return [*lines, _of_records(effort)]
+
+
+def _of_calls(name: str, rate: Rate, effort: Effort) -> Line:
+    levels = IN_FLIGHT[: effort.of(len(IN_FLIGHT), 2)]
+    contenders = {
+        f"{level:,}": _cost(rate(level, effort.of(max(_EACH, _CALLS // level)), process_time))
+        for level in levels
+    }
+    figures = in_turn(contenders, rounds=effort.of(5))
+    return _flat(f"CPU of a call, {name}, by calls in flight", figures)
+
+
+def _of_records(effort: Effort) -> Line:
+    sizes = RECORDS[: effort.of(len(RECORDS), 2)]
+    ours = _decoded(decoding(), sizes, effort)
+    floor = _decoded(json.loads, (sizes[0], sizes[-1]), effort)
+    return _flat("a record decoded, by records", ours, {"json.loads": floor})
+
+
+def _decoded(decode: Callable[[bytes], object], sizes: tuple[int, ...], effort: Effort) -> Figures:
+    usual = {f"{size:,}": _decoding_cost(decode, size) for size in sizes[:-1]}
+    figures = in_turn(usual, rounds=effort.of(3))
+    # Once is enough of what takes so long, and so much memory.
+    largest = {f"{sizes[-1]:,}": _decoding_cost(decode, sizes[-1])}
+    last = in_turn(largest, rounds=1, warm_ups=0)
+    return Figures({**figures.rounds, **last.rounds})
+
+
+def _decoding_cost(decode: Callable[[bytes], object], size: int) -> Measurement:
+    times = max(1, size // _DIFFERENT)
+    inner = search_answer(size // times)[1:-1]
+    content = b"[" + b",".join([inner] * times) + b"]"
+
+    call = timed(partial(decode, content), max(1, _A_ROUND // size))
+    return lambda: call() / size
+
+
+def _cost(rate: Measurement) -> Measurement:
+    return lambda: 1 / rate()
+
+
+def _flat(what: str, ours: Figures, floor: dict[str, Figures] | None = None) -> Line:
+    costs = {name: ours.median(name) for name in ours.rounds}
+    dearest = max(costs.values())
+    return Line(
+        what=what,
+        unit="µs",
+        ours=dearest,
+        ratio=dearest / min(costs.values()),
+        to="the cheapest",
+        bar=BAR,
+        floor={
+            f"{name} at {size}": figures.median(size)
+            for name, figures in (floor or {}).items()
+            for size in figures.rounds
+        },
+        peers={f"at {name}": cost for name, cost in costs.items()},
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(["flatness", *sys.argv[1:]]))
