@@ -11,7 +11,17 @@ from pathlib import Path
 
 import ferry_sdk
 
-EXTRAS = ("fpdf", "mcp", "psycopg", "pytest", "segno", "sqlalchemy", "starlette", "uvicorn")
+EXTRAS = (
+    "aiohttp",
+    "fpdf",
+    "mcp",
+    "psycopg",
+    "pytest",
+    "segno",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+)
 WINGS = ("ferry_sdk.__main__", "ferry_sdk.demo", "ferry_sdk.journal", "ferry_sdk.sandbox")
 HINTS = {"ferry_sdk.journal": "Journal", "ferry_sdk.sandbox": "Sandbox"}
 
