@@ -165,6 +165,12 @@ def test_a_time_is_the_mean_of_its_calls() -> None:
     assert len(calls) == 5
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is put in place of a row is put in place in this process only."""
+    monkeypatch.setattr(_running, "_on_its_own", _running._measured)
+
+
 @pytest.mark.parametrize(
     ("bar", "ratio", "holds"),
     [
@@ -202,6 +208,7 @@ def test_the_table_shows_who_was_measured_and_what_holds() -> None:
 
 
 @pytest.mark.parametrize(("bar", "status"), [(Bar(2), 0), (Bar(1), 1)])
+@pytest.mark.usefixtures("in_this_process")
 def test_the_command_fails_where_a_bar_does_not_hold(
     bar: Bar,
     status: int,
@@ -218,6 +225,7 @@ def test_the_command_fails_where_a_bar_does_not_hold(
     assert _running.main(["small_call", "--tiny"]) == 0
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_peer_that_is_not_installed_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,6 +244,7 @@ def test_a_row_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) 
     assert "no row 'small_cal'; there are import_time" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_row_that_fails_is_named_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,8 +23,8 @@ class MissingPeerError(Exception):
         name: The library.
     """
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f'{name} is not installed: pip install -e ".[benchmarks]"')
+    def __str__(self) -> str:
+        return f'{self.args[0]} is not installed: pip install -e ".[benchmarks]"'
 
 
 def work_of(client: str, work: str) -> Any:  # noqa: ANN401 -- a context manager, or an async one
