@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import sys
 from types import FunctionType
-from typing import Any
+from typing import Any, Final
 from urllib.request import getproxies
 
 from ._http_client import AsyncHttpClient, HttpClient
 from ._httpcore import AsyncConnections, Connections
 from ._tls import context_of
+from .errors import ConfigurationError
+
+_WAYS: Final = (
+    ("httpx", "Client", "__init__"),
+    ("httpx", "Client", "send"),
+    ("httpx", "Client", "_send_single_request"),
+    ("httpx", "HTTPTransport", "handle_request"),
+    ("httpx", "AsyncClient", "__init__"),
+    ("httpx", "AsyncClient", "send"),
+    ("httpx", "AsyncClient", "_send_single_request"),
+    ("httpx", "AsyncHTTPTransport", "handle_async_request"),
+    ("httpcore", "ConnectionPool", "handle_request"),
+    ("httpcore", "AsyncConnectionPool", "handle_async_request"),
+)
+"""Where doubles and tracers put themselves."""
 
 
 def new_client() -> HttpClient[Any]:
     """A client of the library's own."""
-    return _httpx().Client(**_as_ours()) if _wants_httpx() else Connections()
+    return _of_httpx("Client") if _wants_httpx() else Connections()
 
 
 def new_async_client() -> AsyncHttpClient[Any]:
     """An async client of the library's own."""
-    return _httpx().AsyncClient(**_as_ours()) if _wants_httpx() else AsyncConnections()
+    return _of_httpx("AsyncClient") if _wants_httpx() else AsyncConnections()
 
 
 def _wants_httpx() -> bool:
@@ -29,30 +44,25 @@ def _wants_httpx() -> bool:
 
 def _is_replaced() -> bool:
     """Whether some way through httpx is no longer its own: a test's double, a tracer's."""
-    httpx: Any = sys.modules.get("httpx")
-    if httpx is None:
-        return False
-    ways = (
-        httpx.Client.send,
-        httpx.AsyncClient.send,
-        httpx.HTTPTransport.handle_request,
-        httpx.AsyncHTTPTransport.handle_async_request,
-    )
-    return not all(
-        isinstance(way, FunctionType) and way.__globals__["__name__"].startswith("httpx.")
-        for way in ways
-    )
+    for name, kind, method in _WAYS:
+        library = sys.modules.get(name)
+        way: Any = getattr(getattr(library, kind, None), method, None)
+        # A tracer's wrapper says that it is of the class of what it wraps.
+        is_function = type(way) is FunctionType
+        if library is not None and not (
+            is_function and way.__globals__["__name__"].startswith(f"{library.__name__}.")
+        ):
+            return True
+    return False
 
 
-def _httpx() -> Any:  # noqa: ANN401 -- a module
+def _of_httpx(kind: str) -> Any:  # noqa: ANN401 -- a client of either kind
     import httpx  # noqa: PLC0415 -- it takes long to load
 
-    return httpx
-
-
-def _as_ours() -> dict[str, Any]:
-    httpx = _httpx()
-    return {
-        "verify": context_of(verify=True, trust_env=True),
-        "limits": httpx.Limits(max_connections=200, max_keepalive_connections=50),
-    }
+    limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
+    context = context_of(verify=True, trust_env=True)
+    try:
+        return getattr(httpx, kind)(verify=context, limits=limits)
+    except (ImportError, ValueError, httpx.InvalidURL):
+        # What httpx says of it may show the proxy's password.
+        raise ConfigurationError("the environment names a proxy that cannot be used") from None

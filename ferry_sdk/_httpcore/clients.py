@@ -41,8 +41,10 @@ class Connections:
         if not self._places.acquire(timeout=request.patience):
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            connection = self._connection(request)
+            connection, useless = self._connection(request)
             try:
+                for one in useless:
+                    one.close()
                 response = connection.handle_request(request.request)
             except BaseException:
                 self._keeping.busy.discard(connection)
@@ -53,10 +55,10 @@ class Connections:
             raise
         return Incoming(response, partial(self._end, response, request.origin, connection))
 
-    def _connection(self, request: Outgoing) -> httpcore.HTTPConnection:
+    def _connection(
+        self, request: Outgoing
+    ) -> tuple[httpcore.HTTPConnection, list[httpcore.HTTPConnection]]:
         connection, useless = self._keeping.take(request.origin)
-        for one in useless:
-            one.close()
         if connection is None:
             connection = httpcore.HTTPConnection(
                 request.request.url.origin,
@@ -64,7 +66,7 @@ class Connections:
                 keepalive_expiry=KEPT_FOR,
             )
         self._keeping.busy.add(connection)
-        return connection
+        return connection, useless
 
     def _end(
         self, response: httpcore.Response, origin: str, connection: httpcore.HTTPConnection
@@ -106,8 +108,10 @@ class AsyncConnections:
         del stream, auth, follow_redirects  # there is no other way
         await self._acquire(request)
         try:
-            connection = await self._connection(request)
+            connection, useless = self._connection(request)
             try:
+                for one in useless:
+                    await _closed(one)
                 response = await connection.handle_async_request(request.request)
             except GeneratorExit:  # its loop has ended, and nothing can be awaited
                 raise
@@ -129,7 +133,9 @@ class AsyncConnections:
             if scope.cancelled_caught:
                 raise httpcore.PoolTimeout("all connections are in use") from None
 
-    async def _connection(self, request: Outgoing) -> httpcore.AsyncHTTPConnection:
+    def _connection(
+        self, request: Outgoing
+    ) -> tuple[httpcore.AsyncHTTPConnection, list[httpcore.AsyncHTTPConnection]]:
         connection, useless = self._keeping.take(request.origin)
         if connection is None:
             connection = httpcore.AsyncHTTPConnection(
@@ -138,9 +144,7 @@ class AsyncConnections:
                 keepalive_expiry=KEPT_FOR,
             )
         self._keeping.busy.add(connection)
-        for one in useless:
-            await _closed(one)
-        return connection
+        return connection, useless
 
     async def _end(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
 import httpcore
@@ -44,17 +44,20 @@ class Keeping(Generic[ConnectionT]):
 
     def give_back(self, origin: str, connection: ConnectionT) -> list[ConnectionT]:
         """Keep a connection; those that are to be closed."""
-        if self.is_over or not connection.is_available():
+        if not connection.is_available() or _has_more(connection):
             return [connection]
         self._idle[origin].append((time.monotonic(), connection))
-        return self._expired()
+        return self.end() if self.is_over else self._expired()
 
-    def end(self) -> Iterator[ConnectionT]:
-        """Keep none any longer."""
+    def end(self) -> list[ConnectionT]:
+        """Keep none any longer; those that are to be closed."""
         self.is_over = True
-        for idle in self._idle.values():
-            while idle:
-                yield idle.pop()[1]
+        ended: list[ConnectionT] = []
+        for idle in tuple(self._idle.values()):
+            with suppress(IndexError):  # there is none left
+                while True:
+                    ended.append(idle.pop()[1])
+        return ended
 
     def _expired(self) -> list[ConnectionT]:
         oldest_wanted = time.monotonic() - KEPT_FOR
@@ -70,3 +73,13 @@ class Keeping(Generic[ConnectionT]):
             except IndexError:
                 continue
         return expired
+
+
+def _has_more(connection: object) -> bool:
+    """Whether something has come behind the reply, which the next call would take for its own.
+
+    httpcore does not look, and shows it to nobody.
+    """
+    inner = getattr(connection, "_connection", None)
+    protocol = getattr(inner, "_h11_state", None)
+    return protocol is not None and bool(protocol.trailing_data[0])

@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 import httpcore
+import idna
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _ALLOWED: Final = "%/:?#[]@!$&'()*+,;=~-._"
@@ -69,7 +70,7 @@ def _address(url: str) -> tuple[httpcore.URL, str, bytes]:
     parts = urlsplit(url)
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
         raise httpcore.UnsupportedProtocol("neither http nor https")
-    host = parts.hostname if parts.hostname.isascii() else parts.hostname.encode("idna").decode()
+    host = parts.hostname if parts.hostname.isascii() else idna.encode(parts.hostname).decode()
     target = quote(parts.path or "/", safe=_ALLOWED)
     if parts.query:
         target += "?" + quote(parts.query, safe=_ALLOWED)

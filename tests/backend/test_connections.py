@@ -1,0 +1,400 @@
+"""The library's own connections: kept and used again while they are whole, counted, and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
+from ferry_sdk._httpcore import AsyncConnections, Connections
+from tests.backend.descriptors import connections_to
+from tests.backend.gathering import UnderWay, at_once, eventually
+from tests.boundary.calls import CONFIRM, CREATE, READ
+from tests.boundary.scripted import (
+    Connection,
+    Service,
+    answer_to,
+    cut,
+    in_turn,
+    read_request,
+    reset,
+    serve,
+    serve_once,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.boundary.calls import Call
+    from tests.boundary.scripted import Script
+    from tests.support.both import Clients
+
+pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
+
+CLIENTS = "ferry_sdk._httpcore.clients"
+LIMITS = (20.0, 20.0, 20.0, 20.0)
+FLAGS: Any = {"stream": True, "auth": None, "follow_redirects": False}
+
+
+class Held:
+    """A script that holds the answer of each connection's first request until it is let go.
+
+    Attributes:
+        gates: What lets each connection's answer go, in the order they came.
+        used: Which connection each request came on.
+    """
+
+    def __init__(self) -> None:
+        self.gates: list[threading.Event] = []
+        self.used: list[int] = []
+        self._is_open = False
+
+    def __call__(self, connection: Connection) -> None:
+        line, gate = connection.request(), threading.Event()
+        self.gates.append(gate)
+        number = self.gates.index(gate)
+        if not self._is_open:
+            gate.wait(20)
+        while line:
+            self.used.append(number)
+            connection.send("200 OK", answer_to(line))
+            line = connection.request()
+
+    def let_go(self) -> None:
+        """Let all go, and hold none from now on."""
+        self._is_open = True
+        for gate in self.gates:
+            gate.set()
+
+
+def until_closed(connection: Connection) -> None:
+    """Say nothing until the client closes."""
+    while connection.receive():
+        pass
+
+
+def test_calls_in_turn_share_a_connection(
+    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox
+) -> None:
+    ferry = new_client()
+    for _ in range(5):
+        ferry.catalogue.vehicle_types()
+        ferry.mcp.countries()
+    assert ferry_sandbox.counters.connections == 1
+
+
+def test_the_connection_that_was_given_back_last_is_used_first(any_clients: Clients) -> None:
+    held = Held()
+    with Service(held) as service:
+        ferry = any_clients("t", base_url=service.url)
+        calls = [UnderWay(ferry.catalogue.ports) for _ in range(3)]
+        eventually(lambda: len(held.gates) == 3)
+        for number in (2, 0, 1):
+            held.gates[number].set()
+            eventually(lambda number=number: held.used[-1:] == [number])
+            eventually(lambda: sum(call.is_over for call in calls) == len(held.used))
+        for _ in range(4):
+            ferry.catalogue.ports()
+        assert held.used == [2, 0, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "calls"])
+def test_connections_that_a_burst_leaves_are_closed(
+    any_clients: Clients, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    for where in (CLIENTS, "ferry_sdk._httpcore.keeping"):
+        monkeypatch.setattr(f"{where}.KEPT_FOR", 0.5)
+    held = Held()
+    with Service(held, backlog=64) as service:
+        ferry = any_clients("t", base_url=service.url)
+        calls = [UnderWay(ferry.catalogue.ports) for _ in range(50)]
+        eventually(lambda: len(held.gates) == 50)
+        held.let_go()
+        for call in calls:
+            call.value()
+        assert len(connections_to(service.url)) == 50
+        until = time.monotonic() + 0.7
+        while time.monotonic() < until:
+            if meanwhile == "calls":
+                ferry.catalogue.ports()
+            time.sleep(0.05)
+        ferry.catalogue.ports()
+        assert len(connections_to(service.url)) == 1
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_more_connections_than_there_are_places(
+    any_clients: Clients, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(f"{CLIENTS}._MOST", most)
+    held = Held()
+    with Service(held) as service:
+        ferry = any_clients("t", base_url=service.url, max_retries=0)
+        calls = [UnderWay(ferry.catalogue.ports) for _ in range(most)]
+        eventually(lambda: len(held.gates) == most)
+        view = ferry.with_options(timeout=Timeout(connect=20, read=20, write=20, pool=0.2))
+        for call in (READ, CREATE):
+            error = UnderWay(lambda call=call: call.make(view)).error()
+            assert type(error) is RequestTimeoutError
+            assert error.outcome == "not_sent"
+        waiting = [UnderWay(ferry.catalogue.ports) for _ in range(5)]
+        assert len(connections_to(service.url)) == most
+        held.let_go()
+        for one in (*calls, *waiting):
+            assert not one.value()
+        assert len(service.asked) == most + 5
+        assert len(held.gates) == most
+
+
+def test_there_are_two_hundred_places(portal: BlockingPortal) -> None:
+    held = Held()
+    with Service(held, backlog=256) as service:
+        ferry = AsyncFerry("t", base_url=service.url, timeout=20)
+        calls = [portal.start_task_soon(ferry.catalogue.ports) for _ in range(230)]
+        eventually(lambda: len(held.gates) == 200)
+        time.sleep(0.1)
+        assert len(connections_to(service.url)) == 200
+        held.let_go()
+        assert not any(call.result(20) for call in calls)
+        assert len(held.gates) == 200
+        portal.call(ferry.aclose)
+        eventually(lambda: not connections_to(service.url))
+
+
+def test_many_threads_share_few_connections(
+    ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{CLIENTS}._MOST", 5)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+
+        def calls() -> set[int]:
+            return {len(ferry.catalogue.vehicle_types()) for _ in range(10)}
+
+        assert len({frozenset(one.value()) for one in at_once(*[calls] * 50)}) == 1
+        assert ferry_sandbox.counters.connections <= 5
+    assert not connections_to(ferry_sandbox.base_url)
+
+
+@pytest.mark.parametrize("end", [cut, reset], ids=["closed", "reset"])
+@pytest.mark.parametrize("call", [READ, CREATE, CONFIRM], ids=["read", "create", "confirm"])
+def test_a_kept_connection_that_was_closed_is_not_used(
+    any_clients: Clients, call: Call, end: Script
+) -> None:
+    ended = threading.Event()
+    with Service(in_turn(serve_once, end, lambda _: ended.set()), serve) as service:
+        ferry = any_clients("t", base_url=service.url)
+        READ.make(ferry)
+        assert ended.wait(20)
+        raw = call.make(ferry)
+        assert [attempt.sent for attempt in raw.attempts] == [True]
+        assert service.asked == [READ.line, call.line]
+        assert len(connections_to(service.url)) == 1
+
+
+def test_a_parting_word_is_nobodys_reply(any_clients: Clients) -> None:
+    read, parted = threading.Event(), threading.Event()
+
+    def impatient(connection: Connection) -> None:
+        serve_once(connection)
+        read.wait(20)
+        connection.send("408 Request Timeout")
+        parted.set()
+        until_closed(connection)
+
+    with Service(impatient, serve) as service:
+        ferry = any_clients("t", base_url=service.url)
+        READ.make(ferry)
+        read.set()
+        assert parted.wait(20)
+        assert len(CREATE.make(ferry).attempts) == 1
+        assert service.asked == [READ.line, CREATE.line]
+
+
+def test_what_comes_behind_a_reply_is_nobodys_reply(any_clients: Clients) -> None:
+    def talkative(connection: Connection) -> None:
+        asked = connection.request()
+        stranger = b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}"
+        answer = answer_to(asked)
+        connection.socket.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer) + answer + stranger
+        )
+        until_closed(connection)
+
+    with Service(talkative, serve) as service:
+        ferry = any_clients("t", base_url=service.url)
+        READ.make(ferry)
+        assert len(CREATE.make(ferry).attempts) == 1
+        assert service.asked == [READ.line, CREATE.line]
+
+
+def half_a_body(connection: Connection) -> None:
+    """Answer with the beginning of a body."""
+    connection.request()
+    connection.send("200 OK", b"half", length=1000)
+    until_closed(connection)
+
+
+def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
+    with Service(half_a_body, serve) as service:
+        client = Connections()
+        request = client.build_request("GET", f"{service.url}/api/port", timeout=LIMITS)
+        left = client.send(request, **FLAGS)
+        assert next(left.iter_raw()) == b"half"
+        left.close()
+        whole = client.send(request, **FLAGS)
+        assert b"".join(whole.iter_raw()) == answer_to(READ.line)
+        client.close()
+        assert len(connections_to(service.url)) == 1
+        whole.close()
+        assert not connections_to(service.url)
+
+
+@pytest.mark.filterwarnings("ignore:Async generator 'httpcore:ResourceWarning")  # its own, on trio
+def test_an_awaited_reply_that_is_left_early_keeps_its_connection(
+    portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
+
+    async def both(url: str) -> None:
+        client = AsyncConnections()
+        request = client.build_request("GET", f"{url}/api/port", timeout=LIMITS)
+        left = await client.send(request, **FLAGS)
+        pieces: Any = left.aiter_raw()
+        assert await pieces.__anext__() == b"half"
+        await pieces.aclose()
+        await left.aclose()
+        whole = await client.send(request, **FLAGS)
+        assert [piece async for piece in whole.aiter_raw()] == [answer_to(READ.line)]
+        await client.aclose()
+        assert len(connections_to(url)) == 1
+        await whole.aclose()
+        assert not connections_to(url)
+
+    with Service(half_a_body, serve) as service:
+        portal.call(both, service.url)
+
+
+@pytest.mark.parametrize("reply", [half_a_body, in_turn(read_request, until_closed)])
+def test_a_call_that_is_cancelled_leaves_its_place_and_no_connection(
+    portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch, reply: Script
+) -> None:
+    monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
+    with Service(reply, serve) as service:
+        ferry = AsyncFerry("t", base_url=service.url)
+        call = portal.start_task_soon(ferry.catalogue.ports)
+        eventually(lambda: service.asked)
+        waiting = portal.start_task_soon(ferry.catalogue.ports)
+        call.cancel()
+        assert not waiting.result(20)
+        assert len(connections_to(service.url)) == 1
+        portal.call(ferry.aclose)
+
+
+async def by_scope(call: Callable[[], Awaitable[object]], steps: int) -> None:
+    """Cancel the scope of a call after so many steps of the loop."""
+    async with anyio.create_task_group() as group:
+        group.start_soon(call)
+        for _ in range(steps):
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+
+
+async def by_task(call: Callable[[], Awaitable[object]], steps: int) -> None:
+    """Cancel the task of a call, as asyncio does."""
+    task = asyncio.ensure_future(call())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+
+
+WAYS = [("asyncio", by_scope), ("asyncio", by_task), ("trio", by_scope)]
+
+
+@pytest.mark.parametrize("expired", [0, 3], ids=["kept", "some expired"])
+@pytest.mark.parametrize(("loop", "cancel"), WAYS)
+def test_wherever_a_call_is_cancelled_its_place_is_free_again(
+    loop: str,
+    cancel: Callable[..., Awaitable[None]],
+    expired: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(f"{CLIENTS}._MOST", 2)
+
+    async def calls(service: Service) -> None:
+        async with AsyncFerry("t", base_url=service.url, timeout=5) as ferry:
+            await ferry.catalogue.ports()
+            keeping: Any = next(iter(ferry._transport.shared._homes.values())).client
+            for steps in range(300):
+                with monkeypatch.context() as patch:
+                    if steps % 4 < expired:
+                        # what is kept is found to have waited too long
+                        patch.setattr("httpcore._async.http11.time.monotonic", lambda: 1e12)
+                    await cancel(ferry.catalogue.ports, steps % 40)
+                assert len(connections_to(service.url)) <= 2
+            assert not keeping._keeping.busy
+            async with anyio.create_task_group() as group:
+                for _ in range(4):
+                    group.start_soon(ferry.catalogue.ports)
+            assert len(connections_to(service.url)) <= 2
+        assert not connections_to(service.url)
+
+    with Service(serve) as service:
+        anyio.run(calls, service, backend=loop)
+
+
+def test_wherever_a_call_is_interrupted_its_place_is_free_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(f"{CLIENTS}._MOST", 2)
+    main = threading.main_thread().ident or 0
+    assert threading.get_ident() == main
+    is_pressed = True
+
+    def press(connection: Connection) -> None:
+        connection.request()
+        if is_pressed:
+            signal.pthread_kill(main, signal.SIGINT)
+            until_closed(connection)
+        else:
+            connection.send("200 OK", answer_to(READ.line))
+            serve(connection)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Service(press) as service, Ferry("t", base_url=service.url, timeout=20) as ferry:
+            for _ in range(300):
+                with pytest.raises(KeyboardInterrupt):
+                    ferry.catalogue.ports()
+                assert not connections_to(service.url)
+            is_pressed = False
+            for call in at_once(*[ferry.catalogue.ports] * 4):
+                assert not call.value()
+            assert len(connections_to(service.url)) <= 2
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_closing_while_connections_are_given_back_leaves_none() -> None:
+    with Service(serve, backlog=64) as service:
+        for _ in range(50):
+            client = Connections()
+            request = client.build_request("GET", f"{service.url}/api/port", timeout=LIMITS)
+            replies = [client.send(request, **FLAGS) for _ in range(8)]
+            for reply in replies:
+                assert b"".join(reply.iter_raw())
+            for one in at_once(client.close, *[reply.close for reply in replies]):
+                one.value()
+            assert client.is_closed
+            assert not connections_to(service.url)
