@@ -30,10 +30,14 @@ def held_back(work: Callable[[], T]) -> T:
     """
     holder = object()
     try:
-        _hold(holder)
-        return work()
-    finally:
-        _let_go(holder)
+        try:
+            _hold(holder)
+            return work()
+        finally:
+            _let_go(holder)
+    except BaseException:
+        _let_go(holder)  # the interruption may have come while it was let go
+        raise
 
 
 def _hold(holder: object) -> None:
@@ -41,8 +45,8 @@ def _hold(holder: object) -> None:
     with _lock:
         if not _holders:
             _found = gc.get_threshold()
+            gc.set_threshold(*_found[:2], _OUT_OF_REACH)
         _holders.add(holder)
-        gc.set_threshold(*_found[:2], _OUT_OF_REACH)
 
 
 def _let_go(holder: object) -> None:

@@ -41,7 +41,7 @@ class Layout(NamedTuple):
 
     Attributes:
         rules: Those of the members that are fields.
-        present: Their names.
+        present: The names of all members.
         is_usual: Whether they are all the fields, in their order, and nothing else.
         made: The absent fields whose default is made anew each time.
         extra: The names of the other members.
@@ -69,7 +69,7 @@ class Columns(Generic[ModelT]):
         self._layout = lru_cache(maxsize=64)(self._layout_of)
 
     def look_through(self, records: list[Members]) -> Callable[[], list[ModelT]]:
-        """See that all records are plain, and give what makes them models, to be called once.
+        """See that all records are plain, and give what makes them models.
 
         Raises:
             NotPlainError: They are not.
@@ -95,12 +95,18 @@ class Columns(Generic[ModelT]):
             if convert is not None:
                 changes.append((name, convert))
 
+        converted: dict[str, list[Any]] = {}
+
         def make() -> list[ModelT]:
+            # Interrupted anywhere, or forked there, it can be done again from its beginning.
             while changes:
-                name, convert = changes.pop()
-                values = convert([*map(itemgetter(name), records)])
-                for record, value in zip(records, values, strict=True):
+                name, convert = changes[-1]
+                if name not in converted:
+                    converted[name] = [*convert([*map(itemgetter(name), records)])]
+                for record, value in zip(records, converted[name], strict=True):
                     record[name] = value
+                changes.pop()
+                del converted[name]
             return self._models(layout, records)
 
         return make
@@ -129,7 +135,7 @@ class Columns(Generic[ModelT]):
             raise NotPlainError
         return Layout(
             rules=tuple((name, self._rules[name]) for name in names if name in fields),
-            present={name for name in names if name in fields},
+            present={*names},
             is_usual=names == tuple(fields),
             made=tuple(name for name in absent if fields[name].default_factory),
             extra=tuple(name for name in names if name not in fields),

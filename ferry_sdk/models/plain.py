@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import cache, partial
 from itertools import chain, islice
+from math import inf
 from typing import Any, Final, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue, TypeAdapter
@@ -31,7 +32,7 @@ def columns_of(model: type[ModelT]) -> Columns[ModelT] | None:
 
 
 def looked_through(model: type[ModelT], records: list[Any]) -> Callable[[], list[ModelT]]:
-    """See that all records are plain, and give what makes them models, to be called once.
+    """See that all records are plain, and give what makes them models.
 
     Raises:
         NotPlainError: They are not.
@@ -97,6 +98,8 @@ def _converted(convert: Callable[[list[Any]], list[Any]], *types: type) -> Rule:
 
 def _amounts(column: list[Any]) -> Convert:
     _only(column, int, float)
+    if inf in column or -inf in column:
+        raise NotPlainError
     return _exact
 
 

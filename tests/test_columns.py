@@ -1,0 +1,436 @@
+"""Lists read column by column hold to the letter what pydantic makes of each record alone."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from ferry_sdk import UnexpectedResponseError
+from ferry_sdk.answers import Many
+from ferry_sdk.models import (
+    Availability,
+    Company,
+    Country,
+    Departure,
+    Journey,
+    McpPort,
+    McpResource,
+    McpTool,
+    OpenEnum,
+    Port,
+    ScheduledDeparture,
+    VehicleBrand,
+    VehicleModel,
+    VehicleType,
+)
+from ferry_sdk.models.base import path_of
+from ferry_sdk.models.plain import columns_of, looked_through
+from ferry_sdk.protocols.bodies import decoded
+from tests.support import samples
+from tests.support.operations import OPERATIONS, described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+SAMPLES: dict[type[BaseModel], samples.Wire] = {
+    Availability: samples.AVAILABILITY,
+    Port: samples.PORT,
+    Journey: samples.JOURNEY,
+    Departure: samples.DEPARTURE,
+    VehicleBrand: samples.VEHICLE_BRAND,
+    VehicleType: samples.VEHICLE_TYPE,
+    McpPort: {"code": "FRMRS", "name": "Marseille", "latitude": 43.3, "longitude": 5.37},
+    Company: {"id": "co-1", "code": "CTN", "name": "CTN", "logo": ""},
+    Country: {"code": "FR", "name": "France", "phone_prefix": "+33", "names": {"de": "Frankreich"}},
+    VehicleModel: {"code": "ABARTH__595", "brand": "Abarth", "length": 3.66, "height": 1.48},
+    ScheduledDeparture: {
+        "journey": "jo-1",
+        "company": {"id": "co-1"},
+        "ship": "Tanit",
+        "depart_at": "2026-07-13T20:20:00+02:00",
+        "arrive_at": "2026-07-14 16:20",
+    },
+    McpTool: {"name": "view_ticket", "inputSchema": {"type": "object"}, "annotations": None},
+    McpResource: {"uri": "resource://service/ports", "name": "ports", "mimeType": "text/plain"},
+}
+ANSWERED = {
+    answer.model for name in OPERATIONS if isinstance(answer := described(name).answer, Many)
+}
+EVERY_LIST = pytest.mark.parametrize("model", [pytest.param(m, id=m.__name__) for m in SAMPLES])
+BY_COLUMNS = pytest.mark.parametrize(
+    "model", [pytest.param(m, id=m.__name__) for m in SAMPLES if columns_of(m)]
+)
+
+TOO_BIG = "1e400"
+"""Stands for that number, which JSON has and Python's floats have not."""
+
+TEXTS = st.one_of(
+    st.sampled_from(
+        [
+            "",
+            " ",
+            "x",
+            "Ω≈ç√",
+            "\N{MATHEMATICAL SCRIPT CAPITAL X}\N{ZERO WIDTH JOINER}",
+            "25",
+            "true",
+            "\0",
+            "Seat",
+        ]
+    ),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
+)
+INTS = st.sampled_from([0, 1, -1, 25, 2**31, 2**63, -(2**64), 10**400]) | st.integers()
+FLOATS = st.sampled_from([0.0, -0.0, 25.0, 1e16, 1e22, 5e-324, 1.7e308, 0.1 + 0.2]) | st.floats(
+    allow_nan=False, allow_infinity=False
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | INTS | FLOATS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+GOOD_MOMENTS = st.sampled_from(
+    [
+        "2026-07-13T20:20:00+02:00",
+        "2026-07-13T20:20:00Z",
+        "2026-07-13 20:20:00.123456-09:30",
+        "1777636800",
+        1777636800,
+        1777636800.0,
+        1777636800.25,
+        1777636800123,
+        0,
+        -0.0,
+        -1,
+    ]
+)
+ODD_MOMENTS = st.sampled_from(
+    [
+        *("2026-07-13T20:20:00", "2026-07-13", "2026-07-13T20:20:00+25:00", "tomorrow", ""),
+        *("2026-02-29T00:00Z", "24:00", TOO_BIG, 10**30, True, 1e300),
+    ]
+)
+ENUMS = st.sampled_from(["Ticket", "Cabin", "Any", "Outward", "Sideways", "ticket", ""]) | TEXTS
+GOOD = {
+    **dict.fromkeys(("date", "expiration_date", "depart_at", "arrive_at"), GOOD_MOMENTS),
+    **dict.fromkeys(("type", "gender", "use", "direction"), ENUMS),
+    **dict.fromkeys(("amount", "balance_amount"), INTS | FLOATS),
+    **dict.fromkeys(("id", "code", "journey_id", "sailing_id"), TEXTS.filter(bool)),
+    "currency": st.sampled_from(["EUR", "eur", "Eur", "XXX"]),
+    "animals": JSON,
+}
+ODD = st.one_of(
+    JSON,
+    ODD_MOMENTS,
+    st.sampled_from(["EURO", "€€€", "EUR\n", TOO_BIG, f"-{TOO_BIG}", "12.5", [[]], [None], {}]),
+)
+SAME_KIND = {str: TEXTS, int: INTS, float: FLOATS, bool: st.booleans(), type(None): st.none()}
+
+Spot = tuple[Any, Any]
+
+
+def spots(value: Any) -> Iterator[Spot]:
+    """Every member and element at any depth, by what it is in and where."""
+    places = [*(value if isinstance(value, dict) else range(len(value)))]
+    for key in places:
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from spots(value[key])
+
+
+def varied(draw: Any, holder: Any, key: Any) -> None:
+    """Another value as good as this one, where it is no object or array."""
+    strategy = GOOD.get(key, SAME_KIND.get(type(holder[key])))
+    if strategy is not None:
+        holder[key] = draw(strategy)
+
+
+def replaced(draw: Any, holder: Any, key: Any) -> None:
+    holder[key] = copy.deepcopy(draw(ODD))
+
+
+def dropped(_: Any, holder: Any, key: Any) -> None:
+    del holder[key]
+
+
+def added(draw: Any, holder: Any, key: Any) -> None:
+    if isinstance(holder, dict):
+        holder[draw(TEXTS | st.sampled_from(["model_extra", "__dict__", "id"]))] = draw(JSON)
+    else:
+        holder.append(copy.deepcopy(holder[key]))
+
+
+def turned(_: Any, holder: Any, _key: Any) -> None:
+    """The same in another order."""
+    if isinstance(holder, dict):
+        members = [*holder.items()]
+        holder.clear()
+        holder.update(reversed(members))
+    else:
+        holder.reverse()
+
+
+@st.composite
+def records(draw: Any, model: type[BaseModel], acts: Sequence[Any]) -> samples.Wire:
+    record = copy.deepcopy(SAMPLES[model])
+    for act in draw(st.lists(st.sampled_from(acts), max_size=5)):
+        if found := [*spots(record)]:
+            act(draw, *draw(st.sampled_from(found)))
+    return record
+
+
+PLAIN = (varied, varied, turned)
+ANY = (varied, varied, varied, turned, added, replaced, dropped)
+
+
+def text_of(items: object) -> bytes:
+    text = json.dumps(items, ensure_ascii=False)
+    return text.replace(f'"{TOO_BIG}"', TOO_BIG).replace(f'"-{TOO_BIG}"', f"-{TOO_BIG}").encode()
+
+
+def by_pydantic(model: type[BaseModel], text: bytes) -> tuple[list[Any], list[Any]]:
+    """The records, and what is to be known of those that cannot be read."""
+    read: list[Any] = []
+    lost: list[Any] = []
+    items: Any = decoded(text)
+    for index, item in enumerate(items):
+        try:
+            read.append(model.model_validate(item))
+        except ValidationError as error:
+            lost.append((index, *path_of(error), exact(item)))
+    return read, lost
+
+
+def exact(value: Any) -> object:  # noqa: PLR0911 -- each kind is told in its own way
+    """All that can be told of a value, down to the types and the order of what is in it."""
+    if isinstance(value, BaseModel):
+        inside = exact(vars(value)), exact(value.model_extra), value.model_fields_set
+        return type(value), inside, value.__pydantic_private__
+    if isinstance(value, dict):
+        return dict, [(name, exact(item)) for name, item in value.items()]
+    if isinstance(value, list | tuple):
+        return type(value), [*map(exact, value)]
+    if isinstance(value, Decimal):
+        return type(value), value.as_tuple()
+    if isinstance(value, datetime):
+        return type(value), repr(value), value.utcoffset(), value.fold
+    if isinstance(value, OpenEnum):
+        return type(value), value.value, value.name, value.is_known
+    return type(value), repr(value)
+
+
+SIGHTS: dict[str, Callable[[Any], object]] = {
+    "dump": lambda record: exact(record.model_dump()),
+    "json": lambda record: record.model_dump_json(),
+    "what was there": lambda record: exact(record.model_dump(exclude_unset=True)),
+    "what is not usual": lambda record: exact(record.model_dump(exclude_defaults=True)),
+    "in JSON's types": lambda record: exact(record.model_dump(mode="json", by_alias=True)),
+    "repr": repr,
+    "str": str,
+}
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy,
+    "deep copy": copy.deepcopy,
+    "model copy": lambda record: record.model_copy(),
+    "deep model copy": lambda record: record.model_copy(deep=True),
+    "updated": lambda record: record.model_copy(update={"never_seen": [1]}),
+    "pickle 2": lambda record: pickle.loads(pickle.dumps(record, 2)),
+    "pickle": lambda record: pickle.loads(pickle.dumps(record, pickle.HIGHEST_PROTOCOL)),
+}
+
+
+def hashed(record: object) -> int | None:
+    try:
+        return hash(record)
+    except TypeError:  # it has a list somewhere
+        return None
+
+
+def alike(ours: Sequence[Any], theirs: Sequence[Any]) -> None:
+    """See that nobody can tell which of the two lists pydantic made."""
+    assert [*map(exact, ours)] == [*map(exact, theirs)]
+    assert [*map(hashed, ours)] == [*map(hashed, theirs)]
+    for mine, their in zip(ours, theirs, strict=True):
+        assert mine == their
+        assert their == mine
+        for name, sight in SIGHTS.items():
+            assert sight(mine) == sight(their), name
+        for name, twin in COPIES.items():
+            assert exact(twin(mine)) == exact(twin(their)), name
+    assert [[one == other for other in ours] for one in ours] == [
+        [one == other for other in theirs] for one in theirs
+    ]
+    assert [*map(exact, pickle.loads(pickle.dumps([*ours])))] == [*map(exact, theirs)]
+    assert [*map(exact, ours)] == [*map(exact, theirs)], "a copy changed what it was made of"
+
+
+def holds(model: type[BaseModel], text: bytes, compare: Callable[[Any, Any], None]) -> None:
+    """See that a list reads as pydantic reads its records one by one."""
+    read, lost = by_pydantic(model, text)
+    if lost and not read:
+        with pytest.raises(UnexpectedResponseError) as caught:
+            Many(model).read(decoded(text))
+        assert exact(caught.value.body) == exact(decoded(text))
+        assert caught.value.field == f"[0].{lost[0][1]}".rstrip(".")
+        return
+    found = Many(model).read(decoded(text))
+    assert len(found) == len(read)
+    compare(found, read)
+    seen = [(one.index, one.field, one.problem, exact(one.raw)) for one in found.unreadable]
+    assert seen == lost
+
+
+def test_every_model_that_lists_are_answered_of_is_here() -> None:
+    assert {*SAMPLES} == ANSWERED
+    assert columns_of(Availability)
+
+
+@EVERY_LIST
+@settings(max_examples=80)
+@given(st.data())
+def test_a_list_reads_as_pydantic_reads_each_of_its_records(
+    model: type[BaseModel], data: st.DataObject
+) -> None:
+    items = data.draw(st.lists(records(model, ANY), max_size=4))
+    again = data.draw(st.integers(0, 2))
+    holds(model, text_of(items + items[:again]), alike)
+
+
+@settings(max_examples=250)
+@given(st.lists(records(Availability, ANY), max_size=3))
+def test_a_search_reads_as_pydantic_reads_each_of_its_sailings(items: list[samples.Wire]) -> None:
+    holds(Availability, text_of(items), alike)
+
+
+@BY_COLUMNS
+@settings(max_examples=8)
+@given(st.data())
+def test_odd_records_of_a_long_list_are_told_by_their_places(
+    model: type[BaseModel], data: st.DataObject
+) -> None:
+    good = data.draw(st.lists(records(model, PLAIN), min_size=1, max_size=3))
+    size = data.draw(st.sampled_from([200, 201, 399, 401, 450]))
+    items = [good[place % len(good)] for place in range(size)]
+    odd = st.tuples(st.integers(0, size - 1), records(model, ANY) | JSON)
+    for place, record in data.draw(st.lists(odd, max_size=4)):
+        items[place] = record
+
+    def compare(ours: Sequence[Any], theirs: Sequence[Any]) -> None:
+        assert [*map(exact, ours)] == [*map(exact, theirs)]
+
+    holds(model, text_of(items), compare)
+
+
+@BY_COLUMNS
+@settings(max_examples=60)
+@given(st.data())
+def test_what_the_interface_shows_is_read_by_columns(
+    model: type[BaseModel], data: st.DataObject
+) -> None:
+    """Where this failed, all of the others would hold and nothing would be fast."""
+    text = text_of(data.draw(st.lists(records(model, PLAIN), min_size=1, max_size=4)))
+    items: Any = decoded(text)
+    alike(looked_through(model, items)(), by_pydantic(model, text)[0])
+
+
+def availability(**changes: Any) -> samples.Wire:
+    return {**samples.AVAILABILITY, **changes}
+
+
+def tariff(**changes: Any) -> samples.Wire:
+    return availability(tariffs=[{**samples.TARIFF, **changes}])
+
+
+@settings(max_examples=1)
+@given(st.just([]))
+@example([tariff(amount=TOO_BIG), tariff()])
+@example([tariff(amount=f"-{TOO_BIG}"), tariff()])
+@example([tariff(amount=10**4299), tariff(amount=25), tariff(amount=25.0), tariff(amount=-0.0)])
+@example([tariff(amount=0), tariff(amount=-0.0), tariff(amount=0.0)])
+@example([tariff(date=0), tariff(date=-0.0), tariff(date=0.0)])
+@example([tariff(amount=True), tariff(date=True), availability(is_open=1)])
+@example([availability(animals=[TOO_BIG]), availability(vehicle=[TOO_BIG])])
+@example([availability(animals=TOO_BIG, never_seen=TOO_BIG)])
+@example([availability(id=""), availability()])
+@example([tariff(id=""), availability()])
+@example([availability(tariffs=[]), availability(places=[]), availability(stops=[])])
+@example([availability(tariffs=[samples.TARIFF] * 3), availability(tariffs=[])])
+@example([availability(company={"id": "1", "name": "x"}), availability()])
+@example([availability(direction="Sideways"), tariff(type="", currency="eUr")])
+def test_known_pitfalls(items: list[samples.Wire]) -> None:
+    holds(Availability, text_of(items), alike)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"code": 1, "name": "x", "code": "B", "country": "Y"}]',
+        '[{"code": "A", "name": "x", "country": "Y", "\\u0063ode": "C"}]',
+        '[{"code": "\\ud83d\\ude00", "name": "\\u0000", "country": ""}]',
+        '[{"code": "A", "name": "x", "country": "Y", "deep": ' + "[" * 150 + "]" * 150 + "}]",
+    ],
+)
+def test_what_only_the_text_of_json_has(text: str) -> None:
+    holds(Port, text.encode(), alike)
+
+
+@pytest.fixture
+def siblings() -> list[Any]:
+    """Three sailings with a member nobody knows in two of them."""
+    items = [availability(), availability(never_seen=[1]), availability(never_seen=[1])]
+    return [*Many(Availability).read(decoded(text_of(items)))]
+
+
+def test_a_record_does_not_change(siblings: list[Any]) -> None:
+    before = [*map(exact, siblings)]
+    for record in siblings:
+        for refused in (
+            partial(setattr, record, "duration", 1),
+            partial(setattr, record, "never_seen", 1),
+            partial(delattr, record, "duration"),
+            partial(setattr, record.tariffs[0], "amount", Decimal(0)),
+            partial(setattr, record.places[0].in_board, "adults", 9),
+        ):
+            with pytest.raises(ValidationError, match="frozen"):
+                refused()
+        for one in (record, record.company, record.tariffs[0], record.places[0].in_board):
+            one.model_extra["slipped"] = "in"
+            one.model_fields_set.add("slipped in")
+            one.model_copy(update={"slipped": "in"})
+            one.model_copy().model_extra.clear()
+    assert [*map(exact, siblings)] == before
+
+
+def changeable(value: Any) -> Iterator[int]:
+    """The ids of what can be changed in a value, at any depth."""
+    if isinstance(value, BaseModel):
+        yield id(vars(value))
+        yield from changeable((*vars(value).values(), *value.model_extra.values()))
+    elif isinstance(value, list | dict):
+        yield id(value)
+        yield from changeable(tuple(value.values() if isinstance(value, dict) else value))
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from changeable(inner)
+
+
+@settings(max_examples=60)
+@given(records(Availability, ANY))
+def test_two_records_share_nothing_that_can_be_changed(record: samples.Wire) -> None:
+    first = [availability(places=[{**samples.PLACE}]), availability()]
+    with suppress(UnexpectedResponseError):
+        found = Many(Availability).read(decoded(text_of([record, record, *first])))
+        theirs = [{*changeable(one)} for one in found]
+        assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))
