@@ -323,7 +323,7 @@ async def by_task(call: Callable[[], Awaitable[object]], steps: int) -> None:
 WAYS = [("asyncio", by_scope), ("asyncio", by_task), ("trio", by_scope)]
 
 
-@pytest.mark.filterwarnings("ignore:unclosed transport:ResourceWarning")  # anyio's, see below
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # anyio's, see below
 @pytest.mark.parametrize("expired", [0, 3], ids=["kept", "some expired"])
 @pytest.mark.parametrize(("loop", "cancel"), WAYS)
 def test_wherever_a_call_is_cancelled_its_place_is_free_again(
@@ -344,7 +344,8 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(
                         # what is kept is found to have waited too long
                         patch.setattr("httpcore._async.http11.time.monotonic", lambda: 1e12)
                     await cancel(ferry.catalogue.ports, steps % 40)
-                gc.collect()  # old versions of anyio lose what they were connecting
+                if len(connections_to(service.url)) > 2:
+                    gc.collect()  # old versions of anyio lose what they were connecting
                 assert len(connections_to(service.url)) <= 2
             assert not keeping._keeping.busy
             async with anyio.create_task_group() as group:
