@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from functools import partial
 from time import process_time
 from typing import TYPE_CHECKING, Final
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ._measure import Effort, Measurement
 
 BAR: Final = Bar(1.5)
+BESIDE_AIOHTTP: Final = Bar(1.1)
 IN_FLIGHT: Final = (1, 10, 50, 200, 1000)
 RECORDS: Final = (10, 100, 1000, 10_000, 100_000)
 _CALLS = 400
@@ -38,20 +40,31 @@ _DIFFERENT = 10_000
 def measure(effort: Effort) -> list[Line]:
     """Measure the calls of either async client, then the decoding call."""
     with Service(FEW) as service:
-        clients = ("ferry", *installed("ferry_over_aiohttp"))
+        clients = ("ferry", *installed("ferry_over_aiohttp", "aiohttp"))
         with rates(clients, service.base_url) as rate:
-            lines = [_of_calls(name, rate[name], effort) for name in clients]
+            costs = {name: _of_calls(rate[name], effort) for name in clients}
+    lines = [_flat("CPU of a call, ferry, by calls in flight", costs["ferry"])]
+    if "aiohttp" in costs:
+        lines.append(_beside_aiohttp(costs["ferry_over_aiohttp"], costs["aiohttp"]))
     return [*lines, _of_records(effort)]
 
 
-def _of_calls(name: str, rate: Rate, effort: Effort) -> Line:
+def _of_calls(rate: Rate, effort: Effort) -> Figures:
     levels = IN_FLIGHT[: effort.of(len(IN_FLIGHT), 2)]
     contenders = {
         f"{level:,}": _cost(rate(level, effort.of(max(_EACH, _CALLS // level)), process_time))
         for level in levels
     }
-    figures = in_turn(contenders, rounds=effort.of(5))
-    return _flat(f"CPU of a call, {name}, by calls in flight", figures)
+    return in_turn(contenders, rounds=effort.of(5))
+
+
+def _beside_aiohttp(ours: Figures, floor: Figures) -> Line:
+    """A lone call wakes the event loop by itself: no client over aiohttp is flatter than that."""
+    line = _flat("the same, ferry_over_aiohttp, dearest to cheapest", ours, {"aiohttp": floor})
+    costs = [floor.median(level) for level in floor.rounds]
+    return replace(
+        line, ratio=line.ratio * min(costs) / max(costs), to="aiohttp's own", bar=BESIDE_AIOHTTP
+    )
 
 
 def _of_records(effort: Effort) -> Line:
