@@ -104,12 +104,15 @@ def test_full_collections_wait_until_it_is_done() -> None:
     gc.enable()
     gc.set_threshold(10, 1, 1)
     gc.collect()
-    with full_collections() as meanwhile:
-        made = held_back(many_objects)
-    assert meanwhile == []
-    with full_collections() as later:
-        made += many_objects()
-    assert later, "the same work has them where nobody holds them back"
+
+    def counted() -> list[Any]:
+        with full_collections() as seen:
+            made.append(many_objects())
+        return [*seen]
+
+    made: list[Any] = []
+    assert held_back(counted) == []
+    assert counted(), "the same work has them where nobody holds them back"
 
 
 def test_young_garbage_is_collected_all_the_while() -> None:
