@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced by the scripts beside it; they run in the repository's root from then on.
 #
-# `prepare SET` makes `.venv` hold what SET needs. The sets are demo, test and check; each holds
-# all of the one before it. What was installed, and from what, is noted in `.venv`, so that a
+# `prepare SET` makes `.venv` hold what SET needs. The sets are demo, docs, test and check; each
+# holds all of the one before it. What was installed, and from what, is noted in `.venv`, so that a
 # second run has nothing to do. A `.venv` that was interrupted, moved or lost its interpreter is
 # made again. `uv` does the work where it is on PATH, else `venv` and pip.
 
@@ -114,14 +114,18 @@ prepare() {
     local wanted="$1" sets=() extras="sandbox" packages=() current=""
     case "$wanted" in
         demo) sets=(demo) ;;
-        test) sets=(demo test) ;;
-        check) sets=(demo test check) extras="sandbox,benchmarks" ;;
+        docs) sets=(demo docs) ;;
+        test) sets=(demo docs test) ;;
+        check) sets=(demo docs test check) extras="sandbox,benchmarks" ;;
         *) fail "There is no set of packages called $wanted." ;;
     esac
-    if [ "$wanted" != demo ]; then
-        extras="$extras,aiohttp,postgresql"
-        packages=(--group test --group interop --group types)
-    fi
+    case "$wanted" in
+        docs) packages=(--group docs) ;;
+        test | check)
+            extras="$extras,aiohttp,postgresql"
+            packages=(--group docs --group test --group interop --group types)
+            ;;
+    esac
     packages+=(--editable ".[$extras]")
     if [ "$wanted" = check ]; then packages+=(--group check); fi
 

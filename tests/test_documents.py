@@ -22,6 +22,14 @@ BLOCKS = [
     for page in PAGES
     for number, (title, block) in enumerate(FENCE.findall(page.read_text("utf-8")), 1)
 ]
+CELLS = [
+    pytest.param(cell, id=f"{page.stem}-cell-{number}")
+    for page in PAGES
+    for number, cell in enumerate(
+        re.findall(r"^```py\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL), 1
+    )
+]
+"""Blocks for a notebook, which awaits at the top."""
 FILES = {title: block for _, title, block in BLOCKS if title}
 """Blocks that a reader is told to save: other blocks import or start them."""
 SCRIPTS = [path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith("test_")]
@@ -52,6 +60,13 @@ def test_a_block_of_the_documents_runs(block: str, tmp_path: Path) -> None:
     file = tmp_path / ("test_block.py" if is_test else "block.py")
     file.write_text(block, encoding="utf-8")
     python(*(["-m", "pytest", "-q"] if is_test else []), str(file), cwd=tmp_path)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_cell_of_the_documents_runs(cell: str, tmp_path: Path) -> None:
+    code = f"compile({cell!r}, 'cell', 'exec', ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)"
+    program = f"import ast, asyncio\nasyncio.run(eval({code}))"
+    python("-c", program, cwd=tmp_path)
 
 
 def test_a_block_to_save_has_one_meaning_and_a_use() -> None:

@@ -291,6 +291,8 @@ class McpGroup(Resource[TransportT_co]):
     def list_tools(self) -> Operation[Records[McpTool]]:
         """The server's tools, where it can list them.
 
+        Interface: MCP endpoint, method tools/list.
+
         Raises:
             NotFoundError: The server cannot list them.
             FerryError: Anything else that went wrong.
@@ -302,6 +304,8 @@ class McpGroup(Resource[TransportT_co]):
     @method
     def list_resources(self) -> Operation[Records[McpResource]]:
         """The server's resources, where it can list them.
+
+        Interface: MCP endpoint, method resources/list.
 
         Raises:
             NotFoundError: The server cannot list them.

@@ -1,0 +1,116 @@
+"""The site's reference shows every public name, as a caller has it, with what it says of itself."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from ferry_sdk import SAFETY
+
+pytestmark = pytest.mark.timeout(300)
+
+ROOT = Path(__file__).parents[1]
+SPACES = ("ferry_sdk", "ferry_sdk.models", "ferry_sdk.journal", "ferry_sdk.sandbox")
+CALLS = {
+    operation: f"ferry_sdk.resources.{group}.{group.capitalize()}Group.{name}"
+    for operation in SAFETY
+    for group, _, name in [operation.partition(".")]
+}
+"""Every call by its name on a client, and where the reference has it."""
+
+
+def plain(text: str) -> str:
+    """A text without its marks, in single blanks."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).replace("`", "").split())
+
+
+@pytest.fixture(scope="module")
+def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str]]:
+    """Heading and text of each of the reference's sections, by its anchor; as the search has it."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    index = json.loads((folder / "search" / "search_index.json").read_text("utf-8"))
+    return {
+        anchor: (plain(section["title"]), plain(section["text"]))
+        for section in index["docs"]
+        for page, _, anchor in [section["location"].partition("#")]
+        if page.startswith("reference/") and anchor
+    }
+
+
+def first_line(thing: object) -> str:
+    """What a class or function says of itself first, without the endpoint it may name."""
+    summary = inspect.cleandoc(thing.__doc__ or "").split("\n\n")[0]
+    return plain(re.sub(r"\s*\bInterface: .*", "", summary, flags=re.DOTALL))
+
+
+def is_shown(name: str, sections: dict[str, tuple[str, str]]) -> bool:
+    """Whether a public name has a section in which its docstring stands."""
+    space, _, short = name.rpartition(".")
+    thing = getattr(import_module(space), short)
+    _, text = sections.get(name, ("", ""))
+    if inspect.isclass(thing) or inspect.isroutine(thing):
+        return bool(first_line(thing)) and first_line(thing) in text
+    return text.endswith(".")  # an attribute: what follows its value is a sentence
+
+
+def test_every_public_name_is_shown_with_its_docstring(sections):
+    shown_by_the_root = set(import_module("ferry_sdk").__all__)
+    names = [
+        f"{space}.{name}"
+        for space in SPACES
+        for name in import_module(space).__all__
+        if space != "ferry_sdk.models" or name not in shown_by_the_root
+    ]
+    assert [name for name in names if not is_shown(name, sections)] == []
+
+
+def test_every_call_is_shown_with_its_endpoint_and_its_answer(sections):
+    assert [path for path in CALLS.values() if path not in sections] == []
+    for operation, path in CALLS.items():
+        title, text = sections[path]
+        assert re.search(r" (GET|POST) /api/| tools/| resources/| resource://", title), operation
+        assert " -> " in text.split("Parameters:")[0], operation
+    title, text = sections[CALLS["tickets.get"]]
+    assert title == "get GET /api/ticket/{id}"
+    assert "get(ticket_id: str) -> Ticket " in text
+
+
+def test_no_call_is_shown_as_its_description(sections):
+    assert [anchor for anchor, (_, text) in sections.items() if "Operation[" in text] == []
+
+
+def test_every_field_of_a_record_is_shown(sections):
+    models = import_module("ferry_sdk.models")
+    for name in models.__all__:
+        fields = getattr(getattr(models, name), "model_fields", {})
+        where = next(
+            one for one in (f"ferry_sdk.{name}", f"ferry_sdk.models.{name}") if one in sections
+        )
+        _, text = sections[where]
+        assert [field for field in fields if not re.search(rf"\b{field}\b", text)] == [], name
+
+
+def test_every_variable_of_the_environment_is_documented():
+    told = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "ferry_sdk").rglob("*.py"))
+    read = set(re.findall(r"\"(FERRY_[A-Z_]+)\"", source))
+    assert read
+    assert [name for name in sorted(read) if f"| `{name}` |" not in told] == []
