@@ -122,8 +122,8 @@ prepare() {
     case "$wanted" in
         docs) packages=(--group docs) ;;
         test | check)
-            extras="$extras,aiohttp,postgresql"
-            packages=(--group docs --group test --group interop --group types)
+            extras="$extras,aiohttp,notebook,postgresql"
+            packages=(--group docs --group test --group examples --group interop --group types)
             ;;
     esac
     packages+=(--editable ".[$extras]")

@@ -14,7 +14,10 @@ import ferry_sdk
 EXTRAS = (
     "aiohttp",
     "fpdf",
+    "matplotlib",
     "mcp",
+    "numpy",
+    "pandas",
     "psycopg",
     "pytest",
     "segno",
@@ -22,8 +25,18 @@ EXTRAS = (
     "starlette",
     "uvicorn",
 )
-WINGS = ("ferry_sdk.__main__", "ferry_sdk.demo", "ferry_sdk.journal", "ferry_sdk.sandbox")
-HINTS = {"ferry_sdk.journal": "Journal", "ferry_sdk.sandbox": "Sandbox"}
+WINGS = (
+    "ferry_sdk.__main__",
+    "ferry_sdk.demo",
+    "ferry_sdk.journal",
+    "ferry_sdk.notebook",
+    "ferry_sdk.sandbox",
+)
+HINTS = {
+    "ferry_sdk.journal": "Journal",
+    "ferry_sdk.notebook": "fares_by_day",
+    "ferry_sdk.sandbox": "Sandbox",
+}
 
 
 def core_modules() -> list[str]:

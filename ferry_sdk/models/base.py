@@ -48,6 +48,12 @@ class Model(BaseModel):
         known = type(self).model_fields
         return ((name, value) for name, value in super().__repr_args__() if name in known)
 
+    def _repr_html_(self) -> str:
+        """The record as a card, for notebooks; no more of it than the repr shows."""
+        from ferry_sdk.notebook.cards import card_of  # noqa: PLC0415 -- for notebooks only
+
+        return card_of(self)
+
 
 class OpenEnum(str, Enum):
     """Names for the values seen so far; any other string is a value as well.

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from typing_extensions import Self
 
 from ferry_sdk._forking import in_a_child
+
+if TYPE_CHECKING:
+    from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -109,3 +112,28 @@ class Records(Sequence[T_co], Generic[T_co]):
     def __repr__(self) -> str:
         lost = f", unreadable={len(self.unreadable)}" if self.unreadable else ""
         return f"Records({list(self._records)!r}{lost})"
+
+    def _repr_html_(self) -> str | None:
+        """The records as a table, for notebooks; no more of them than the repr shows."""
+        from ferry_sdk.notebook.cards import table_of  # noqa: PLC0415 -- for notebooks only
+
+        return table_of(self)
+
+    def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
+        """The records as a pandas frame, with the fields that the repr shows.
+
+        Moments are in UTC; a sailing's row also has the times on the ports' own clocks
+        (`depart_local`, `arrive_local`), its exact `travel_time`, and its cheapest ticket
+        (`lowest_amount`, `lowest_currency`). Needs the extra ``notebook``.
+
+        Args:
+            by: What a row stands for: a ``"record"``, or a ``"tariff"`` of a sailing.
+            money: Amounts as exact ``"decimal"`` objects, or as ``"float"`` to calculate with.
+
+        Raises:
+            InvalidInputError: Rows of tariffs, of records that have none.
+            ModuleNotFoundError: pandas is not installed.
+        """
+        from ferry_sdk.notebook.frames import frame_of  # noqa: PLC0415 -- pandas is an extra's
+
+        return frame_of(self, by=by, money=money)

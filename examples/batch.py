@@ -1,0 +1,236 @@
+"""Book the trips of a CSV file, and write a CSV file of the bookings. Killed, it goes on later.
+
+    python batch.py trips.csv bookings.csv
+
+What became of each trip is kept in `bookings.csv.db`, beside `bookings.csv.journal`. No trip is
+booked twice: where it is not known whether a booking was made, the trip is left for a person, with
+the id to ask about. Without arguments it books three trips of its own against the local service.
+"""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+import sys
+import tempfile
+import uuid
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.progress import track
+
+from ferry_sdk import (
+    Availability,
+    AvailabilityError,
+    BookingConfirmError,
+    BookingCreateError,
+    Ferry,
+    FerryError,
+    OutcomeUnknownError,
+    PriceChangedError,
+    Tariff,
+    correlation,
+)
+from ferry_sdk.journal import Journal
+from ferry_sdk.sandbox import Sandbox
+
+COLUMNS: Final = (
+    "trip",
+    "state",
+    "booking_id",
+    "reference",
+    "total",
+    "ticket",
+    "correlation_id",
+)
+FINISHED: Final = {"ask", "refused", "ticketed", "voided", "lapsed", "rejected"}
+REFUSALS: Final = (
+    AvailabilityError,
+    BookingCreateError,
+    BookingConfirmError,
+    PriceChangedError,
+)
+"""What will be no different tomorrow; everything else is tried again by the next run."""
+
+Trip = Mapping[str, str]
+
+
+class Progress:
+    """What became of each trip, on disk before the next step is taken.
+
+    A trip is `ordering` while its booking is under way; then its state is the booking's stage. It
+    is `refused` where the service said no or the price is too high, and `ask` where a person has
+    to ask the service whether there is a booking.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._rows = sqlite3.connect(path, isolation_level=None)  # each statement is a commit
+        self._rows.execute("PRAGMA locking_mode = EXCLUSIVE")  # one run at a time
+        columns = ", ".join(f"{name} TEXT" for name in COLUMNS[1:])
+        self._rows.execute(f"CREATE TABLE IF NOT EXISTS trips (trip TEXT PRIMARY KEY, {columns})")
+
+    def of(self, trip: str) -> dict[str, str]:
+        """What is known of a trip; empty where nothing was begun."""
+        found = self._rows.execute("SELECT * FROM trips WHERE trip = ?", (trip,)).fetchone()
+        return dict(zip(COLUMNS, found, strict=True)) if found else {}
+
+    def note(self, trip: str, **known: str) -> None:
+        """Note what is known now, beside what was known before."""
+        row = {**dict.fromkeys(COLUMNS, ""), **self.of(trip), "trip": trip, **known}
+        self._rows.execute(
+            "INSERT OR REPLACE INTO trips VALUES (?, ?, ?, ?, ?, ?, ?)", [*row.values()]
+        )
+
+    def forget(self, trip: str) -> None:
+        """Nothing was begun after all."""
+        self._rows.execute("DELETE FROM trips WHERE trip = ?", (trip,))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._rows.close()
+
+
+def cheapest(ferry: Ferry, trip: Trip) -> tuple[Availability, Tariff] | None:
+    """The cheapest ticket of the day, if it is cheap enough."""
+    found = ferry.availability.search(
+        company=trip["company"],
+        depart_code=trip["depart_code"],
+        arrive_code=trip["arrive_code"],
+        out_journey_id=trip["journey_id"],
+        out_at=trip["date"],
+        out_time="00:00",
+        passengers=[{"type": "Adult", "gender": "Female", "age": int(trip["age"])}],
+    )
+    tickets = [
+        (sailing, tariff)
+        for sailing in found
+        for tariff in sailing.tariffs
+        if tariff.type == "Ticket" and tariff.amount <= Decimal(trip["most"])
+    ]
+    return min(tickets, key=lambda ticket: ticket[1].amount, default=None)
+
+
+def book(ferry: Ferry, trip: Trip, progress: Progress) -> None:
+    """Make a booking, once: that it is about to leave is noted before it does."""
+    offer = cheapest(ferry, trip)
+    if offer is None:
+        progress.note(trip["trip"], state="refused")
+        return
+    sailing, tariff = offer
+    correlation_id = str(uuid.uuid4())
+    progress.note(
+        trip["trip"],
+        state="ordering",
+        total=str(tariff.amount),
+        correlation_id=correlation_id,
+    )
+    with correlation(correlation_id):
+        booking = ferry.bookings.create(
+            availabilities=[sailing.select(tariff=tariff, place=sailing.places[0])],
+            passengers=[
+                {"type": "Adult", "first_name": trip["first_name"], "last_name": trip["last_name"]}
+            ],
+        )
+    progress.note(
+        trip["trip"],
+        state=booking.stage.value,
+        booking_id=booking.booking_id,
+        reference=booking.booking_reference,
+    )
+
+
+def confirm(ferry: Ferry, trip: str, progress: Progress) -> None:
+    """Confirm at the price that was found, unless an earlier run has: a read tells."""
+    known = progress.of(trip)
+    booking = ferry.bookings.get(known["booking_id"])
+    if booking.stage == "payment_due":
+        ferry.bookings.confirm(booking.booking_id, expect_total=known["total"])
+        booking = ferry.bookings.get(booking.booking_id)
+    ticket = booking.tickets[0].ticket_number or ""
+    progress.note(trip, state=booking.stage.value, ticket=ticket)
+
+
+def take_on(ferry: Ferry, trip: Trip, progress: Progress) -> None:
+    """Bring a trip as far as it goes; what fails on the way is taken up by the next run."""
+    name = trip["trip"]
+    state = progress.of(name).get("state")
+    if state == "ordering":  # an earlier run died before it heard of its booking
+        progress.note(name, state="ask")
+        return
+    try:
+        if state is None:
+            book(ferry, trip, progress)
+        if progress.of(name)["state"] not in FINISHED:
+            confirm(ferry, name, progress)
+    except REFUSALS:
+        progress.note(name, state="refused")
+    except FerryError as error:
+        if progress.of(name).get("state") == "ordering":
+            if error.outcome == "unknown":
+                progress.note(name, state="ask")
+            else:  # nothing was done
+                progress.forget(name)
+
+
+def recover_all(ferry: Ferry, journal: Journal) -> None:
+    """Settle what an earlier run left and a read can show; orders stay, for a person."""
+    for entry in journal.unresolved():
+        with suppress(OutcomeUnknownError):
+            ferry.recover(entry)
+
+
+def run(trips: Path, bookings: Path, *, token: str | None, base_url: str | None) -> None:
+    """Take on every trip, and write what came of them, whole or not at all."""
+    with trips.open(newline="", encoding="utf-8") as file:
+        rows = [*csv.DictReader(file)]
+    with (
+        closing(Progress(Path(f"{bookings}.db"))) as progress,
+        Journal(f"sqlite:///{bookings}.journal") as journal,
+        Ferry(token, base_url=base_url, journal=journal) as ferry,
+    ):
+        recover_all(ferry, journal)
+        for row in track(rows, "Booking", console=Console(stderr=True)):
+            take_on(ferry, row, progress)
+        part = bookings.with_suffix(".part")
+        with part.open("w", newline="", encoding="utf-8") as file:
+            writer: csv.DictWriter[str] = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows({"trip": row["trip"], **progress.of(row["trip"])} for row in rows)
+        part.replace(bookings)
+
+
+def write_trips(path: Path, journey_id: str) -> None:
+    """Three trips from Tarifa to Tangier, the last of them cheaper than it can be had."""
+    day = date.today() + timedelta(days=30)
+    lines = [
+        "trip,company,depart_code,arrive_code,journey_id,date,age,first_name,last_name,most",
+        f"t1,BALEARIA,ESTRF,MATNG,{journey_id},{day},34,Ada,Reyes,90",
+        f"t2,BALEARIA,ESTRF,MATNG,{journey_id},{day},61,Nadia,Amrani,90",
+        f"t3,BALEARIA,ESTRF,MATNG,{journey_id},{day},52,Iker,Soler,1.50",
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def main() -> None:
+    """Book what is named, or three trips of our own."""
+    if len(sys.argv) > 1:
+        trips, bookings = map(Path, sys.argv[1:])
+        run(trips, bookings, token=None, base_url=None)
+        return
+    with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
+        with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            journeys = ferry.catalogue.journeys()
+        trips, bookings = Path(folder) / "trips.csv", Path(folder) / "bookings.csv"
+        route = "Tarifa → Tangier (city)"
+        write_trips(trips, next(one.journey_id for one in journeys if one.route == route))
+        run(trips, bookings, token=sandbox.token, base_url=sandbox.base_url)
+        print(bookings.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

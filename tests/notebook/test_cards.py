@@ -1,0 +1,237 @@
+"""What a notebook shows of a record: escaped, and no more than the repr does."""
+
+from __future__ import annotations
+
+import base64
+import re
+import subprocess
+import sys
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk import Availability, Booking, BookingCreated, Port, Records, Ticket, Unreadable
+from ferry_sdk.models import CancellationFee, Tariff
+from tests.support import samples
+
+PERSONAL = "Zq7-canary"
+PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG a picture").decode()
+MADE_BY_US = {"a", "b", "div", "img", "span", "table", "tbody", "td", "th", "thead", "tr"}
+ATTRIBUTES = {"alt", "class", "height", "href", "rel", "src", "style", "target", "width"}
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, and the texts."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag != "img":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def handle_comment(self, data):
+        raise AssertionError(data)
+
+
+def checked(html: str) -> Elements:
+    """The elements, which are nobody's but ours."""
+    found = Elements(html)
+    assert found.open == []
+    assert set(found.tags) <= MADE_BY_US
+    assert {name for name, _ in found.attributes} <= ATTRIBUTES
+    for name, value in found.attributes:
+        if name == "href":
+            assert re.match(r"https?://", value)
+        if name == "src":
+            assert re.fullmatch(r"data:image/(png|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}", value)
+        if name == "style":
+            assert "url(" not in value
+    html.encode("utf-8")
+    return found
+
+
+def filled(value: object, text: str) -> object:
+    """A record of the wire with this text wherever a text may stand."""
+    if isinstance(value, dict):
+        return {key: filled(one, text) for key, one in value.items()}
+    if isinstance(value, list):
+        return [filled(one, text) for one in value]
+    plain = isinstance(value, str) and value[:2] not in {"20", "19"} and value.upper() != "EUR"
+    return text if plain else value
+
+
+WIRES = {
+    Availability: samples.AVAILABILITY,
+    Tariff: samples.TARIFF,
+    Booking: samples.BOOKING,
+    BookingCreated: samples.BOOKING_CREATED,
+    Ticket: samples.TICKET,
+    Port: samples.PORT,
+    CancellationFee: samples.CANCELLATION_FEE,
+}
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='alert(1)'>",
+    "javascript:alert(1)",
+    'https://a.example/" onclick="alert(1)',
+    "data:text/html;base64,PHNjcmlwdD4=",
+    "data:image/svg+xml,<svg onload=alert(1)>",
+    'data:image/png;base64,AAAA" onerror="alert(1)',
+    "<!-- ",
+    "&lt;script&gt;",
+    "$$\\href{javascript:alert(1)}{x}$$",
+    "\x00\x1b[2J",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("model", WIRES)
+def test_a_hostile_text_stays_a_text(model, text):
+    record = model.model_validate(filled(WIRES[model], text))
+    for html in (record._repr_html_(), Records([record, record])._repr_html_()):
+        assert checked(html).attributes[0] == ("class", "tex2jax_ignore mathjax_ignore")
+
+
+@given(text=st.text(st.characters(), min_size=1, max_size=40))
+def test_any_text_stays_a_text(text):
+    for model, wire in WIRES.items():
+        record = model.model_validate(filled(wire, text))
+        checked(record._repr_html_())
+        checked(Records([record])._repr_html_())
+
+
+@given(text=st.text(min_size=1, max_size=60).map(lambda text: f"data:image/png;base64,{text}"))
+def test_only_a_whole_image_becomes_one(text):
+    checked(Ticket.model_validate({**samples.TICKET, "qr_code": text})._repr_html_())
+
+
+def test_a_text_can_still_be_read():
+    port = Port(code="A", name='L\'Île <Rousse> & "Calvi"', country="FR")
+    assert 'L\'Île <Rousse> & "Calvi"' in checked(port._repr_html_()).texts
+
+
+def test_half_a_character_does_not_stop_the_rest():
+    port = Port.model_construct(code="A", name="\ud800", country="X")
+    assert {"A", "?", "X"} <= {*checked(port._repr_html_()).texts}
+
+
+class TestTicket:
+    def shown(self, **changes):
+        return checked(Ticket.model_validate({**samples.TICKET, **changes})._repr_html_())
+
+    @pytest.mark.parametrize("kind", ["png", "svg+xml"])
+    def test_the_qr_code_is_an_image(self, kind):
+        uri = PNG.replace("png", kind)
+        assert ("src", uri) in self.shown(qr_code=uri).attributes
+
+    @pytest.mark.parametrize(
+        "code",
+        ["", "https://evil.example/pixel.png", PNG.replace("png", "gif"), PNG + "A" * 300000],
+    )
+    def test_what_is_no_such_image_is_none(self, code):
+        assert "img" not in self.shown(qr_code=code).tags
+
+    @pytest.mark.parametrize(
+        ("url", "linked"), [("https://a.example/v.pdf", True), ("ftp://a", False)]
+    )
+    def test_a_link_leads_to_the_web_only(self, url, linked):
+        assert (("href", url) in self.shown(pdf_url=url).attributes) is linked
+
+    def test_no_traveller_is_named(self):
+        personal = dict.fromkeys(samples.TICKET_PASSENGER, PERSONAL)
+        html = Ticket.model_validate(
+            {**samples.TICKET, "passengers": [personal], "seen_never_before": PERSONAL}
+        )._repr_html_()
+        assert PERSONAL not in html
+
+    def test_it_tells_the_crossing(self):
+        texts = self.shown().texts
+        assert {"Marseille", "Tunis", "2026-07-13 20:20+02:00", "21 h 00 min"} <= {*texts}
+
+
+def test_no_card_says_more_than_the_repr():
+    for model, wire in WIRES.items():
+        extended = {**wire, "seen_never_before": PERSONAL}
+        assert PERSONAL not in model.model_validate(extended)._repr_html_()
+    received = {"amount": 5, "currency": "Eur", "from_label": PERSONAL}
+    pricing = {**samples.BOOKING["pricing"], "received": received}
+    booking = Booking.model_validate({**samples.BOOKING, "pricing": pricing})
+    assert PERSONAL not in booking._repr_html_()
+
+
+def test_a_booking_tells_its_stage_and_what_to_do_next():
+    booking = Booking.model_validate(samples.BOOKING)
+    texts = checked(booking._repr_html_()).texts
+    assert str(booking.stage) in texts
+    names = [action.name for action in booking.next_actions()]
+    assert names
+    assert [text for text in texts if text in names] == names
+
+
+def test_a_sailing_tells_its_tariffs_and_places():
+    texts = checked(Availability.model_validate(samples.AVAILABILITY)._repr_html_()).texts
+    assert {"Marseille → Tunis", "148.18 EUR", "only as a round trip", "Inside cabin"} <= {*texts}
+
+
+class TestTable:
+    ports = tuple(Port(code=f"P{n}", name=f"Port {n}", country="X") for n in range(40))
+
+    def test_long_ones_are_cut(self):
+        texts = checked(Records(self.ports)._repr_html_()).texts
+        assert "Port 29" in texts
+        assert "Port 30" not in texts
+        assert "10 more of 40." in texts
+
+    def test_what_is_lost_is_said(self):
+        lost = [Unreadable(1, "code", "missing", {"name": PERSONAL})]
+        html = Records(self.ports[:2], lost)._repr_html_()
+        assert "1 could not be read; see .unreadable." in checked(html).texts
+        assert PERSONAL not in html
+
+    def test_none_at_all_is_said(self):
+        assert "No records." in checked(Records()._repr_html_()).texts
+
+    def test_what_is_no_record_keeps_its_repr(self):
+        assert Records(["x"])._repr_html_() is None
+
+    def test_sailings_show_their_cheapest_ticket(self):
+        dear, cheap = {**samples.TARIFF, "roundtrip_locked": False}, {**samples.TARIFF}
+        dear["amount"], cheap["amount"] = 99.5, 10
+        wire = {**samples.AVAILABILITY, "tariffs": [dear, cheap]}
+        texts = checked(Records([Availability.model_validate(wire)])._repr_html_()).texts
+        assert "99.50 EUR" in texts
+        assert "10 EUR" not in texts
+
+
+def test_a_card_needs_no_extra_and_the_import_loads_none():
+    program = """
+import sys
+for name in ("pandas", "numpy", "matplotlib"):
+    sys.modules[name] = None
+from ferry_sdk import Port, Records
+assert not [name for name in sys.modules if name.startswith("ferry_sdk.notebook")]
+print(Records([Port(code="A", name="<b>", country="X")])._repr_html_())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "<b>" in unescape(done.stdout)
+    assert "&lt;b&gt;" in done.stdout

@@ -1,0 +1,164 @@
+"""The charts: what is in them, and that nothing of pyplot is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import Availability, InvalidInputError, McpPort
+from ferry_sdk.notebook import fares_by_day, network_map
+from tests.support import samples
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PNG = b"\x89PNG\r\n"
+
+
+def sailing(day: int, amount: float, **changes) -> Availability:
+    tariff = {**samples.TARIFF, "roundtrip_locked": False, "amount": amount}
+    wire = {
+        **samples.AVAILABILITY,
+        "depart_at": f"2026-07-{day:02}T00:30:00+02:00",
+        "arrive_at": f"2026-07-{day:02}T21:30:00+01:00",
+        "tariffs": [tariff | changes.pop("tariff", {})],
+        **changes,
+    }
+    return Availability.model_validate(wire)
+
+
+def texts(figure: Figure) -> list[str]:
+    (axes,) = figure.axes
+    return [one.get_text() for one in axes.texts]
+
+
+def drawn(figure: Figure) -> bool:
+    return figure._repr_png_().startswith(PNG)
+
+
+class TestFares:
+    def test_the_cheapest_of_each_day_makes_a_line(self):
+        figure = fares_by_day(
+            [sailing(14, 50), sailing(13, 49.9), sailing(14, 40), sailing(15, 60)]
+        )
+        (axes,) = figure.axes
+        every, cheapest = axes.lines
+        assert [*every.get_ydata()] == [50, 49.9, 40, 60]
+        assert [*cheapest.get_ydata()] == [49.9, 40, 60]
+        assert [str(day) for day in cheapest.get_xdata()] == [
+            "2026-07-13",
+            "2026-07-14",
+            "2026-07-15",
+        ]
+        assert texts(figure) == ["40 EUR on 2026-07-14"]
+        assert axes.get_title("left") == "Marseille → Tunis"
+        assert axes.get_ylabel() == "Ticket (EUR)"
+        assert axes.get_xlabel() == "Day of departure"
+        assert tuple(figure.get_size_inches()) == (9, 4.8)
+        assert drawn(figure)
+
+    def test_each_route_has_a_line(self):
+        figure = fares_by_day([sailing(13, 5), sailing(14, 6, depart_name="Toulon")])
+        labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+        assert labels == [
+            "cheapest of the day, Marseille → Tunis",
+            "cheapest of the day, Toulon → Tunis",
+        ]
+
+    def test_what_cannot_be_had_one_way_is_left_out(self):
+        figure = fares_by_day(
+            [sailing(13, 5, tariff={"type": "Option"}), sailing(13, 9), sailing(14, 8)]
+        )
+        assert texts(figure) == ["8 EUR on 2026-07-14"]
+
+    def test_nothing_to_show_is_said(self):
+        figure = fares_by_day([])
+        assert texts(figure) == ["No sailings with a ticket"]
+        assert drawn(figure)
+
+    def test_several_currencies_share_no_axis(self):
+        with pytest.raises(InvalidInputError, match="sailings: fares in EUR, GBP"):
+            fares_by_day([sailing(13, 5), sailing(13, 5, tariff={"currency": "Gbp"})])
+
+    def test_a_text_is_no_formula(self):
+        assert drawn(fares_by_day([sailing(13, 5, depart_name="$\\frac{$")]))
+        both = [sailing(13, 5, depart_name="$\\frac{$"), sailing(13, 5)]
+        assert drawn(fares_by_day(both))
+
+
+def port(code: str, longitude: float | None, latitude: float | None, **more) -> McpPort:
+    return McpPort(code=code, longitude=longitude, latitude=latitude, **more)
+
+
+class TestMap:
+    ports = (
+        port("A", 5.3, 43.3, city="Marseille"),
+        port("B", 10.2, 36.8, name="La Goulette"),
+        port("C", 5.31, 43.3),
+        port("D", None, None, city="Nowhere"),
+    )
+
+    def test_ports_are_where_they_are(self):
+        figure = network_map(self.ports, routes=[("A", "B"), ("B", "A"), ("A", "D"), ("A", "X")])
+        (axes,) = figure.axes
+        (points,) = axes.collections
+        assert points.get_offsets().tolist() == [[5.3, 43.3], [10.2, 36.8], [5.31, 43.3]]
+        assert len(axes.lines) == 1
+        assert axes.get_title("left") == "3 ports, 1 routes (1 without a position)"
+        assert axes.get_xlabel() == "Longitude (degrees east)"
+        assert drawn(figure)
+
+    def test_names_do_not_cover_each_other(self):
+        assert texts(network_map(self.ports, routes=[("A", "B")])) == ["Marseille", "La Goulette"]
+
+    @pytest.mark.parametrize("ports", [(), ports[:1], ports[3:]], ids=["none", "one", "nowhere"])
+    def test_few_ports_make_a_map_too(self, ports):
+        assert drawn(network_map(ports))
+
+    def test_the_whole_network_is_readable_in_size(self, ferry):
+        routes = {(one.depart_code, one.arrive_code) for one in ferry.mcp.departures()}
+        figure = network_map(ferry.mcp.ports(), routes=routes)
+        width, height = figure.get_size_inches()
+        assert width == 11
+        assert 4 <= height <= 11
+        assert drawn(figure)
+        (axes,) = figure.axes
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert len(boxes) > 30
+        over = [(a, b) for n, a in enumerate(boxes) for b in boxes[:n] if a.overlaps(b)]
+        assert not over
+
+    def test_a_text_is_no_formula(self):
+        assert drawn(network_map([port("A", 1, 2, city="$\\frac{$")]))
+
+
+def test_pyplot_is_never_loaded():
+    program = """
+import sys
+from ferry_sdk.notebook import fares_by_day, network_map
+fares_by_day([])._repr_png_(), network_map([])._repr_png_()
+print("matplotlib.pyplot" in sys.modules, "pandas" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False False\n"
+
+
+@pytest.mark.parametrize("name", ["fares_by_day", "network_map"])
+def test_where_matplotlib_is_missing_the_extra_is_named(name):
+    program = f"""
+import sys
+sys.modules["matplotlib"] = None
+try:
+    from ferry_sdk.notebook import {name}
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert 'pip install "ferry-sdk[notebook]"' in done.stdout

@@ -1,0 +1,154 @@
+"""Records as frames: the rows, the columns and their dtypes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+from ferry_sdk import Availability, InvalidInputError, Port, Records, ScheduledDeparture
+from tests.support import samples
+from tests.support.summer import search, stopped
+
+SOLD_ALONE = {**samples.TARIFF, "roundtrip_locked": False}
+PRESALE = {**SOLD_ALONE, "id": "tar-2", "type": "Presale", "amount": 9.5}
+
+
+def sailing(**changes) -> Availability:
+    wire = {**samples.AVAILABILITY, "tariffs": [SOLD_ALONE, PRESALE], **changes}
+    return Availability.model_validate(wire)
+
+
+def test_a_row_a_sailing_with_the_dtypes_of_its_fields():
+    frame = Records([sailing(), sailing(id="av-2")]).to_frame()
+    assert len(frame) == 2
+    dtypes = {name: str(dtype) for name, dtype in frame.dtypes.items()}
+    assert (
+        dtypes
+        | {
+            "id": "string",
+            "group_id": "int64",
+            "is_open": "bool",
+            "direction": "category",
+            "depart_at": "datetime64[us, UTC]",
+            "depart_local": "datetime64[us]",
+            "travel_time": "timedelta64[us]",
+            "company_name": "string",
+            "tariffs": "int64",
+            "places": "int64",
+            "lowest_amount": "object",
+            "lowest_currency": "string",
+            "stops": "object",
+            "animals": "object",
+        }
+        == dtypes
+    )
+    assert not set(frame) & {"company", "model_extra", "in_board"}
+
+
+def test_a_moment_is_in_utc_and_on_the_clock_of_the_port():
+    row = Records([sailing()]).to_frame().iloc[0]
+    assert row["depart_at"] == pd.Timestamp("2026-07-13T18:20:00Z")
+    assert row["depart_local"] == pd.Timestamp("2026-07-13T20:20:00")
+    assert row["arrive_local"] == pd.Timestamp("2026-07-14T16:20:00")
+    assert row["travel_time"] == timedelta(hours=21)
+
+
+def test_moments_of_many_offsets_make_one_column():
+    moments = [
+        "2026-07-13T20:20:00+02:00",
+        "9999-12-31T23:59:59-12:00",
+        "0001-01-01T00:00:00+14:00",
+    ]
+    frame = Records([sailing(depart_at=moment) for moment in moments[:2]]).to_frame()
+    assert str(frame["depart_at"].dtype) == "datetime64[us, UTC]"
+    departures = [ScheduledDeparture.model_validate({"depart_at": one}) for one in moments]
+    assert str(Records(departures).to_frame()["depart_at"].dtype) == "datetime64[us, UTC]"
+
+
+def test_money_stays_exact_unless_told_otherwise():
+    records = Records([sailing()])
+    assert records.to_frame()["lowest_amount"][0] == Decimal("148.18")
+    floats = records.to_frame(money="float")["lowest_amount"]
+    assert str(floats.dtype) == "float64"
+    assert floats[0] == pytest.approx(148.18)
+
+
+def test_a_row_a_tariff():
+    frame = Records([sailing(), sailing(id="av-2", tariffs=[])]).to_frame(by="tariff")
+    assert [*frame["id"]] == ["av-1", "av-1"]
+    assert [*frame["tariff_type"]] == ["Ticket", "Presale"]
+    assert [*frame["tariff_amount"]] == [Decimal("148.18"), Decimal("9.5")]
+    assert str(frame["tariff_expiration_date"].dtype) == "datetime64[us, UTC]"
+    assert str(frame["tariff_roundtrip_locked"].dtype) == "bool"
+
+
+def test_a_sailing_without_a_ticket_has_no_lowest_amount():
+    frame = Records([sailing(tariffs=[PRESALE]), sailing()]).to_frame(money="float")
+    assert frame["lowest_amount"].isna().tolist() == [True, False]
+    assert frame["lowest_currency"].isna().tolist() == [True, False]
+
+
+def test_rows_of_tariffs_need_tariffs():
+    with pytest.raises(InvalidInputError, match="by: these records have no tariffs"):
+        Records([Port(code="A", name="A", country="X")]).to_frame(by="tariff")
+
+
+def test_no_records_make_an_empty_frame():
+    assert Records().to_frame().empty
+    assert Records().to_frame(by="tariff").empty
+
+
+def test_a_field_that_may_be_absent():
+    late = datetime(2026, 7, 1, 8, tzinfo=timezone(timedelta(hours=2)))
+    frame = Records([ScheduledDeparture(depart_at=late), ScheduledDeparture()]).to_frame()
+    assert [*frame["depart_at"]] == [pd.Timestamp("2026-07-01T06:00Z"), pd.NaT]
+    assert frame["journey_id"].isna().all()
+    texts = Records([ScheduledDeparture(depart_at="21:30"), ScheduledDeparture(depart_at=late)])
+    assert [*texts.to_frame()["depart_at"]] == ["21:30", late]
+
+
+def test_no_column_holds_what_the_repr_hides_or_has_never_seen():
+    record = sailing(seen_never_before="x", places=[samples.PLACE])
+    frame = Records([record]).to_frame()
+    assert "seen_never_before" not in frame
+
+
+def test_every_catalogue_makes_a_frame(ferry, ferry_sandbox):
+    stopped(ferry_sandbox)
+    lists = [
+        ferry.catalogue.ports(),
+        ferry.catalogue.journeys(),
+        ferry.catalogue.vehicle_brands(),
+        ferry.catalogue.vehicle_types(),
+        ferry.mcp.ports(),
+        ferry.mcp.companies(),
+        ferry.mcp.countries(),
+        ferry.mcp.vehicle_data(),
+        ferry.mcp.departures(),
+        ferry.availability.search(**search(back=True)),
+    ]
+    for records in lists:
+        assert len(records.to_frame()) == len(records) > 0
+    assert str(lists[4].to_frame()["latitude"].dtype) == "float64"
+
+
+def test_where_pandas_is_missing_the_extra_is_named():
+    program = """
+import sys
+sys.modules["pandas"] = None
+from ferry_sdk import Records
+try:
+    Records().to_frame()
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert 'pip install "ferry-sdk[notebook]"' in done.stdout
+    assert "pandas" in done.stdout

@@ -1,0 +1,51 @@
+"""The notebooks run from top to bottom, are kept without outputs, and show what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "examples" / "notebooks").glob("*.ipynb"))
+SHOWN = {
+    "start": ["payment_due", "ticketed", 'alt="QR code"', "Ticket from", "CancellationFee"],
+    "fares": ["depart_local", "tariff_type", "data:image/png;base64"],
+}
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.timeout(180)
+def test_a_notebook_runs_and_shows_its_results(notebook, tmp_path):
+    environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
+    homes = dict.fromkeys(
+        ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), str(tmp_path)
+    )
+    arguments = ["nbconvert", "--to", "html", "--execute", "--output-dir", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments, str(notebook)],
+        env={**environment, **homes},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    shown = (tmp_path / f"{notebook.stem}.html").read_text("utf-8")
+    for words in SHOWN[notebook.stem]:
+        assert words in shown
+    assert 'data-mime-type="application/vnd.jupyter.stderr"' not in shown
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_kept_without_outputs(notebook):
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert code
+    assert all((cell["outputs"], cell["execution_count"]) == ([], None) for cell in code)
+
+
+def test_there_are_notebooks():
+    assert {notebook.stem for notebook in NOTEBOOKS} == {*SHOWN}

@@ -1,0 +1,172 @@
+"""The example of a backend: what a browser is told, and what is recovered after a crash."""
+
+from __future__ import annotations
+
+import importlib
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from datetime import date, timedelta
+from pathlib import Path
+
+import anyio
+import httpx
+import pytest
+
+from ferry_sdk.journal import Journal
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SERVE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import backend, uvicorn
+app = backend.create_app(sys.argv[2], token=sys.argv[3], base_url=sys.argv[4])
+uvicorn.run(app, fd=int(sys.argv[5]), log_level="error")
+"""
+PATIENCE = 30.0
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path / 'ferry.db'}"
+
+
+@pytest.fixture
+def visit(monkeypatch, ferry_sandbox, url):
+    """Let a browser visit the backend, which starts for it and stops after it."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    backend = importlib.import_module("backend")
+
+    def run(steps):
+        async def main():
+            app = backend.create_app(
+                url, token=ferry_sandbox.token, base_url=ferry_sandbox.base_url, spare=0
+            )
+            transport = httpx.ASGITransport(app)
+            async with (
+                app.router.lifespan_context(app),
+                httpx.AsyncClient(transport=transport, base_url="http://shop") as browser,
+            ):
+                await steps(browser)
+
+        anyio.run(main)
+
+    return run
+
+
+async def order_of(browser) -> dict:
+    day = date.today() + timedelta(days=30)
+    sailings = (await browser.get("/sailings", params={"day": day.isoformat()})).json()
+    return order(sailings[0])
+
+
+def order(sailing) -> dict:
+    selection = {
+        "availability_id": sailing["id"],
+        "tariff_id": sailing["tariffs"][0]["id"],
+        "place_id": sailing["places"][0]["id"],
+    }
+    traveller = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}
+    return {"availabilities": [selection], "passengers": [traveller]}
+
+
+def test_it_books_and_confirms_at_the_agreed_price(visit, ferry_sandbox):
+    async def steps(browser):
+        made = await browser.post("/bookings", json=await order_of(browser))
+        assert made.status_code == 201
+        path = f"/bookings/{made.json()['booking_id']}/confirmation"
+        dear = await browser.post(path, json={"total": "1.00"})
+        assert (dear.status_code, dear.json()["outcome"]) == (409, "not_sent")
+        confirmed = await browser.post(path, json={"total": made.json()["total_price"]})
+        assert confirmed.status_code == 200
+        assert confirmed.json()["ticket_number"]
+
+    visit(steps)
+    assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
+
+
+def test_an_order_of_which_nobody_knows_is_not_sent_again(visit, ferry_sandbox):
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    ids = []
+
+    async def steps(browser):
+        wanted = await order_of(browser)
+        lost = await browser.post("/bookings", json=wanted)
+        again = await browser.post("/bookings", json=wanted)
+        assert (lost.status_code, again.status_code) == (202, 409)
+        assert lost.json()["outcome"] == "unknown"
+        assert lost.json()["correlation_id"] == again.json()["correlation_id"]
+        ids.append(lost.json()["correlation_id"])
+
+    visit(steps)
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+    async def the_next_day(browser):
+        assert (await browser.get("/to-ask")).json() == ids
+
+    visit(the_next_day)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [("rate_limited", 422), ("server_error", 202), ("not_acceptable", 422)]
+)
+def test_a_failure_says_what_became_of_it(visit, ferry_sandbox, kind, status):
+    more = {"retry_after": 3600} if kind == "rate_limited" else {}
+    ferry_sandbox.faults.add(kind, "bookings.create", **more)
+
+    async def steps(browser):
+        reply = await browser.post("/bookings", json=await order_of(browser))
+        assert reply.status_code == status
+        assert "Reyes" not in reply.text
+
+    visit(steps)
+
+
+def test_a_confirmation_is_recovered_after_the_backend_was_killed(visit, ferry_sandbox, url):
+    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-c", SERVE, str(EXAMPLES), url),
+                *(ferry_sandbox.token, ferry_sandbox.base_url, str(door.fileno())),
+            ],
+            pass_fds=[door.fileno()],
+        )
+        address = f"http://127.0.0.1:{door.getsockname()[1]}"
+    try:
+        with httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False) as browser:
+            day = date.today() + timedelta(days=30)
+            sailing = browser.get("/sailings", params={"day": day.isoformat()}).json()[0]
+            made = browser.post("/bookings", json=order(sailing)).json()
+
+            def confirm():
+                with suppress(httpx.HTTPError):
+                    browser.post(
+                        f"/bookings/{made['booking_id']}/confirmation",
+                        json={"total": made["total_price"]},
+                    )
+
+            waiting = threading.Thread(target=confirm)
+            waiting.start()
+            until = time.monotonic() + PATIENCE
+            while not ferry_sandbox.counters.effects_of("bookings.confirm"):
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            process.kill()
+            waiting.join(PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+    with Journal(url) as journal:
+        assert [entry.operation for entry in journal.unresolved()] == ["bookings.confirm"]
+
+    async def after_the_crash(browser):
+        assert (await browser.get("/to-ask")).json() == []
+
+    visit(after_the_crash)
+    with Journal(url) as journal:
+        assert journal.unresolved() == ()
+    assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1

@@ -1,0 +1,166 @@
+"""The batch script, killed in the middle of a write and at any moment, books no trip twice."""
+
+from __future__ import annotations
+
+import csv
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from ferry_sdk.journal import Journal
+from ferry_sdk.sandbox.network import journey_id
+
+SCRIPT = Path(__file__).parents[1] / "examples" / "batch.py"
+TRIPS = 5
+COLUMNS = "trip company depart_code arrive_code journey_id date age first_name last_name most"
+PATIENCE = 30.0
+
+pytestmark = pytest.mark.timeout(180)
+
+
+class Batch:
+    """Some trips, and a script that books them."""
+
+    def __init__(self, folder: Path, sandbox) -> None:
+        self.sandbox = sandbox
+        self._files = (folder / "trips.csv", folder / "bookings.csv")
+        self._told = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
+        day = date.today() + timedelta(days=30)
+        with self._files[0].open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(
+                [
+                    "trip",
+                    "company",
+                    "depart_code",
+                    "arrive_code",
+                    "journey_id",
+                    "date",
+                    "age",
+                    "first_name",
+                    "last_name",
+                    "most",
+                ]
+            )
+            for n in range(TRIPS):
+                route = ("BALEARIA", "ESTRF", "MATNG", journey_id("ESTRF", "MATNG"))
+                writer.writerow((f"t{n}", *route, day, 30 + n, "Ada", "Reyes", 500))
+
+    def started(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, str(SCRIPT), *map(str, self._files)],
+            env={**os.environ, **self._told},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def finished(self) -> list[dict[str, str]]:
+        """What a run that nobody kills writes."""
+        process = self.started()
+        _, said = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, said
+        assert "Booking" in said
+        with self._files[1].open(newline="", encoding="utf-8") as file:
+            return [*csv.DictReader(file)]
+
+    def unresolved(self):
+        with Journal(f"sqlite:///{self._files[1]}.journal") as journal:
+            return journal.unresolved()
+
+    def done(self, operation: str) -> list[str]:
+        return [effect.subject for effect in self.sandbox.counters.effects_of(operation)]
+
+
+@pytest.fixture
+def batch(tmp_path, ferry_sandbox):
+    return Batch(tmp_path, ferry_sandbox)
+
+
+def killed(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()
+
+
+def check(batch: Batch, rows: list[dict[str, str]]) -> None:
+    """Each trip has at most one booking, and each booking of the service's is accounted for."""
+    assert [row["trip"] for row in rows] == [f"t{n}" for n in range(TRIPS)]
+    created, confirmed = batch.done("bookings.create"), batch.done("bookings.confirm")
+    assert max(Counter(confirmed).values()) == 1
+    booked = {row["booking_id"] for row in rows if row["booking_id"]}
+    assert booked <= {*created}
+    asked = [row for row in rows if row["state"] == "ask"]
+    assert len(created) <= len(booked) + len(asked)
+    for row in rows:
+        if row["state"] == "ticketed":
+            assert row["booking_id"] in confirmed
+            assert row["ticket"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "kind", "lost"),
+    [
+        ("bookings.create", "delay_after", 1),
+        ("bookings.create", "delay_before", 1),
+        ("bookings.confirm", "delay_after", 0),
+        ("bookings.confirm", "delay_before", 0),
+    ],
+)
+def test_killed_in_the_middle_of_a_write_it_goes_on(batch, operation, kind, lost):
+    seconds = 2 if kind == "delay_before" else 60
+    batch.sandbox.faults.add(kind, operation, after=2, seconds=seconds)
+    process = batch.started()
+    until = time.monotonic() + PATIENCE
+    while batch.sandbox.counters.requests[operation] < 3 or (
+        kind == "delay_after" and len(batch.done(operation)) < 3
+    ):
+        assert process.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    killed(process)
+    while len(batch.done(operation)) < 3:  # what had arrived is done, whoever hears of it
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+    rows = batch.finished()
+    check(batch, rows)
+    assert Counter(row["state"] for row in rows) == Counter(ticketed=TRIPS - lost, ask=lost)
+    assert len(batch.done("bookings.create")) == TRIPS
+    entries = {entry.correlation_id for entry in batch.unresolved()}
+    assert entries == {row["correlation_id"] for row in rows if row["state"] == "ask"}
+    assert batch.finished() == rows
+    assert len(batch.done("bookings.create")) == TRIPS
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_at_any_moment_it_goes_on(batch, seed):
+    moments = random.Random(seed)  # noqa: S311 -- moments are no secrets
+    for _ in range(3):
+        asked = batch.sandbox.counters.requests["availability.search"]
+        process = batch.started()
+        while batch.sandbox.counters.requests["availability.search"] == asked:
+            if process.poll() is not None:
+                break
+            time.sleep(0.002)
+        time.sleep(moments.uniform(0, 0.15))
+        killed(process)
+    rows = batch.finished()
+    check(batch, rows)
+    assert {row["state"] for row in rows} <= {"ticketed", "ask", "payment_due"}
+
+
+def test_what_fails_is_taken_up_by_the_next_run(batch):
+    batch.sandbox.faults.add("rate_limited", "bookings.create", times=1, retry_after=3600)
+    batch.sandbox.faults.add("price_change", "bookings.create", after=2)
+    first = Counter(row["state"] for row in batch.finished())
+    assert first == {"": 1, "refused": 1, "ticketed": TRIPS - 2}
+    rows = batch.finished()
+    check(batch, rows)
+    assert Counter(row["state"] for row in rows) == {"refused": 1, "ticketed": TRIPS - 1}
+    assert len(batch.done("bookings.create")) == TRIPS
