@@ -33,25 +33,44 @@ def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]
     """
     repeating: Repeating | None = None
     may_renew = "unauthorised" in operation.safety.resend
+    number = 0
     while True:
+        number += 1
+        context.tries(operation.name, number)
         try:
             return (yield from _attempt(operation, context))
         except FerryError as error:
             failure = error
         _hide(failure, _secrets(operation, context))
         context.attempts.append(_record(failure, operation.name))
-        logger.debug("%s: %s", operation.name, context.attempts[-1])
+        _log(operation, context)
         if may_renew and can_renew(context, operation.call.authority, failure):
             may_renew = False
+            yield from _again(failure, 0.0, operation.name, context)
             yield from renewed(context, operation.call.authority)
             continue
         repeating = repeating or _repeating(operation, context)
         wait = repeating.wait_after(failure, context.remaining())
-        context.waits(wait)
-        logger.info(
-            "%s failed (%s), next try in %.2f s", operation.name, type(failure).__name__, wait
-        )
+        yield from _again(failure, wait, operation.name, context)
         yield from Sleep(wait)
+
+
+def _again(failure: FerryError, wait: float, name: str, context: Context) -> Steps[None]:
+    """Say everywhere that another attempt follows."""
+    logger.info(
+        "%s failed (%s), next try in %.2f s (correlation id %s)",
+        name,
+        type(failure).__name__,
+        wait,
+        context.correlation_id,
+    )
+    yield from context.waits(wait)
+
+
+def _log(operation: Operation[T], context: Context) -> None:
+    logger.debug(
+        "%s: %s (correlation id %s)", operation.name, context.attempts[-1], context.correlation_id
+    )
 
 
 def _repeating(operation: Operation[T], context: Context) -> Repeating:
@@ -76,7 +95,7 @@ def _attempt(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]
             operation=operation.name,
         )
     )
-    logger.debug("%s: %s", operation.name, context.attempts[-1])
+    _log(operation, context)
     elapsed = context.clock() - context.began
     return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.attempts))
 

@@ -15,6 +15,7 @@ from .checks import extra_headers as checked_headers
 from .checks import header_value, retries, seconds, time_outs
 from .errors import FerryError, InvalidInputError, OutcomeUnknownError, trimmed
 from .facts import JournalEntry, RequestDigest
+from .hooks import EventHooks, checked_hooks
 from .operation import ReadBack
 from .recording import Recorder
 from .safety import SAFETY
@@ -176,6 +177,7 @@ class Ferry(Client[Transport]):
         http_client: An ``httpx.Client`` (or httpx2's) of the caller's own; it is not closed.
         default_headers: What else every request carries.
         journal: Keeps every write on record, as `ferry_sdk.journal.Journal` does.
+        event_hooks: Functions to tell of every request, response, retry and outcome.
 
     Raises:
         ConfigurationError: A setting is missing or cannot work; the message names it.
@@ -197,6 +199,7 @@ class Ferry(Client[Transport]):
         http_client: HttpClient[Any] | None = None,
         default_headers: Mapping[str, str] | None = None,
         journal: Recorder | None = None,
+        event_hooks: EventHooks | None = None,
     ) -> None:
         settings = read_settings(
             token=token,
@@ -211,6 +214,7 @@ class Ferry(Client[Transport]):
             read_only=read_only,
             default_headers=default_headers,
             journal=journal,
+            hooks=checked_hooks(event_hooks, may_be_async=False),
         )
         super().__init__(Transport(settings, http_client))
         self._owns_pool = http_client is None
@@ -278,6 +282,7 @@ class AsyncFerry(Client[AsyncTransport]):
             caller's own; it is not closed.
         default_headers: What else every request carries.
         journal: Keeps every write on record, as `ferry_sdk.journal.Journal` does.
+        event_hooks: Functions to tell of every request, response, retry and outcome.
 
     Raises:
         ConfigurationError: A setting is missing or cannot work; the message names it.
@@ -299,6 +304,7 @@ class AsyncFerry(Client[AsyncTransport]):
         http_client: AsyncHttpClient[Any] | None = None,
         default_headers: Mapping[str, str] | None = None,
         journal: Recorder | None = None,
+        event_hooks: EventHooks | None = None,
     ) -> None:
         settings = read_settings(
             token=token,
@@ -313,6 +319,7 @@ class AsyncFerry(Client[AsyncTransport]):
             read_only=read_only,
             default_headers=default_headers,
             journal=journal,
+            hooks=checked_hooks(event_hooks, may_be_async=True),
         )
         super().__init__(AsyncTransport(settings, http_client))
         self._owns_pool = http_client is None

@@ -5,14 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ._version import __version__
 from .correlating import next_correlation_id
 from .effects import Listener, Reply, Request, Send, Sending, Steps, Timeout
 from .errors import FerryError, RequestTimeoutError
 from .facts import Attempt
+from .hooks import CallInfo, Hooks
 from .session import Session
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from .telling import Telling
 
 _LONGEST_RESERVE = 5.0
 """Seconds before a deadline that are kept for reading back, or a quarter of what there is."""
@@ -37,6 +42,7 @@ class Context:
         keeps_reserve: Whether a request is given up some time before the call has to be over.
         is_left: Whether nobody waits for the call any more.
         began: When the call began, on the monotonic clock.
+        telling: Tells the client's hooks; None where there are none.
     """
 
     settings: Settings
@@ -53,12 +59,14 @@ class Context:
     keeps_reserve: bool = False
     is_left: bool = False
     began: float = 0.0
+    telling: Telling | None = None
 
     @classmethod
     def begun(
         cls,
         settings: Settings,
         session: Session,
+        operation: str,
         *,
         correlation_id: str | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -76,6 +84,9 @@ class Context:
             now,
             until=None if settings.deadline is None else began + settings.deadline,
             began=began,
+            telling=_telling(settings.hooks, CallInfo(operation, named, now()), clock)
+            if settings.hooks
+            else None,
         )
 
     def over_by(self, moment: float) -> Context:
@@ -97,9 +108,16 @@ class Context:
         error.correlation_id = error.correlation_id or self.correlation_id
         error.attempts = error.attempts or tuple(self.attempts)
 
-    def waits(self, seconds: float) -> None:
-        """Put on record how long is waited after the last attempt."""
-        self.attempts[-1] = replace(self.attempts[-1], waited=seconds)
+    def tries(self, operation: str, number: int) -> None:
+        """Say what is tried from now on, and for which time."""
+        if self.telling is not None:
+            self.telling.operation, self.telling.attempt = operation, number
+
+    def waits(self, seconds: float) -> Steps[None]:
+        """Put on record, and tell, how long is waited after the last attempt."""
+        self.attempts[-1] = last = replace(self.attempts[-1], waited=seconds)
+        if self.telling is not None and last.problem is not None:
+            yield from self.telling.retry(last)
 
     def send(self, request: Request, listener: Listener | None = None) -> Steps[Reply]:
         """Send a request to the service, within the deadline.
@@ -111,13 +129,19 @@ class Context:
         timeout = self.within(until)
         self.sending = Sending()
         try:
-            reply = yield from Send(request, timeout, listener, until, self.sending)
+            reply = yield from self.told(Send(request, timeout, listener, until, self.sending))
         except FerryError:
             self.sending = None
             raise
         self.sending = None
         self.session.hear(reply.headers.get("date"), self.now())
         return reply
+
+    def told(self, send: Send) -> Steps[Reply]:
+        """Send a request, and tell the hooks of it where there are any."""
+        if self.telling is None:
+            return (yield from send)
+        return (yield from self.telling.exchange(send))
 
     def within(self, until: float | None) -> Timeout:
         """The time-outs, none of which outlasts a moment.
@@ -144,6 +168,12 @@ class Context:
         if self.until is None or remaining is None or not self.keeps_reserve:
             return self.until
         return self.until - min(_LONGEST_RESERVE, max(0.0, remaining) / 4)
+
+
+def _telling(hooks: Hooks, call: CallInfo, clock: Callable[[], float]) -> Telling:
+    from .telling import Telling  # noqa: PLC0415 -- loaded where there are hooks
+
+    return Telling(hooks, call, clock)
 
 
 def _conventions(settings: Settings, correlation_id: str) -> dict[str, str]:

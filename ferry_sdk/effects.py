@@ -45,12 +45,23 @@ class Timeout:
 
 @dataclass(slots=True)
 class Request:
-    """One HTTP request, whole. Nothing of it but method shows in a repr."""
+    """One HTTP request, whole. Nothing of it but method and route shows in a repr.
+
+    Attributes:
+        method: HTTP method.
+        url: The whole address.
+        headers: All headers that are not the HTTP library's own.
+        content: The body.
+        route: Path of the address, with ``{id}`` where an id stands.
+        rpc_method: Method of the JSON-RPC message in it; None: there is none.
+    """
 
     method: str
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     content: bytes | None = field(default=None, repr=False)
+    route: str = ""
+    rpc_method: str | None = None
 
 
 class Headers(Mapping[str, str]):

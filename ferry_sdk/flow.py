@@ -33,9 +33,14 @@ def run(
     Raises:
         FerryError: What became of the call, with its attempts and its correlation id.
     """
-    context = Context.begun(settings, session, clock=clock, now=now)
+    context = Context.begun(settings, session, operation.name, clock=clock, now=now)
+    steps = _made(operation, context)
+    return (yield from _told(steps, context))
+
+
+def _made(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
     try:
-        if settings.read_only and not operation.safety.is_read:
+        if context.settings.read_only and not operation.safety.is_read:
             raise ReadOnlyError("the client only reads, and this is a write")
         if operation.write is not None:
             return (yield from written(operation, operation.write, context))
@@ -62,8 +67,19 @@ def recover(
         OutcomeUnknownError: The same, with fresher facts.
     """
     context = Context.begun(
-        settings, session, correlation_id=error.correlation_id, clock=clock, now=now
+        settings,
+        session,
+        "recover",
+        correlation_id=error.correlation_id,
+        clock=clock,
+        now=now,
     )
+    context.is_in_doubt = True
+    steps = _recovered(error, read_back, context)
+    return (yield from _told(steps, context))
+
+
+def _recovered(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Steps[T]:
     fresher = copy(error)
     try:
         seen = yield from attempted(read_back.reading, context)
@@ -76,3 +92,11 @@ def recover(
         raise fresher
     yield from ended(context, error.entry_id, "done")
     return read_back.result(seen.parse())
+
+
+def _told(steps: Steps[T], context: Context) -> Steps[T]:
+    if context.telling is None:
+        return steps
+    from .ending import told  # noqa: PLC0415 -- loaded where there are hooks
+
+    return told(steps, context, context.telling)

@@ -10,6 +10,7 @@ from typing import Literal, NoReturn
 from .checks import address, extra_headers, header_value, retries, seconds, time_outs
 from .effects import Timeout
 from .errors import ConfigurationError, InvalidInputError
+from .hooks import Hooks
 from .recording import Recorder
 
 Authority = Literal["token", "organisation_token"]
@@ -55,6 +56,7 @@ class Settings:
         headers: What else every request to the service carries.
         correlation_id: The id of every call; None: the context's, else a new one each.
         journal: Where writes are kept on record.
+        hooks: Who is told of every call.
     """
 
     base_url: str
@@ -69,6 +71,7 @@ class Settings:
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     correlation_id: str | None = None
     journal: Recorder | None = field(default=None, repr=False)
+    hooks: Hooks | None = field(default=None, repr=False)
 
     def secret(self, authority: Authority) -> Secret:
         """The token that carries an authority.
@@ -96,6 +99,7 @@ def read_settings(
     read_only: bool,
     default_headers: Mapping[str, str] | None,
     journal: Recorder | None,
+    hooks: Hooks | None,
 ) -> Settings:
     """The settings a caller gave, completed from the environment and checked.
 
@@ -129,6 +133,7 @@ def read_settings(
             read_only=read_only,
             headers=extra_headers(default_headers or {}, "default_headers"),
             journal=journal,
+            hooks=hooks,
         )
     except InvalidInputError as error:
         raise ConfigurationError(str(error)) from None

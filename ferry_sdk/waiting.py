@@ -67,7 +67,7 @@ def watched(reading: Operation[T], context: Context, wait: Wait) -> Steps[Watche
         if remaining <= 0 or remaining < asked:
             return Watched(last, is_enough=False, failure=failure)
         pause = max(asked, min(pause, remaining))
-        context.waits(pause)
+        yield from context.waits(pause)
         yield from Sleep(pause)
 
 

@@ -71,6 +71,7 @@ def _sent_together(
     """Send it once for all who ask for the same change at the same time."""
     if not write.subject:
         return (yield from _recorded(operation, write, context))
+    context.is_in_doubt = True  # another caller's request for the same may be on its way
     try:
         return (
             yield from Together(
@@ -98,6 +99,7 @@ def _canonical(write: Write[T]) -> bytes:
 
 def _recorded(operation: Operation[T], write: Write[T], context: Context) -> Steps[RawResponse[T]]:
     """Send it; where there is a journal, with its intent on record before and its outcome after."""
+    context.is_in_doubt = False
     journal = context.settings.journal
     entry_id: str | None = None
     if journal is not None:
@@ -178,7 +180,13 @@ def ended(context: Context, entry_id: str | None, state: EndState) -> Steps[None
     try:
         yield from Consult(partial(journal.end, entry_id, state), context.until)
     except (JournalError, RequestTimeoutError) as error:
-        logger.error("journal entry %s is not known to be %s: %s", entry_id, state, error)  # noqa: TRY400 -- its traceback says nothing
+        logger.error(  # noqa: TRY400 -- its traceback says nothing
+            "journal entry %s is not known to be %s: %s (correlation id %s)",
+            entry_id,
+            state,
+            error,
+            context.correlation_id,
+        )
 
 
 def _state_after(stop: BaseException, context: Context) -> EndState:
@@ -215,6 +223,12 @@ def _doubted(
     """The result of a write whose reply was lost, if its effect is seen in time."""
     last_seen = doubt.body if isinstance(doubt, UnexpectedResponseError | APIError) else None
     if write.read_back is not None:
+        logger.info(
+            "%s may have happened (%s), its effect is looked for (correlation id %s)",
+            operation.name,
+            type(doubt).__name__,
+            context.correlation_id,
+        )
         found = yield from _looked_for(write.read_back, context)
         if found is not None and found.last is not None:
             last_seen = found.last.parse()

@@ -122,7 +122,7 @@ prepare() {
     case "$wanted" in
         docs) packages=(--group docs) ;;
         test | check)
-            extras="$extras,aiohttp,notebook,postgresql"
+            extras="$extras,aiohttp,notebook,otel,postgresql"
             packages=(--group docs --group test --group examples --group interop --group types)
             ;;
     esac

@@ -18,6 +18,7 @@ EXTRAS = (
     "mcp",
     "numpy",
     "pandas",
+    "opentelemetry",
     "psycopg",
     "pytest",
     "segno",
@@ -30,11 +31,13 @@ WINGS = (
     "ferry_sdk.demo",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",
+    "ferry_sdk.otel",
     "ferry_sdk.sandbox",
 )
 HINTS = {
     "ferry_sdk.journal": "Journal",
     "ferry_sdk.notebook": "fares_by_day",
+    "ferry_sdk.otel": "event_hooks",
     "ferry_sdk.sandbox": "Sandbox",
 }
 

@@ -109,6 +109,7 @@ PUBLIC = (
     | COMMON_MODELS
     | {"AsyncFerry", "Ferry", "Timeout", "RawResponse", "correlation", "__version__"}
     | {"DefaultAioHttpClient"}
+    | {"CallInfo", "EventHooks", "OutcomeEvent", "RequestEvent", "ResponseEvent", "RetryEvent"}
     | {"Attempt", "JournalEntry", "Proof", "RequestDigest", "SAFETY", "Safety"}
 )
 MODELS = COMMON_MODELS | {

@@ -59,7 +59,13 @@ def marked() -> set[int]:
 
 
 def test_there_are_files_to_check():
-    names = ["both_clients.py", "http_clients.py", "notebooks.py", "views_and_raw.py"]
+    names = [
+        "both_clients.py",
+        "event_hooks.py",
+        "http_clients.py",
+        "notebooks.py",
+        "views_and_raw.py",
+    ]
     assert [one.name for one in GOOD] == names
     assert len(marked()) > 30
     assert sum(one.read_text(encoding="utf-8").count("assert_type(") for one in GOOD) > 100

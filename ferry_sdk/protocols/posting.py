@@ -141,7 +141,7 @@ def _send(
     if in_session and session.version is not None:
         headers["MCP-Protocol-Version"] = session.version
     url = f"{context.settings.base_url}{PATH}"
-    sent = Request("POST", url, headers, encoded(message))
+    sent = Request("POST", url, headers, encoded(message), PATH, str(message["method"]))
     return (yield from context.send(sent, listener))
 
 

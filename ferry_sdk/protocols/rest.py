@@ -50,6 +50,15 @@ class Rest:
         """Hand the body to what the path names."""
         return cls("POST", joined(segments), body, authority)
 
+    @property
+    def route(self) -> str:
+        """The path with ``{id}`` where an id stands: read by it, or between two other names."""
+        name, _, rest = self.path.partition("/")
+        _, _, last = rest.partition("/")
+        if last:
+            return f"/api/{name}/{{id}}/{last}"
+        return f"/api/{name}/{{id}}" if rest and self.method == "GET" else f"/api/{self.path}"
+
     def exchange(self, context: Context) -> Steps[Answered]:
         """Send the request once and read its reply."""
         settings = context.settings
@@ -65,6 +74,7 @@ class Rest:
             url=f"{settings.base_url}/api/{self.path}",
             headers=headers,
             content=None if self.body is None else encoded(self.body),
+            route=self.route,
         )
         reply = yield from context.send(request)
         return Answered(value_of(reply), reply)

@@ -97,9 +97,13 @@ def _fetched(url: str, context: Context) -> Steps[Reply]:
 
 
 def _got(url: str, headers: Mapping[str, str], context: Context) -> Steps[Reply]:
-    timeout = context.within(context.until)
+    request = Request("GET", url, headers, route="/{voucher}")
     try:
-        return (yield from Send(Request("GET", url, headers), timeout, until=context.until))
+        return (
+            yield from context.told(
+                Send(request, context.within(context.until), until=context.until)
+            )
+        )
     except ConfigurationError:
         raise UnexpectedResponseError("the voucher's address is no URL") from None
 

@@ -1,0 +1,66 @@
+"""Fixtures: clients of every kind whose hooks keep what they are told, and a booking to change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tenacity import wait_none
+
+from tests.observability.told import Told
+from tests.support.both import Clients
+from tests.support.trip import booked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+
+
+@pytest.fixture(autouse=True)
+def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferry_sdk.repeating._backoff", wait_none())
+
+
+@pytest.fixture
+def ferry_sandbox(ferry_sandbox: Sandbox) -> Iterator[Sandbox]:
+    """The service, which does not go on with what a test leaves unfinished."""
+    yield ferry_sandbox
+    ferry_sandbox.stop()
+
+
+@pytest.fixture(params=["sync", "asyncio", "trio"])
+def any_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+    """Makes clients: sync ones, and async ones on either kind of event loop."""
+    loop = request.param
+    made = Clients(None if loop == "sync" else request.getfixturevalue(f"{loop}_portal"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def observed(any_clients: Clients, ferry_sandbox: Sandbox, told: Told) -> Callable[..., Ferry]:
+    """Makes clients of the local service whose hooks are `told`, async ones where they may be."""
+
+    def made(token: Any = None, **settings: Any) -> Ferry:
+        hooks = told.ahooks if any_clients.is_async else told.hooks
+        return any_clients(
+            token or ferry_sandbox.token,
+            base_url=ferry_sandbox.base_url,
+            organisation_token=ferry_sandbox.organisation_token,
+            **{"event_hooks": hooks, **settings},
+        )
+
+    return made
+
+
+@pytest.fixture
+def booking_id(ferry: Ferry) -> str:
+    """A booking that is not yet confirmed."""
+    return booked(ferry).booking_id

@@ -1,0 +1,361 @@
+"""What hooks are told of calls that go well and of calls that do not, over real connections."""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import anyio
+import pytest
+
+from ferry_sdk import (
+    AsyncFerry,
+    ConfigurationError,
+    Ferry,
+    FerryError,
+    NotFoundError,
+    OutcomeUnknownError,
+    PriceChangedError,
+    ReadOnlyError,
+    RequestTimeoutError,
+    correlation,
+)
+from ferry_sdk.protocols.rest import Rest
+from tests.observability.told import NAMES, Told
+from tests.support.operations import OPERATIONS, described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+
+    NewFerry = Callable[..., Ferry]
+
+
+def test_a_call_is_a_request_a_response_and_an_outcome(
+    observed: NewFerry, told: Told, ferry_sandbox: Sandbox
+) -> None:
+    with correlation("order-4711"):
+        observed().catalogue.ports()
+    request, response, outcome = told.events
+    assert request.call is response.request.call is outcome.call
+    assert (request.call.operation, request.call.correlation_id) == (
+        "catalogue.ports",
+        "order-4711",
+    )
+    assert (request.operation, request.attempt) == ("catalogue.ports", 1)
+    assert (request.protocol, request.method, request.route) == ("REST", "GET", "/api/port")
+    there = urlsplit(ferry_sandbox.base_url)
+    assert (request.host, request.port) == (there.hostname, there.port)
+    assert response.request is request
+    assert (response.status_code, response.problem) == (200, None)
+    assert 0 < response.seconds <= outcome.seconds < 30
+    assert (outcome.outcome, outcome.problem, outcome.read_back) == ("done", None, False)
+    assert [attempt.request_id for attempt in outcome.attempts] == [response.request_id]
+
+
+def test_the_seconds_of_an_exchange_leave_out_those_of_the_hooks(
+    told: Told, ferry_sandbox: Sandbox
+) -> None:
+    hooks: Any = {**told.hooks, "request": [lambda _: time.sleep(1)]}
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
+        ferry.catalogue.ports()
+    assert told.responses[0].seconds < 1 < told.outcome.seconds
+
+
+def test_a_retry_is_told_between_the_attempts(
+    observed: NewFerry, told: Told, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("rate_limited", "catalogue.ports", retry_after=0)
+    ferry_sandbox.faults.add("cut_before", "catalogue.ports")
+    observed().catalogue.ports()
+    both = ["request", "response"]
+    assert told.kinds == [*both, "retry", *both, "retry", *both, "outcome"]
+    assert [request.attempt for request in told.requests] == [1, 2, 3]
+    assert [retry.attempt for retry in told.retries] == [1, 2]
+    statuses = [response.status_code for response in told.responses]
+    assert sorted(statuses, key=str) == [200, 429, None]
+    assert {retry.problem for retry in told.retries} == {
+        "RateLimitError",
+        "ConnectionFailedError",
+    }
+    assert [retry.status_code for retry in told.retries] == statuses[:2]
+    assert [attempt.waited for attempt in told.outcome.attempts[:2]] == [
+        retry.wait for retry in told.retries
+    ]
+
+
+def test_a_lost_reply_and_its_reading_back_are_one_call(
+    observed: NewFerry, told: Told, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    ferry_sandbox.faults.add("server_error", "bookings.get")
+    assert observed().bookings.confirm(booking_id).read_back
+    assert [(one.operation, one.attempt, one.route) for one in told.requests] == [
+        ("bookings.confirm", 1, "/api/booking/confirm"),
+        ("bookings.get", 1, "/api/booking/{id}"),
+        ("bookings.get", 2, "/api/booking/{id}"),
+    ]
+    assert told.responses[0].problem == "ConnectionFailedError"
+    assert told.responses[0].status_code is None
+    assert {event.call for event in told.requests} == {told.outcome.call}
+    assert (told.outcome.outcome, told.outcome.read_back) == ("done", True)
+
+
+def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
+    observed: NewFerry, told: Told, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
+    ferry = observed()
+    with pytest.raises(OutcomeUnknownError) as raised:
+        ferry.with_options(deadline=1).bookings.confirm(booking_id)
+    assert (told.outcome.outcome, told.outcome.problem) == ("unknown", "OutcomeUnknownError")
+    assert told.outcome.attempts == raised.value.attempts
+    assert len(told.retries) == len(told.requests) - 2 > 0
+    ferry_sandbox.faults.clear()
+    told.events.clear()
+    ferry.recover(raised.value)
+    assert told.kinds == ["request", "response", "outcome"]
+    assert told.requests[0].operation == "bookings.get"
+    assert told.outcome.call.operation == "recover"
+    assert told.outcome.call.correlation_id == raised.value.correlation_id
+    assert (told.outcome.outcome, told.outcome.read_back) == ("done", True)
+
+
+@pytest.mark.parametrize("protocol", ["rest", "mcp"])
+def test_a_token_that_is_renewed_makes_a_retry(
+    observed: NewFerry, told: Told, ferry_sandbox: Sandbox, protocol: str
+) -> None:
+    tokens = iter(["stale", ferry_sandbox.token])
+    ferry = observed(lambda: next(tokens))
+    assert ferry.catalogue.ports() if protocol == "rest" else ferry.mcp.countries()
+    (retry,) = told.retries
+    assert (retry.problem, retry.status_code, retry.wait) == ("AuthenticationError", 401, 0.0)
+    assert told.requests[-1].attempt == 2
+    assert told.outcome.outcome == "done"
+
+
+def test_the_handshake_of_mcp_is_told_as_what_it_is(observed: NewFerry, told: Told) -> None:
+    observed().mcp.countries()
+    assert [(one.protocol, one.rpc_method, one.route) for one in told.requests] == [
+        ("MCP", "initialize", "/mcp"),
+        ("MCP", "notifications/initialized", "/mcp"),
+        ("MCP", "resources/read", "/mcp"),
+    ]
+    assert told.outcome.call.operation == "mcp.countries"
+
+
+def test_a_deadline_ends_the_exchange_and_the_call(
+    observed: NewFerry, told: Told, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=3)
+    with pytest.raises(RequestTimeoutError):
+        observed(deadline=0.3).catalogue.ports()
+    assert told.kinds == ["request", "response", "outcome"]
+    assert told.responses[0].problem == "RequestTimeoutError"
+    assert 0.2 < told.responses[0].seconds < 2
+    assert told.outcome.outcome == "unknown"
+
+
+def test_a_call_that_is_refused_before_the_wire_has_an_outcome_only(
+    observed: NewFerry, told: Told
+) -> None:
+    with pytest.raises(ReadOnlyError):
+        observed(read_only=True).bookings.confirm("b-1")
+    assert told.kinds == ["outcome"]
+    assert (told.outcome.outcome, told.outcome.problem) == ("not_sent", "ReadOnlyError")
+
+
+def test_a_guard_that_holds_back_makes_the_write_not_sent(
+    observed: NewFerry, told: Told, booking_id: str
+) -> None:
+    with pytest.raises(PriceChangedError):
+        observed().bookings.confirm(booking_id, expect_total=1)
+    assert [request.operation for request in told.requests] == ["bookings.get"]
+    assert told.outcome.outcome == "not_sent"
+
+
+def test_a_wait_is_one_call(
+    observed: NewFerry, told: Told, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("server_error", "bookings.get")
+    ferry = observed()
+    ferry.bookings.wait(booking_id, until="payment_due", deadline=20)
+    assert told.kinds == ["request", "response", "retry", "request", "response", "outcome"]
+    assert told.outcome.call.operation == "bookings.wait"
+
+
+def test_looking_again_is_no_retry(observed: NewFerry, told: Told, booking_id: str) -> None:
+    with pytest.raises(RequestTimeoutError):
+        observed().bookings.wait(booking_id, until="ticketed", deadline=1)
+    assert len(told.requests) > 1
+    assert not told.retries
+
+
+def test_two_who_ask_for_the_same_have_an_outcome_each(
+    told: Told, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=0.5)
+    with (
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=told.hooks) as one,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        list(pool.map(one.bookings.confirm, [booking_id] * 2))
+    assert sorted(told.kinds) == ["outcome", "outcome", "request", "response"]
+    outcomes = told.events[-2:]
+    assert {event.outcome for event in outcomes} == {"done"}
+    assert len({event.call.correlation_id for event in outcomes}) == 2
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "trio"])
+@pytest.mark.parametrize(
+    ("fault", "call", "outcome"),
+    [
+        ("delay_before", "confirm", "unknown"),
+        ("delay_after", "confirm", "unknown"),
+        ("delay_before", "guard", "not_sent"),
+    ],
+)
+def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
+    request: pytest.FixtureRequest,
+    told: Told,
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    loop: str,
+    fault: Any,
+    call: str,
+    outcome: str,
+) -> None:
+    name = "bookings.confirm" if call == "confirm" else "bookings.get"
+    ferry_sandbox.faults.add(fault, name, seconds=2)
+    expected = {} if call == "confirm" else {"expect_total": 1}
+
+    async def main() -> None:
+        async with AsyncFerry(
+            ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=told.ahooks
+        ) as ferry:
+            with anyio.move_on_after(0.5):
+                await ferry.bookings.confirm(booking_id, **expected)
+
+    request.getfixturevalue(f"{loop}_portal").call(main)
+    assert told.kinds == ["request", "response", "outcome"]
+    assert told.responses[0].problem in {"CancelledError", "Cancelled"}
+    assert told.outcome.outcome == outcome
+    assert told.outcome.problem == told.responses[0].problem
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "trio"])
+def test_one_who_joined_a_request_and_is_cancelled_does_not_know(
+    request: pytest.FixtureRequest, told: Told, ferry_sandbox: Sandbox, booking_id: str, loop: str
+) -> None:
+    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=1.5)
+
+    async def main() -> None:
+        async with (
+            AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as first,
+            AsyncFerry(
+                ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=told.hooks
+            ) as second,
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(first.bookings.confirm, booking_id)
+            await anyio.sleep(0.3)
+            with anyio.move_on_after(0.3):
+                await second.bookings.confirm(booking_id)
+
+    request.getfixturevalue(f"{loop}_portal").call(main)
+    assert told.kinds == ["outcome"]
+    assert told.outcome.outcome == "unknown"
+
+
+def test_views_and_raw_responses_tell_the_same_hooks(observed: NewFerry, told: Told) -> None:
+    ferry = observed()
+    ferry.with_options(deadline=20).catalogue.ports()
+    raw = ferry.with_raw_response.catalogue.ports()
+    assert told.kinds == ["request", "response", "outcome"] * 2
+    assert told.events[-1].call.correlation_id == raw.correlation_id
+
+
+def test_a_voucher_is_fetched_under_no_address_of_its_own(
+    observed: NewFerry, told: Told, booking_id: str, tmp_path: Any
+) -> None:
+    ferry = observed()
+    ticket_id = ferry.bookings.confirm(booking_id).ticket_id
+    told.events.clear()
+    ferry.tickets.save_pdf(ticket_id, tmp_path / "voucher.pdf")
+    assert [one.route for one in told.requests] == ["/api/ticket/{id}/pdf", "/{voucher}"]
+
+
+def test_no_event_names_an_id_a_token_or_a_traveller(
+    observed: NewFerry, told: Told, ferry_sandbox: Sandbox
+) -> None:
+    ferry = observed()
+    for call in (
+        ferry.tickets.get,
+        ferry.tickets.cancel,
+        ferry.bookings.get,
+        ferry.bookings.confirm,
+    ):
+        with suppress(FerryError):
+            call("id-4711")
+    with suppress(FerryError):
+        ferry.bookings.create(
+            availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
+            passengers=[{"type": "Adult", "first_name": "Canarywoman", "last_name": "C-Smythe"}],
+        )
+    text = repr(told.events)
+    assert len(told.events) >= 15
+    for canary in ("id-4711", "Canarywoman", "C-Smythe", ferry_sandbox.token):
+        assert canary not in text
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_no_route_shows_an_id(name: str) -> None:
+    call = described(name).call
+    if isinstance(call, Rest):
+        assert not re.search(r"\b[a-z]-1\b", call.route)
+        assert call.route == re.sub(r"\b[bt]-1\b", "{id}", f"/api/{call.path}")
+
+
+def test_a_reply_that_is_refused_is_rejected(observed: NewFerry, told: Told) -> None:
+    with pytest.raises(NotFoundError):
+        observed().tickets.get("t-1")
+    assert told.responses[0].status_code == 404
+    assert (told.outcome.outcome, told.outcome.problem) == (
+        "rejected",
+        "TicketNotFoundError",
+    )
+
+
+# ---- what may be given ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+@pytest.mark.parametrize(
+    ("hooks", "named"),
+    [({"ask": [print]}, "ask"), ({"request": ["f"]}, "request"), ({"retry": print}, "retry")],
+)
+def test_hooks_that_cannot_work_are_refused(kind: Any, hooks: Any, named: str) -> None:
+    with pytest.raises(ConfigurationError, match=named):
+        kind("t", base_url="https://ferry.example", event_hooks=hooks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_async_hook_needs_the_async_client(name: str) -> None:
+    async def hook(_: object) -> None: ...
+
+    hooks: Any = {name: [hook]}
+    with pytest.raises(ConfigurationError, match="AsyncFerry"):
+        Ferry("t", base_url="https://ferry.example", event_hooks=hooks)
+    AsyncFerry("t", base_url="https://ferry.example", event_hooks=hooks)
+
+
+def test_no_hooks_are_no_hooks() -> None:
+    for hooks in (None, {}, {"request": []}):
+        ferry: Any = Ferry("t", base_url="https://ferry.example", event_hooks=hooks)
+        assert ferry._transport.settings.hooks is None

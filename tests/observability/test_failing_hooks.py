@@ -1,0 +1,203 @@
+"""A hook that raises, hangs or is cut short changes nothing of what becomes of a call."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError
+from ferry_sdk.journal import Journal
+from tests.observability.told import NAMES, Told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def portal(request: pytest.FixtureRequest) -> BlockingPortal:
+    made: BlockingPortal = request.getfixturevalue(f"{request.param}_portal")
+    return made
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    return [
+        record
+        for record in caplog.records
+        if record.name == "ferry_sdk" and record.levelno >= logging.WARNING
+    ]
+
+
+class OutOfOrderError(Exception):
+    """What no library raises."""
+
+
+def failing(_: object) -> None:
+    raise OutOfOrderError("the monitoring is down")
+
+
+async def afailing(_: object) -> None:
+    await anyio.lowlevel.checkpoint()
+    raise OutOfOrderError("the monitoring is down")
+
+
+@pytest.mark.parametrize("kind", [OutOfOrderError, StopIteration, RequestTimeoutError])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_failing_hook_costs_no_confirmation(
+    observed: Callable[..., Ferry],
+    told: Told,
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    name: str,
+    kind: type[Exception],
+) -> None:
+    def hook(_: object) -> None:
+        raise kind("no")
+
+    hooks: Any = {**told.hooks, name: [hook, told.events.append]}
+    ferry_sandbox.counters.reset()
+    ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=0)
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    assert observed(event_hooks=hooks).bookings.confirm(booking_id).read_back
+    assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
+    assert told.kinds == [
+        *("request", "response", "retry", "request", "response", "request", "response", "outcome")
+    ]
+
+
+def test_a_failing_hook_is_told_of_loudly_once(
+    any_clients: Clients,
+    observed: Callable[..., Ferry],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    hook = afailing if any_clients.is_async else failing
+    ferry = observed(event_hooks={"request": [hook], "outcome": [hook]})
+    ferry.catalogue.ports()
+    ferry.with_options(deadline=20).catalogue.ports()
+    (record,) = warnings_of(caplog)
+    assert "failing failed in catalogue.ports: OutOfOrderError" in record.getMessage()
+    assert record.exc_info is not None
+    frames = traceback.extract_tb(record.exc_info[2])
+    assert {frame.filename for frame in frames} & {__file__}
+    assert not [frame for frame in frames if "/ferry_sdk/" in frame.filename]
+    quiet = [one for one in caplog.records if "hook" in one.getMessage() and one is not record]
+    assert [one.levelno for one in quiet] == [logging.DEBUG] * 3
+
+
+def test_an_async_hook_that_hangs_is_left_after_a_while(
+    portal: BlockingPortal,
+    ferry_sandbox: Sandbox,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    booking_id: str,
+    told: Told,
+) -> None:
+    monkeypatch.setattr("ferry_sdk.telling.LONGEST", 0.1)
+
+    async def main() -> Any:
+        async with AsyncFerry(
+            ferry_sandbox.token,
+            base_url=ferry_sandbox.base_url,
+            deadline=20,
+            event_hooks={"response": [lambda _: anyio.sleep(60)], "outcome": [told.events.append]},
+        ) as ferry:
+            with anyio.fail_after(15):
+                return await ferry.bookings.confirm(booking_id)
+
+    assert not portal.call(main).read_back
+    assert told.outcome.outcome == "done"
+    (record,) = warnings_of(caplog)
+    assert "RequestTimeoutError" in record.getMessage()
+
+
+def test_an_awaitable_of_a_plain_function_is_told_of_by_the_sync_client(
+    ferry_sandbox: Sandbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Ferry(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        event_hooks={"request": [lambda event: afailing(event)]},  # noqa: PLW0108 -- not seen to be async
+    ) as ferry:
+        assert ferry.catalogue.ports()
+    (record,) = warnings_of(caplog)
+    assert "ConfigurationError" in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "said"),
+    [
+        ("request", "not_sent", None),
+        ("response", "unknown", "may have happened"),
+        ("outcome", "done", "was done when it was interrupted"),
+    ],
+)
+def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
+    portal: BlockingPortal,
+    ferry_sandbox: Sandbox,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    booking_id: str,
+    name: str,
+    state: str,
+    said: str | None,
+) -> None:
+    monkeypatch.setattr("ferry_sdk.telling.LONGEST", 20.0)
+    ended: list[str] = []
+
+    class Noting(Journal):
+        def end(self, entry_id: str, state: Any) -> None:
+            super().end(entry_id, state)
+            ended.append(state)
+
+    async def main(journal: Journal) -> None:
+        with anyio.CancelScope() as scope:
+
+            async def hook(_: object) -> None:
+                scope.cancel()
+                await anyio.sleep(15)
+
+            hooks: Any = {name: [hook]}
+            ferry = AsyncFerry(
+                ferry_sandbox.token,
+                base_url=ferry_sandbox.base_url,
+                journal=journal,
+                event_hooks=hooks,
+            )
+            await ferry.bookings.confirm(booking_id)
+        assert scope.cancelled_caught
+        await ferry.aclose()
+
+    ferry_sandbox.counters.reset()
+    with Noting(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
+        portal.call(main, journal)
+    assert ended == [state]
+    assert bool(ferry_sandbox.counters.effects_of("bookings.confirm")) == (state != "not_sent")
+    warned = [record.getMessage() for record in warnings_of(caplog)]
+    assert len(warned) == (said is not None)
+    assert all(str(said) in words for words in warned)
+
+
+def test_an_interruption_in_a_hook_goes_on(ferry_sandbox: Sandbox, told: Told) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    hooks: Any = {**told.hooks, "request": [told.events.append, interrupted]}
+    with (
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        ferry.bookings.confirm("b-1")
+    assert told.kinds == ["request", "response", "outcome"]
+    assert (told.outcome.outcome, told.outcome.problem) == ("not_sent", "KeyboardInterrupt")

@@ -1,0 +1,126 @@
+"""Every record that the library logs is documented, and those of a call carry its id."""
+
+from __future__ import annotations
+
+import ast
+import logging
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ferry_sdk
+from ferry_sdk import FerryError, correlation
+from tests.support.trip import PASSENGERS, booked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pytest
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+
+HOME = Path(ferry_sdk.__file__).parent
+PAGE = Path(__file__).parents[2] / "docs" / "observability.md"
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+DOCUMENTED = {
+    (level, template)
+    for levels, template in re.findall(
+        r"^\| ([A-Z, ]+) \| `(.+?)` \|", PAGE.read_text("utf-8"), re.MULTILINE
+    )
+    for level in levels.split(", ")
+}
+
+
+def logger_calls() -> Iterator[tuple[Path, ast.Call]]:
+    """Every call of a logger's method in the library."""
+    for path in HOME.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                name = node.func.attr.upper()
+                is_logger = "log" in ast.unparse(node.func.value).lower()
+                if is_logger and name in {*LEVELS, "LOG", "WARN", "EXCEPTION", "FATAL"}:
+                    yield path, node
+
+
+def levels_of(call: ast.Call) -> set[str]:
+    """The levels that a call may log at."""
+    name = ast.unparse(call.func).rpartition(".")[2].upper()
+    if name != "LOG":
+        return {name}
+    return {level for level in LEVELS if f"logging.{level}" in ast.unparse(call.args[0])}
+
+
+def test_the_documented_records_are_those_that_are_logged() -> None:
+    logged: set[tuple[str, str]] = set()
+    for path, call in logger_calls():
+        template = call.args[1 if ast.unparse(call.func).endswith(".log") else 0]
+        assert isinstance(template, ast.Constant), f"{path}: a template that is not plain"
+        logged |= {(level, template.value) for level in levels_of(call)}
+    assert logged == DOCUMENTED
+    assert len(logged) == 10
+
+
+def test_all_is_logged_to_one_logger_and_no_root() -> None:
+    names = {
+        ast.unparse(node.args[0]) if node.args else ""
+        for path in HOME.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("getLogger")
+    }
+    # The other two are asked about an HTTP library's own records, in `_http`.
+    assert names == {"'ferry_sdk'", "'ferry_sdk.sandbox'", "record.name", "_name"}
+    for name in ("ferry_sdk", "ferry_sdk.sandbox"):
+        assert not logging.getLogger(name).handlers
+
+
+def fields(template: str) -> int:
+    return len(re.findall(r"%(?:s|d|\.2f)", template))
+
+
+def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
+    observed: Callable[..., Ferry],
+    ferry_sandbox: Sandbox,
+    ferry: Ferry,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    booking_id = booked(ferry).booking_id
+    caplog.set_level(logging.DEBUG, "ferry_sdk")
+    caplog.clear()
+    tokens: Any = iter(["canary-stale-token", ferry_sandbox.token])
+    client = observed(lambda: next(tokens), event_hooks={"retry": [lambda _: 1 / 0]})
+    with correlation("order-4711"):
+        ferry_sandbox.faults.add("server_error", "catalogue.ports", times=2)
+        client.catalogue.ports()
+        ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+        client.bookings.confirm(booking_id)
+        with suppress(FerryError):
+            client.bookings.create(
+                availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
+                passengers=PASSENGERS,
+            )
+    records = [record for record in caplog.records if record.name == "ferry_sdk"]
+    seen = {(record.levelname, str(record.msg)) for record in records}
+    assert seen <= DOCUMENTED
+    assert len(seen) == 5
+    for record in records:
+        assert len(record.args or ()) == fields(str(record.msg))
+        assert record.getMessage().endswith("(correlation id order-4711)")
+    for canary in ("canary-stale-token", ferry_sandbox.token, booking_id, "Okonkwo"):
+        assert canary not in caplog.text
+
+
+def test_a_reply_that_was_lost_is_told_of(
+    observed: Callable[..., Ferry],
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "ferry_sdk")
+    caplog.clear()
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    observed().bookings.confirm(booking_id)
+    (record,) = [one for one in caplog.records if one.name == "ferry_sdk"]
+    assert record.levelno == logging.INFO
+    assert "bookings.confirm may have happened (ConnectionFailedError)" in record.getMessage()

@@ -1,0 +1,363 @@
+"""The spans of calls and attempts, by the in-memory exporter, over real connections."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import anyio
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+from ferry_sdk import AsyncFerry, FerryError, RequestTimeoutError, correlation, otel
+from tests.support.trip import PASSENGERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyio.from_thread import BlockingPortal
+    from opentelemetry.sdk.trace import ReadableSpan
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+    from tests.observability.told import Told
+
+
+class Spans:
+    """What was exported.
+
+    Attributes:
+        provider: Makes tracers.
+    """
+
+    def __init__(self) -> None:
+        self._exporter = InMemorySpanExporter()
+        self.provider = TracerProvider(shutdown_on_exit=False)
+        self.provider.add_span_processor(SimpleSpanProcessor(self._exporter))
+        self.tracer = self.provider.get_tracer("a program")
+
+    @property
+    def all(self) -> list[ReadableSpan]:
+        """By their beginning."""
+        return sorted(self._exporter.get_finished_spans(), key=lambda one: one.start_time or 0)
+
+    @property
+    def calls(self) -> list[ReadableSpan]:
+        return [span for span in self.all if "ferry.outcome" in (span.attributes or {})]
+
+    def below(self, parent: ReadableSpan) -> list[ReadableSpan]:
+        """The spans of which this is the parent."""
+        return [
+            span
+            for span in self.all
+            if span.parent is not None and span.parent.span_id == parent.context.span_id
+        ]
+
+    def one_call(self) -> tuple[ReadableSpan, list[ReadableSpan]]:
+        """The only call, and its attempts; nothing else was exported."""
+        (call,) = self.calls
+        attempts = self.below(call)
+        assert len(self.all) == 1 + len(attempts)
+        return call, attempts
+
+
+@pytest.fixture
+def spans() -> Spans:
+    return Spans()
+
+
+@pytest.fixture
+def traced(observed: Callable[..., Ferry], spans: Spans) -> Callable[..., Ferry]:
+    """Makes clients that make spans."""
+
+    def made(token: Any = None, **settings: Any) -> Ferry:
+        hooks = otel.event_hooks(tracer_provider=spans.provider)
+        return observed(token, **{"event_hooks": hooks, **settings})
+
+    return made
+
+
+def test_a_call_and_its_attempt(
+    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
+) -> None:
+    ferry = traced()
+    with correlation("order-4711"), suppress(FerryError):
+        ferry.bookings.get("b-4711")
+    call, (attempt,) = spans.one_call()
+    assert (call.name, call.kind, call.status.status_code) == (
+        "bookings.get",
+        SpanKind.CLIENT,
+        StatusCode.ERROR,
+    )
+    assert dict(call.attributes or {}) == {
+        "ferry.operation": "bookings.get",
+        "ferry.correlation_id": "order-4711",
+        "ferry.outcome": "rejected",
+        "ferry.read_back": False,
+        "error.type": "NotFoundError",
+    }
+    there = urlsplit(ferry_sandbox.base_url)
+    known = dict(attempt.attributes or {})
+    assert known.pop("ferry.request_id")
+    assert known == {
+        "http.request.method": "GET",
+        "url.template": "/api/booking/{id}",
+        "server.address": there.hostname,
+        "server.port": there.port,
+        "http.response.status_code": 404,
+        "error.type": "404",
+        "ferry.operation": "bookings.get",
+        "ferry.correlation_id": "order-4711",
+    }
+    assert (attempt.name, attempt.kind) == ("GET /api/booking/{id}", SpanKind.CLIENT)
+    assert attempt.status.status_code is StatusCode.ERROR
+    assert call.instrumentation_scope is not None
+    assert call.instrumentation_scope.name == "ferry_sdk"
+    times = [call.start_time, attempt.start_time, attempt.end_time, call.end_time]
+    assert times == sorted(times, key=lambda one: one or 0)
+
+
+def test_a_call_that_goes_well_has_no_error(traced: Callable[..., Ferry], spans: Spans) -> None:
+    traced().catalogue.ports()
+    call, (attempt,) = spans.one_call()
+    for span in (call, attempt):
+        assert span.status.status_code is StatusCode.UNSET
+        assert "error.type" not in (span.attributes or {})
+        assert "http.request.resend_count" not in (span.attributes or {})
+
+
+def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
+    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=0)
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    ferry_sandbox.faults.add("server_error", "bookings.get")
+    traced().bookings.confirm(booking_id)
+    call, attempts = spans.one_call()
+    confirm, get = "POST /api/booking/confirm", "GET /api/booking/{id}"
+    assert [span.name for span in attempts] == [confirm, confirm, get, get]
+    known: list[Any] = [span.attributes for span in attempts]
+    assert [one.get("http.request.resend_count") for one in known] == [None, 1, None, 1]
+    assert {one["ferry.correlation_id"] for one in (*known, call.attributes)} == {
+        known[0]["ferry.correlation_id"]
+    }
+    statuses = [one.get("http.response.status_code") for one in known]
+    errors = [one.get("error.type") for one in known]
+    assert sorted(zip(statuses[:2], errors[:2], strict=True), key=str) == [
+        (429, "429"),
+        (None, "ConnectionFailedError"),
+    ]
+    assert [status or 0 for status in statuses[2:]] == [503, 200]
+    assert call.attributes is not None
+    assert call.attributes["ferry.outcome"] == "done"
+    assert call.attributes["ferry.read_back"] is True
+    assert call.status.status_code is StatusCode.UNSET
+    retries: list[Any] = [event.attributes for event in call.events if event.name == "ferry.retry"]
+    assert [(one["ferry.operation"], one["error.type"]) for one in retries] == [
+        ("bookings.confirm", "RateLimitError"),
+        ("bookings.get", "ServerError"),
+    ]
+
+
+def test_a_renewed_token_is_two_attempts(
+    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
+) -> None:
+    tokens = iter(["canary-stale", ferry_sandbox.token])
+    traced(lambda: next(tokens)).catalogue.ports()
+    _, attempts = spans.one_call()
+    known: list[Any] = [span.attributes for span in attempts]
+    assert [one["http.response.status_code"] for one in known] == [401, 200]
+
+
+def test_the_handshake_of_mcp_is_below_the_call(traced: Callable[..., Ferry], spans: Spans) -> None:
+    traced().mcp.countries()
+    call, attempts = spans.one_call()
+    assert call.name == "mcp.countries"
+    known: list[Any] = [span.attributes for span in attempts]
+    assert [one["mcp.method.name"] for one in known] == [
+        "initialize",
+        "notifications/initialized",
+        "resources/read",
+    ]
+
+
+def test_a_deadline_ends_both_spans(
+    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=3)
+    with pytest.raises(RequestTimeoutError):
+        traced(deadline=0.4).catalogue.ports()
+    call, (attempt,) = spans.one_call()
+    for span in (call, attempt):
+        assert (span.attributes or {})["error.type"] == "RequestTimeoutError"
+        assert 0.3e9 < (span.end_time or 0) - (span.start_time or 0) < 2e9
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "trio"])
+def test_a_cancelled_call_leaves_no_span_open(
+    request: pytest.FixtureRequest, spans: Spans, ferry_sandbox: Sandbox, booking_id: str, loop: str
+) -> None:
+    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=2)
+
+    async def main() -> None:
+        async with AsyncFerry(
+            ferry_sandbox.token,
+            base_url=ferry_sandbox.base_url,
+            event_hooks=otel.event_hooks(tracer_provider=spans.provider),
+        ) as ferry:
+            with anyio.move_on_after(0.5):
+                await ferry.bookings.confirm(booking_id)
+
+    request.getfixturevalue(f"{loop}_portal").call(main)
+    call, (attempt,) = spans.one_call()
+    assert (call.attributes or {})["ferry.outcome"] == "unknown"
+    assert (attempt.attributes or {})["error.type"] in {"CancelledError", "Cancelled"}
+
+
+def test_a_call_that_never_left_is_a_span_alone(traced: Callable[..., Ferry], spans: Spans) -> None:
+    with pytest.raises(FerryError):
+        traced(read_only=True).bookings.confirm("b-1")
+    call, attempts = spans.one_call()
+    assert not attempts
+    assert (call.attributes or {})["error.type"] == "ReadOnlyError"
+
+
+# ---- whose child it is ------------------------------------------------------------------------
+
+
+def each_below_its_own(spans: Spans, count: int) -> None:
+    """Every span of the program's has one call below it, and that its one attempt."""
+    mine = [span for span in spans.all if span.name.startswith("request ")]
+    assert len(mine) == count
+    for span in mine:
+        (call,) = spans.below(span)
+        assert (call.attributes or {})["ferry.correlation_id"] == span.name
+        (attempt,) = spans.below(call)
+        assert attempt.context.trace_id == span.context.trace_id
+        assert (attempt.attributes or {})["ferry.correlation_id"] == span.name
+
+
+@pytest.mark.parametrize("deadline", [None, 20])
+def test_the_parent_is_what_is_current_in_the_callers_thread(
+    spans: Spans, ferry_sandbox: Sandbox, ferry: Ferry, deadline: float | None
+) -> None:
+    hooks = otel.event_hooks(tracer_provider=spans.provider)
+    with type(ferry)(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        event_hooks=hooks,
+        deadline=deadline,
+    ) as client:
+
+        def work(number: int) -> None:
+            name = f"request {number}"
+            with spans.tracer.start_as_current_span(name), correlation(name):
+                client.catalogue.ports()
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(24)))
+    each_below_its_own(spans, 24)
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "trio"])
+def test_the_parent_is_what_is_current_in_the_callers_task(
+    request: pytest.FixtureRequest, spans: Spans, ferry_sandbox: Sandbox, loop: str
+) -> None:
+    portal: BlockingPortal = request.getfixturevalue(f"{loop}_portal")
+
+    async def main() -> None:
+        async with AsyncFerry(
+            ferry_sandbox.token,
+            base_url=ferry_sandbox.base_url,
+            event_hooks=otel.event_hooks(tracer_provider=spans.provider),
+        ) as ferry:
+
+            async def work(number: int) -> None:
+                name = f"request {number}"
+                with spans.tracer.start_as_current_span(name), correlation(name):
+                    await ferry.catalogue.ports()
+
+            async with anyio.create_task_group() as group:
+                for number in range(24):
+                    group.start_soon(work, number)
+
+    portal.call(main)
+    each_below_its_own(spans, 24)
+
+
+# ---- the rest ---------------------------------------------------------------------------------
+
+
+def test_hooks_of_ones_own_are_told_besides(
+    observed: Callable[..., Ferry], spans: Spans, told: Told
+) -> None:
+    hooks = otel.event_hooks(told.hooks, tracer_provider=spans.provider)
+    observed(event_hooks=hooks).catalogue.ports()
+    assert told.kinds == ["request", "response", "outcome"]
+    assert len(spans.all) == 2
+
+
+def test_no_span_shows_an_id_a_token_or_a_traveller(
+    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
+) -> None:
+    ferry = traced()
+    for call in (ferry.tickets.get, ferry.tickets.cancel, ferry.mcp.view_ticket):
+        with suppress(FerryError):
+            call("id-4711")
+    for create in (ferry.bookings.create, ferry.mcp.create_booking):
+        with suppress(FerryError):
+            create(
+                availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
+                passengers=PASSENGERS,
+            )
+    text = "".join(span.to_json() for span in spans.all)
+    assert len(spans.calls) == 5
+    for canary in ("id-4711", "Okonkwo", "Marguerite", ferry_sandbox.token):
+        assert canary not in text
+
+
+def test_nothing_is_kept_of_a_call_that_is_over(
+    traced: Callable[..., Ferry], spans: Spans, told: Told
+) -> None:
+    hooks: Any = otel.event_hooks(told.hooks, tracer_provider=spans.provider)
+    traced(event_hooks=hooks).catalogue.ports()
+    (begins,) = [hook for hook in hooks["request"] if hook.__name__ == "begins"]
+    assert not begins.__self__._calls
+    assert not begins.__self__._attempts
+
+
+def test_the_extra_is_named_where_it_is_missing() -> None:
+    program = """
+import sys
+sys.modules["opentelemetry"] = None
+import ferry_sdk
+ferry_sdk.Ferry("t", base_url="https://ferry.example", event_hooks={"request": [print]})
+try:
+    import ferry_sdk.otel
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert 'pip install "ferry-sdk[otel]"' in done.stdout
+
+
+def test_the_core_loads_no_opentelemetry() -> None:
+    program = """
+import sys
+from ferry_sdk import Ferry
+Ferry("t", base_url="https://ferry.example", event_hooks={"request": [print]})
+print([name for name in sys.modules if name.startswith("opentelemetry")])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
