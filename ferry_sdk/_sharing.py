@@ -65,8 +65,8 @@ class Shared:
     """
 
     def __init__(self, client: HttpClient[Any] | None) -> None:
-        self.session = Session()
-        self.is_closed = False
+        self.session: Session = Session()
+        self.is_closed: bool = False
         self._given = client
         self._homes: dict[int, Home[HttpClient[Any], threading.Lock]] = {}
 
@@ -106,8 +106,8 @@ class AsyncShared:
     """
 
     def __init__(self, client: AsyncHttpClient[Any] | None) -> None:
-        self.session = Session()
-        self.is_closed = False
+        self.session: Session = Session()
+        self.is_closed: bool = False
         self._given = client
         self._homes: WeakKeyDictionary[Any, Home[AsyncHttpClient[Any], anyio.Lock]] = (
             WeakKeyDictionary()

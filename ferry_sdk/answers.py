@@ -15,7 +15,7 @@ from .models.columns import NotPlainError
 from .models.plain import looked_through
 from .models.records import Records, Unreadable
 
-logger = logging.getLogger("ferry_sdk")
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _A_PART = 200
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-logger = logging.getLogger("ferry_sdk")
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _SHORTEST_TOKEN = 4
 

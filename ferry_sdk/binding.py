@@ -113,7 +113,7 @@ def _like(describe: Callable[..., Any], made: Callable[..., Any], gives: str) ->
     Its globals are the description's, in which its annotations have a meaning, over its own.
     """
     code: Any = made
-    words: Any = describe
+    words: Any = inspect.unwrap(describe)
     names = {**globals(), **words.__globals__}
     wrapper: Any = FunctionType(code.__code__, names, closure=code.__closure__)
     update_wrapper(wrapper, describe)

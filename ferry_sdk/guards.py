@@ -15,7 +15,7 @@ from .operation import Guard, Operation
 from .protocols.rest import Rest
 from .safety import SAFETY
 
-logger = logging.getLogger("ferry_sdk")
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 def total_is(expected: Decimal, booking_id: str) -> Guard[BookingConfirmation]:

@@ -30,7 +30,7 @@ class Secret:
 
     def __init__(self, source: TokenSource, argument: str = "token") -> None:
         self.source: TokenSource = source
-        self.shown = None if callable(source) else header_value(source, argument)
+        self.shown: str | None = None if callable(source) else header_value(source, argument)
 
     def __repr__(self) -> str:
         return "Secret(…)"

@@ -57,7 +57,7 @@ class Transport:
         shared: Shared | None = None,
     ) -> None:
         self.settings = settings
-        self.shared = shared or Shared(client)
+        self.shared: Shared = shared or Shared(client)
 
     def view(self, settings: Settings) -> Self:
         """The same pool and session under other settings."""
@@ -191,7 +191,7 @@ class AsyncTransport:
         shared: AsyncShared | None = None,
     ) -> None:
         self.settings = settings
-        self.shared = shared or AsyncShared(client)
+        self.shared: AsyncShared = shared or AsyncShared(client)
 
     def view(self, settings: Settings) -> Self:
         """The same pool and session under other settings."""

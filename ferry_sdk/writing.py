@@ -29,7 +29,7 @@ from .waiting import Watched, watched
 
 T = TypeVar("T")
 
-logger = logging.getLogger("ferry_sdk")
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 READ_BACK_WINDOW = 30.0
 """Seconds that an effect is looked for, where there is no deadline."""

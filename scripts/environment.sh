@@ -5,6 +5,8 @@
 # holds all of the one before it. What was installed, and from what, is noted in `.venv`, so that a
 # second run has nothing to do. A `.venv` that was interrupted, moved or lost its interpreter is
 # made again. `uv` does the work where it is on PATH, else `venv` and pip.
+#
+# With LOCKED=yes everything comes from requirements-dev.lock, each file by its hash.
 
 case "${PYTHON:-}" in
     /*) ;;
@@ -73,7 +75,7 @@ install_into() {
 
 # Print what an installation depends on; fail if there is no usable environment.
 fingerprint() {
-    "$python" -I - "$root" 2>/dev/null <<'PYTHON'
+    "$python" -I - "$root" "${LOCKED:-}" 2>/dev/null <<'PYTHON'
 import hashlib
 import sys
 from pathlib import Path
@@ -81,8 +83,11 @@ from pathlib import Path
 if sys.version_info < (3, 10) or sys.prefix == sys.base_prefix:
     sys.exit(1)
 root = Path(sys.argv[1])
-parts = [sys.version.encode(), bytes(root)]
-parts += [(root / name).read_bytes() for name in ("pyproject.toml", "ferry_sdk/_version.py")]
+parts = [sys.version.encode(), bytes(root), sys.argv[2].encode()]
+names = ["pyproject.toml", "ferry_sdk/_version.py"]
+if sys.argv[2]:
+    names.append("requirements-dev.lock")
+parts += [(root / name).read_bytes() for name in names]
 print(hashlib.sha256(b"\0".join(parts)).hexdigest())
 PYTHON
 }
@@ -138,6 +143,10 @@ prepare() {
     if [ -z "$current" ] || ! can_install; then make_venv; fi
     printf 'Installing what scripts/%s needs into .venv ...\n' "$wanted" >&2
     : >"$venv/.unfinished"
+    if [ -n "${LOCKED:-}" ]; then
+        install_into "$venv" --require-hashes --requirement requirements-dev.lock
+        packages=(--no-deps --no-build-isolation --editable .)
+    fi
     install_into "$venv" "${packages[@]}"
     current="$(fingerprint)"
     for wanted in "${sets[@]}"; do printf '%s\n' "$current" >"$venv/.installed-$wanted"; done

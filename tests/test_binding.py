@@ -10,8 +10,10 @@ import typing
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from typing_extensions import deprecated
 
-from ferry_sdk import AsyncFerry, Ferry, Port, RawResponse, Records, Ticket
+from ferry_sdk import AsyncFerry, Ferry, InvalidInputError, Port, RawResponse, Records, Ticket
+from ferry_sdk.binding import Resource, method
 from ferry_sdk.client import Resources
 from ferry_sdk.operation import Operation
 from ferry_sdk.resources.availability import AvailabilityGroup
@@ -168,3 +170,29 @@ def test_an_async_call_that_is_not_awaited_makes_no_request(async_ferry, ferry_s
 
     asyncio.run(main())
     assert ferry_sandbox.counters.requests["catalogue.ports"] == 0
+
+
+class Fares(Resource):
+    @method
+    @deprecated("ask for the tariffs", stacklevel=3)
+    def all(self) -> Operation[Records[Port]]:
+        raise InvalidInputError("nothing is sent", field="all")
+
+
+def test_a_deprecated_method_warns_where_it_is_called_and_keeps_its_types(
+    sync_client, async_client
+):
+    async def ask():
+        await Fares(async_client.bookings.transport).all()
+
+    for group, call in [
+        (Fares(sync_client.bookings.transport), Fares(sync_client.bookings.transport).all),
+        (Fares(async_client.bookings.transport), lambda: asyncio.run(ask())),
+    ]:
+        assert typing.get_type_hints(group.all)["return"] == Records[Port]
+        with (
+            pytest.warns(DeprecationWarning, match="ask for the tariffs") as caught,
+            pytest.raises(InvalidInputError),
+        ):
+            call()
+        assert caught[0].filename == __file__

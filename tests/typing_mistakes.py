@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import httpx
+from typing_extensions import deprecated
 
 from ferry_sdk import (
     AsyncFerry,
@@ -16,9 +17,13 @@ from ferry_sdk import (
     Selection,
     Ticket,
 )
+from ferry_sdk.binding import Resource, TransportT_co, method
 
 if TYPE_CHECKING:
     import httpx2
+
+    from ferry_sdk.operation import Operation
+    from ferry_sdk.transport import AsyncTransport, Transport
 
 
 def sync_mistakes(ferry: Ferry) -> None:
@@ -75,3 +80,15 @@ def http_clients(waits: httpx.Client, awaits: httpx2.AsyncClient) -> None:
     Ferry("t", http_client=awaits)  # MISTAKE: one that is awaited
     AsyncFerry("t", http_client=waits)  # MISTAKE: one that is not awaited
     Ferry("t", http_client=httpx.HTTPTransport())  # MISTAKE: a transport
+
+
+class Fares(Resource[TransportT_co]):
+    @method
+    @deprecated("ask for the tariffs")
+    def all(self) -> Operation[Ticket]:
+        raise NotImplementedError
+
+
+async def deprecations(fares: Fares[Transport], awaited: Fares[AsyncTransport]) -> None:
+    fares.all()  # MISTAKE: deprecated
+    await awaited.all()  # MISTAKE: deprecated

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 try:
     import sqlalchemy as _sqlalchemy
-except ModuleNotFoundError as error:
+except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
         'the journal needs an extra: pip install "ferry-sdk[journal]" (there is no sqlalchemy)',
-        name=error.name,
-    ) from error
+        name=_error.name,
+    ) from _error
 
 from ferry_sdk.journal.journal import Journal
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     JSON,
@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
+    from sqlalchemy.types import TypeEngine
 
 SCHEMA = 1
 """What the tables below are called, should others follow."""
@@ -30,8 +31,8 @@ SCHEMA = 1
 class Moment(TypeDecorator[datetime]):
     """A moment, aware and in UTC on either side, whatever the database makes of it."""
 
-    impl = DateTime(timezone=True)
-    cache_ok = True
+    impl: TypeEngine[Any] | type[TypeEngine[Any]] = DateTime(timezone=True)
+    cache_ok: bool | None = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's signature
         """What is stored."""
@@ -44,9 +45,9 @@ class Moment(TypeDecorator[datetime]):
         return value.astimezone(timezone.utc)
 
 
-metadata = MetaData()
+metadata: MetaData = MetaData()
 
-about = Table(
+about: Table = Table(
     "ferry_journal_about",
     metadata,
     Column("id", Integer, CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
@@ -55,7 +56,7 @@ about = Table(
     Column("own_key", LargeBinary, nullable=True),
 )
 
-entries = Table(
+entries: Table = Table(
     "ferry_journal",
     metadata,
     Column("id", String(32), primary_key=True),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AwareDatetime,
@@ -24,7 +24,7 @@ from typing_extensions import Self
 class Model(BaseModel):
     """An immutable record; a field never seen before is kept in ``model_extra``."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         defer_build=True,
         extra="allow",
         frozen=True,

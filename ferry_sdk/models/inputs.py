@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import (
     AwareDatetime,
@@ -65,7 +65,7 @@ GenderName = Literal["Male", "Female", "M", "F"]
 class Input(BaseModel):
     """What a caller hands in; a misspelt field is refused, and no value shows in an error."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         defer_build=True, extra="forbid", frozen=True, hide_input_in_errors=True
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import (
     AwareDatetime,
@@ -38,7 +38,7 @@ _CENTURY = 100 * 366 * 24 * 3600.0
 class ClockOrder(BaseModel):
     """What to do with the clock, in this order."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     frozen: bool | None = None
     travel_to: AwareDatetime | None = None

@@ -31,7 +31,7 @@ class Fee:
 
 NO_FEE = Fee(ZERO, ZERO)
 
-LADDERS = {
+LADDERS: dict[str, tuple[Step, ...]] = {
     "flex": (
         Step(timedelta(hours=24), Decimal(0)),
         Step(timedelta(hours=2), Decimal("0.20")),

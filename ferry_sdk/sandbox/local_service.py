@@ -64,11 +64,11 @@ class LocalService:
             organisation_token: The token that may do everything, recording payments too.
             mcp: How `/mcp` shapes its replies to begin with.
         """
-        self.clock = Clock()
-        self.faults = Faults()
-        self.counters = Counters(self.clock)
-        self.mcp = McpSwitches(mcp)
-        self.network = Network.load()
+        self.clock: Clock = Clock()
+        self.faults: Faults = Faults()
+        self.counters: Counters = Counters(self.clock)
+        self.mcp: McpSwitches = McpSwitches(mcp)
+        self.network: Network = Network.load()
         given = {
             "read_write": token,
             "read_only": read_only_token,

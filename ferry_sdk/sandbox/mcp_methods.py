@@ -63,7 +63,7 @@ class JsonRpcError(Exception):
         self.message = message
         self.data = data
         self.status = status
-        self.headers = headers or {}
+        self.headers: Mapping[str, str] = headers or {}
 
 
 class UnknownResourceError(JsonRpcError):

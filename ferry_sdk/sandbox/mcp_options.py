@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -43,7 +43,7 @@ class McpOptions(BaseModel):
         ended_early: Whether the stream ends before the reply.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     reply: Literal["auto", "json", "sse"] = "auto"
     status: Annotated[int, Field(ge=200, le=599)] = 200

@@ -85,8 +85,8 @@ class Offers:
     def __init__(self, network: Network, clock: Clock, seed: int) -> None:
         dice = Dice(seed)
         self.network = network
-        self.timetable = Timetable(dice)
-        self.catalogue = Catalogue(network, self.timetable, clock)
+        self.timetable: Timetable = Timetable(dice)
+        self.catalogue: Catalogue = Catalogue(network, self.timetable, clock)
         self._clock = clock
         self._dice = dice
         self._fares = Fares(dice)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -39,7 +39,9 @@ Order = Annotated[int, Field(ge=1, le=MOST_PASSENGERS)]
 class Body(BaseModel):
     """A request; a field it does not know is refused, so that a misspelt one is found."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, strict=True, hide_input_in_errors=True
+    )
 
     def problems(self) -> Iterator[Problem]:
         """What is wrong between fields that are each right."""

@@ -1,0 +1,62 @@
+"""The matrix: every Python times the lowest and the newest versions of the dependencies.
+
+`scripts/matrix` runs it, and sets itself up.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import nox
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = nox.project.python_versions(PROJECT)
+VERSIONS = ("lowest", "newest")
+TESTED = ("-e", ".[aiohttp,journal,notebook,otel,postgresql,sandbox]")
+PYTEST = ("python", "-m", "pytest", "-n", "auto", "--maxprocesses", "4", "--dist", "worksteal")
+SHOWN = {"aiohttp", "anyio", "httpcore", "httpx", "httpx2", "pydantic", "sqlalchemy", "tenacity"}
+
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.error_on_missing_interpreters = True
+nox.options.sessions = ["tests"]
+
+
+def install(session: nox.Session, versions: str) -> list[str]:
+    """Install what the tests need, and give the arguments that go with it."""
+    groups = nox.project.dependency_groups(PROJECT, "test", "examples", "types")
+    left_out = ["--ignore", "tests/test_reference.py"]  # the site is built on one Python
+    if versions == "lowest":
+        asked = session.run_install(
+            sys.executable, "scripts/requirements.py", "--lowest", external=True, silent=True
+        )
+        constraints = Path(session.create_tmp()) / "lowest.txt"
+        constraints.write_text(str(asked), encoding="utf-8")
+        session.install(*TESTED, *groups, "--constraint", str(constraints))
+        # The official mcp package wants newer versions than these.
+        left_out += ["--ignore", "tests/interop"]
+    else:
+        interop = nox.project.dependency_groups(PROJECT, "interop")
+        session.install("--upgrade", *TESTED, *groups, *interop)
+    code = "from importlib.metadata import version; import sys; "
+    code += "print(*(f'{name} {version(name)}' for name in sys.argv[1:]), sep=', ')"
+    session.run("python", "-c", code, *sorted(SHOWN))
+    return left_out
+
+
+@nox.session(python=PYTHONS)
+@nox.parametrize("versions", VERSIONS, ids=VERSIONS)
+def tests(session: nox.Session, versions: str) -> None:
+    """Run the tests; what follows -- goes to pytest."""
+    left_out = install(session, versions)
+    session.run(*PYTEST, *left_out, *session.posargs)
+
+
+@nox.session(python=os.environ.get("PYTHON", PYTHONS[-1]))
+@nox.parametrize("client", ("httpx2", "aiohttp"), ids=("httpx2", "aiohttp"))
+@nox.parametrize("versions", VERSIONS, ids=VERSIONS)
+def clients(session: nox.Session, versions: str, client: str) -> None:
+    """Run the tests with another library's HTTP client given to every client."""
+    left_out = install(session, versions)
+    session.run(*PYTEST, f"--http-client={client}", *left_out, *session.posargs)

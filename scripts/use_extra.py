@@ -1,0 +1,85 @@
+"""Use what one extra brings, where ferry_sdk is installed with that extra alone.
+
+Usage: use_extra.py EXTRA; without one, list the extras of the installed package.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pkgutil
+import sys
+from importlib import import_module
+from importlib.metadata import metadata
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import ferry_sdk
+
+
+def import_all(package: str, *besides: str) -> None:
+    """Import every module of a part of the library."""
+    path = import_module(package).__path__
+    for module in pkgutil.walk_packages(path, f"{package}."):
+        if module.name not in besides:
+            import_module(module.name)
+
+
+async def aiohttp() -> None:
+    """Give a client the HTTP client of the extra."""
+    async with (
+        ferry_sdk.DefaultAioHttpClient() as http,
+        ferry_sdk.AsyncFerry("token", base_url="http://127.0.0.1:9", http_client=http),
+    ):
+        pass
+
+
+def benchmarks() -> None:
+    """Import the peers."""
+    for peer in ("httpx2", "msgspec", "openai"):
+        import_module(peer)
+
+
+def journal() -> None:
+    """Keep a journal in a file."""
+    import_all("ferry_sdk.journal")
+    opened = import_module("ferry_sdk.journal").Journal
+    with TemporaryDirectory() as folder, opened(f"sqlite:///{folder}/ferry.db") as kept:
+        kept.unresolved()
+
+
+def postgresql() -> None:
+    """Import the driver, which needs no library of the system's."""
+    import_all("ferry_sdk.journal")
+    if import_module("psycopg").pq.__impl__ != "binary":
+        sys.exit("The driver of PostgreSQL is not the one that brings its own library.")
+
+
+def sandbox() -> None:
+    """Ask the local service something."""
+    import_all("ferry_sdk.sandbox", "ferry_sdk.sandbox.pytest_plugin")
+    local = import_module("ferry_sdk.sandbox")
+    with (
+        local.Sandbox() as service,
+        ferry_sdk.Ferry(service.token, base_url=service.base_url) as ferry,
+    ):
+        ferry.catalogue.ports()
+
+
+USES = {
+    "aiohttp": lambda: asyncio.run(aiohttp()),
+    "benchmarks": benchmarks,
+    "journal": journal,
+    "postgresql": postgresql,
+    "sandbox": sandbox,
+}
+
+if not Path(ferry_sdk.__file__).is_relative_to(sys.prefix):
+    sys.exit(f"This is not the installed package: {ferry_sdk.__file__}")
+extras = metadata("ferry-sdk").get_all("Provides-Extra") or []
+if sorted(extras) != sorted(USES):
+    sys.exit(f"The package has the extras {sorted(extras)}, and this script knows {sorted(USES)}.")
+if len(sys.argv) == 1:
+    print(*sorted(extras))
+else:
+    USES[sys.argv[1]]()
+    print(f"ferry-sdk[{sys.argv[1]}] does what it is for.")

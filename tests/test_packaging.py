@@ -1,0 +1,162 @@
+"""What is shipped, what it depends on, and how it is released: the light part of scripts/check."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from scripts import audit, breaking_changes, licence_policy, package_contents, requirements
+
+ROOT = Path(__file__).parents[1]
+LOCK = (ROOT / "requirements-dev.lock").read_text("utf-8")
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+not_in_an_sdist = pytest.mark.skipif(not WORKFLOWS, reason="an sdist brings no workflows")
+
+
+def test_the_lock_names_a_version_and_hashes_of_everything_that_is_asked_for():
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+) \\\n    --hash=sha256:\w{64}", LOCK, re.MULTILINE))
+    assert len(locked) == len(re.findall(r"^[\w.-]+[ =@]", LOCK, re.MULTILINE)) > 100
+    project = requirements.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    for asked in [*requirements.used(project), *requirements.grouped(project)]:
+        one = Requirement(asked)
+        if one.marker is None or one.marker.evaluate():
+            assert one.specifier.contains(locked[one.name.lower()]), asked
+
+
+def test_the_lock_names_no_place():
+    assert not re.search(r"://|^-|/\w+/", LOCK, re.MULTILINE)
+
+
+def test_every_python_of_the_classifiers_is_in_the_workflow_and_in_the_words():
+    pythons = [
+        one.rpartition(" ")[2]
+        for one in metadata("ferry-sdk").get_all("Classifier", [])
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", one)
+    ]
+    assert pythons[0] == "3.10"
+    assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / "README.md").read_text("utf-8")
+    for workflow in WORKFLOWS[:1]:
+        quoted = ", ".join(f'"{one}"' for one in pythons)
+        assert f"python: [{quoted}]" in workflow.read_text("utf-8")
+
+
+@not_in_an_sdist
+def test_the_workflows_call_scripts_and_hold_no_token():
+    for workflow in WORKFLOWS:
+        text = workflow.read_text("utf-8")
+        commands = re.findall(r"- run: (\S+)", text)
+        assert commands
+        for command in commands:
+            assert (ROOT / command).is_file(), command
+        assert text.count("run:") == len(commands)
+        assert not re.search(r"secrets\.|password|token:(?! write)", text)
+    assert "id-token: write" in WORKFLOWS[-1].read_text("utf-8")
+
+
+def test_the_contents_of_a_wheel_and_an_sdist_are_known():
+    wheel = package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
+    sdist = {
+        f"f-1/{file}" for one in package_contents.SHIPPED for file in package_contents.expected(one)
+    }
+    assert package_contents.wheel_faults(wheel) == package_contents.sdist_faults(sdist) == []
+
+    faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"} | {"tests/test_a.py"})
+    assert faults == [
+        "the wheel lacks ferry_sdk/py.typed",
+        "the wheel should not bring tests/test_a.py",
+        "the wheel does not say that it is typed",
+    ]
+    faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
+    assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
+
+
+@pytest.mark.parametrize(
+    "licence", ["MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"]
+)
+def test_a_permissive_licence_is_accepted(licence):
+    assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "licence"),
+    [
+        ("one", "LGPL-3.0-only"),
+        ("one", "MIT; GNU General Public License (GPL)"),
+        ("one", "MIT AND GPL-2.0-only"),
+        ("one", "UNKNOWN"),
+        ("one", "Mozilla Public License 2.0 (MPL 2.0)"),
+        ("certifi", "AGPL-3.0-only"),
+    ],
+)
+def test_any_other_licence_is_not(name, licence):
+    found = licence_policy.forbidden([{"Name": name, "License": licence}])
+    assert found == [f"{name}: {licence}"]
+
+
+def test_a_flaw_and_a_package_nobody_knows_are_faults_and_no_answer_is_none():
+    known = '{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}'
+    unknown = '{"name": "b", "skip_reason": "b was not found"}'
+    packages = audit.audited(f'{{"dependencies": [{known}, {unknown}]}}')
+    assert packages is not None
+    assert audit.faults(packages) == ["a 1: X-1, mended in ['2']", "b was not found"]
+    assert audit.audited(f'{{"dependencies": [{unknown}]}}') is None
+    assert audit.audited("no JSON") is None
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory) -> Path:
+    """A repository of the library as it is, with a release."""
+    folder = tmp_path_factory.mktemp("repository")
+    unread = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "ferry_sdk", folder / "ferry_sdk", ignore=unread)
+    person = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for command in (["init", "-q"], ["add", "."], [*person, "commit", "-qm", "a"], ["tag", "v0"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)  # noqa: S607 -- whichever git
+    return folder
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+@pytest.mark.parametrize(
+    ("file", "before", "after", "told"),
+    [
+        (
+            "resources/bookings.py",
+            "get(self, booking_id:",
+            "get(self, booking:",
+            "BookingsGroup.get",
+        ),
+        (
+            "client.py",
+            "  deadline: float | None = None",
+            "  limit: float | None = None",
+            "(deadline)",
+        ),
+        ("models/bookings.py", "def next_actions(", "def further(", "Booking.next_actions"),
+        ("errors.py", "class PriceChangedError", "class PriceError", "PriceChangedError"),
+        ("writing.py", "def written(", "def done(", None),
+    ],
+)
+def test_what_breaks_users_is_named_and_nothing_else(repository, file, before, after, told):
+    path = repository / "ferry_sdk" / file
+    old = path.read_text("utf-8")
+    path.write_text(old.replace(before, after), "utf-8")
+    try:
+        found = [*breaking_changes.broken("v0", repository)]
+    finally:
+        path.write_text(old, "utf-8")
+    assert bool(found) == bool(told), found
+    assert not told or any(told in one for one in found), found
+
+
+def test_the_lowest_versions_are_those_of_the_ranges():
+    command = [sys.executable, ROOT / "scripts" / "requirements.py", "--lowest"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    assert "httpcore==1.0.9" in lines
+    assert [one for one in lines if "==" not in one or one.startswith("ferry-sdk")] == []
