@@ -14,7 +14,7 @@ from .telling import Telling
 
 T = TypeVar("T")
 
-logger = logging.getLogger("ferry_sdk")
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 def told(steps: Steps[T], context: Context, telling: Telling) -> Steps[T]:

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict
 from .errors import ConfigurationError
 from .facts import Attempt, Outcome
 
-logger = logging.getLogger("ferry_sdk")
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,9 @@ class Hooks:
     """
 
     def __init__(self, by_event: Mapping[type[Event], Iterable[Hook]]) -> None:
-        self.by_event = {kind: tuple(hooks) for kind, hooks in by_event.items()}
+        self.by_event: dict[type[Event], tuple[Hook, ...]] = {
+            kind: tuple(hooks) for kind, hooks in by_event.items()
+        }
         self._failed: set[int] = set()
 
     def failed(self, hook: Hook, error: Exception, call: CallInfo) -> None:

@@ -7,11 +7,11 @@ from weakref import WeakKeyDictionary
 
 try:
     from opentelemetry import trace
-except ModuleNotFoundError as error:
+except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
         'the spans need an extra: pip install "ferry-sdk[otel]" (there is no opentelemetry)',
-        name=error.name,
-    ) from error
+        name=_error.name,
+    ) from _error
 
 from ferry_sdk._version import __version__
 from ferry_sdk.hooks import (
