@@ -135,14 +135,18 @@ class AsyncShared:
         """Close the connections of this event loop, and end those of others."""
         self.is_closed = True
         self._forget_ended_loops()
-        for home in [*self._homes.values()]:
-            home.lines.close()
+        for known in self._homes.keyrefs():
+            loop = known()
+            home = None if loop is None else self._homes.get(loop)
+            if home is not None:
+                home.lines.close()
         loop = _loop_of_now()
         if loop in self._homes and self._homes[loop].lines.pid == process_id():
             await self._homes.pop(loop).client.aclose()
 
     def _forget_ended_loops(self) -> None:
-        for loop in [*self._homes]:
+        for known in self._homes.keyrefs():  # which other threads may change meanwhile
+            loop = known()
             if isinstance(loop, asyncio.AbstractEventLoop) and loop.is_closed():
                 ended = self._homes.pop(loop, None)
                 if ended is not None:

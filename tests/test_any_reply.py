@@ -343,6 +343,8 @@ def test_any_address_of_a_voucher_gives_a_file_or_a_ferry_error(
 def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
     """The decoded body of a real reply of the local service to each operation."""
     sandbox = ferry_sandbox_server
+    if not sandbox.running:
+        sandbox.start()  # an earlier test wanted it stopped
     sandbox.reset()
     with Ferry(
         sandbox.token, base_url=sandbox.base_url, organisation_token=sandbox.organisation_token
