@@ -191,7 +191,7 @@ class Wrapper:
     def __init__(self, wrapped: Any, seen: list[str]) -> None:
         self.wrapped, self.seen = wrapped, seen
 
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # a wrapper shows another class than its own
     def __class__(self) -> Any:
         return type(self.wrapped)
 
@@ -255,7 +255,7 @@ def test_calls_go_through_a_class_that_was_put_in_the_place_of_httpxs(
     made: list[str] = []
     name = "AsyncClient" if clients.is_async else "Client"
 
-    class Traced(getattr(httpx, name)):  # type: ignore[misc]
+    class Traced(getattr(httpx, name)):  # type: ignore[misc]  # the base is known when it runs
         def __init__(self, **options: Any) -> None:
             made.append(name)
             super().__init__(**options)

@@ -53,4 +53,5 @@ def named_by_day(axes: Axes) -> None:
     """Have the days along the bottom named as briefly as is clear."""
     locator = AutoDateLocator(minticks=2)  # type: ignore[no-untyped-call]  # matplotlib's own
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]  # matplotlib's own
+    axes.xaxis.set_major_formatter(formatter)

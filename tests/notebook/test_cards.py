@@ -110,7 +110,8 @@ def test_a_hostile_text_stays_a_text(model, text):
         assert checked(html).attributes[0] == ("class", "tex2jax_ignore mathjax_ignore")
 
 
-@given(text=st.text(st.characters(), min_size=1, max_size=40))
+# Half a character is no text of a record: pydantic refuses it, as JSON does.
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
 def test_any_text_stays_a_text(text):
     for model, wire in WIRES.items():
         record = model.model_validate(filled(wire, text))
