@@ -9,6 +9,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, settings
 
+from ferry_sdk.sandbox import Sandbox
 from tests.support import injected
 from tests.support.both import Clients
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
 
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -92,6 +92,22 @@ def asyncio_portal() -> Iterator[BlockingPortal]:
 def trio_portal() -> Iterator[BlockingPortal]:
     with start_blocking_portal("trio") as portal:
         yield portal
+
+
+@pytest.fixture
+def ferry_sandbox() -> Iterator[Sandbox]:
+    """A service of the test's own, which ends with whatever the test leaves unfinished."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(params=["sync", "asyncio", "trio"])
+def any_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+    """Makes clients: sync ones, and async ones on either kind of event loop."""
+    loop = request.param
+    made = Clients(None if loop == "sync" else request.getfixturevalue(f"{loop}_portal"))
+    yield made
+    made.close()
 
 
 @pytest.fixture(params=["sync", "asyncio"])

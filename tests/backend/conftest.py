@@ -8,7 +8,6 @@ import pytest
 from tenacity import wait_none
 
 from ferry_sdk.journal import Journal
-from tests.support.both import Clients
 from tests.support.trip import booked
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
 
 
 @pytest.fixture(autouse=True)
@@ -27,28 +27,11 @@ def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ferry_sdk.repeating._backoff", wait_none())
 
 
-@pytest.fixture
-def ferry_sandbox(ferry_sandbox: Sandbox) -> Iterator[Sandbox]:
-    """The service, which does not go on with what a test leaves unfinished."""
-    yield ferry_sandbox
-    ferry_sandbox.stop()
-
-
 @pytest.fixture(params=["asyncio", "trio"])
 def portal(request: pytest.FixtureRequest) -> BlockingPortal:
     """An event loop in a thread."""
     made: BlockingPortal = request.getfixturevalue(f"{request.param}_portal")
     return made
-
-
-@pytest.fixture(params=["sync", "asyncio", "trio"])
-def any_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
-    """Makes clients: sync ones, and async ones on either kind of event loop."""
-    loop = request.param
-    portal = None if loop == "sync" else request.getfixturevalue(f"{loop}_portal")
-    made = Clients(portal)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -8,35 +8,19 @@ import pytest
 from tenacity import wait_none
 
 from tests.observability.told import Told
-from tests.support.both import Clients
 from tests.support.trip import booked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
 
 
 @pytest.fixture(autouse=True)
 def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ferry_sdk.repeating._backoff", wait_none())
-
-
-@pytest.fixture
-def ferry_sandbox(ferry_sandbox: Sandbox) -> Iterator[Sandbox]:
-    """The service, which does not go on with what a test leaves unfinished."""
-    yield ferry_sandbox
-    ferry_sandbox.stop()
-
-
-@pytest.fixture(params=["sync", "asyncio", "trio"])
-def any_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
-    """Makes clients: sync ones, and async ones on either kind of event loop."""
-    loop = request.param
-    made = Clients(None if loop == "sync" else request.getfixturevalue(f"{loop}_portal"))
-    yield made
-    made.close()
 
 
 @pytest.fixture
