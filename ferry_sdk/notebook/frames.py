@@ -118,7 +118,8 @@ def _without_none(kind: object) -> object:
 
 
 def _is_a(kind: object, base: type) -> bool:
-    return isinstance(kind, type) and issubclass(kind, base)
+    # Python 3.10 takes tuple[int, ...] for a type.
+    return isinstance(kind, type) and get_origin(kind) is None and issubclass(kind, base)
 
 
 def _series(kind: object, values: Sequence[Any], money: MoneyAs) -> Series[Any]:
@@ -131,7 +132,9 @@ def _series(kind: object, values: Sequence[Any], money: MoneyAs) -> Series[Any]:
         values = [*map(str, values)]
     elif dtype == "object" and any(values) and _MOMENTS.issuperset(map(type, values)):
         return _moments(values)
-    series: Series[Any] = Series(values, dtype=dtype)
+    # Without numpy pandas 2 takes a span for nanoseconds on the way, which end after 292 years.
+    data: Any = np.array(values, dtype=dtype) if kind is timedelta else values
+    series: Series[Any] = Series(data, dtype=dtype)
     return series
 
 

@@ -21,6 +21,7 @@ def run(pytester, monkeypatch):
     def run(test, conftest=""):
         pytester.makepyfile(test)
         pytester.makeconftest(conftest)
+        pytester.makeini("[pytest]")  # so that no folder above is taken for the project's
         options = ["-p", MODULE, "-p", "no:cacheprovider", "-W", "error"]
         return pytester.runpytest_subprocess(*options)
 
