@@ -15,7 +15,14 @@ import griffe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FRONT_DOORS = ("ferry_sdk", "ferry_sdk.journal", "ferry_sdk.models", "ferry_sdk.sandbox")
+FRONT_DOORS = (
+    "ferry_sdk",
+    "ferry_sdk.journal",
+    "ferry_sdk.models",
+    "ferry_sdk.notebook",
+    "ferry_sdk.otel",
+    "ferry_sdk.sandbox",
+)
 """What these name in `__all__` is public."""
 BEHIND_THEM = "ferry_sdk.resources"
 """And so is what the groups of a client can be asked."""

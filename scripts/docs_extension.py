@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from griffe import (
     Class,
@@ -15,6 +15,9 @@ from griffe import (
     Function,
     Module,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ENDPOINT = re.compile(r"\s*\bInterface: (.+?)\.(?=\s|$)", re.DOTALL)
 
@@ -33,10 +36,17 @@ class PublicView(Extension):
             func.docstring.value = ENDPOINT.sub("", func.docstring.value)
 
     def on_package(self, *, pkg: Module, **_: Any) -> None:  # noqa: ANN401 -- griffe's own
-        """Look at the records once all their bases are known."""
-        for module in pkg["models"].modules.values():
-            for record in module.classes.values():
-                list_fields(record)
+        """Look at the classes once all their bases are known; a page presents its group itself."""
+        for group in classes(pkg["resources"]):
+            group.docstring = None
+        for record in classes(pkg["models"]):
+            list_fields(record)
+
+
+def classes(package: Module) -> Iterator[Class]:
+    """The classes of a package's modules, without those that they import."""
+    for module in package.modules.values():
+        yield from (one for one in module.classes.values() if not one.is_alias)
 
 
 def list_fields(record: Class) -> None:

@@ -1,4 +1,4 @@
-"""The site's reference shows every public name, as a caller has it, with what it says of itself."""
+"""The site shows every public name, as a caller has it, and its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import os
 import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
@@ -19,7 +21,14 @@ from ferry_sdk import SAFETY
 pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).parents[1]
-SPACES = ("ferry_sdk", "ferry_sdk.models", "ferry_sdk.journal", "ferry_sdk.sandbox")
+SPACES = (
+    "ferry_sdk",
+    "ferry_sdk.models",
+    "ferry_sdk.journal",
+    "ferry_sdk.notebook",
+    "ferry_sdk.otel",
+    "ferry_sdk.sandbox",
+)
 CALLS = {
     operation: f"ferry_sdk.resources.{group}.{group.capitalize()}Group.{name}"
     for operation in SAFETY
@@ -33,9 +42,30 @@ def plain(text: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).replace("`", "").split())
 
 
+class Links(HTMLParser):
+    """What a page can be entered by, leads to, and loads."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.anchors = {"", "__top"}
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element's ids and addresses."""
+        given = {name: value or "" for name, value in attrs}
+        self.anchors.update(given[name] for name in ("id", "name") if name in given)
+        self.links += [given[name] for name in ("href", "src") if name in given]
+        if tag == "link" and given.get("rel") != "canonical":
+            self.loaded.append(given["href"])
+        elif "src" in given:
+            self.loaded.append(given["src"])
+
+
 @pytest.fixture(scope="module")
-def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str]]:
-    """Heading and text of each of the reference's sections, by its anchor; as the search has it."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation, built without a warning."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
@@ -46,7 +76,25 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, s
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    index = json.loads((folder / "search" / "search_index.json").read_text("utf-8"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, Links]:
+    """Every page, by its address; the one for what is not found has addresses of its own."""
+    return {
+        f"/{path.relative_to(site).as_posix().removesuffix('index.html')}": Links(
+            path.read_text("utf-8")
+        )
+        for path in site.rglob("*.html")
+        if path.name != "404.html"
+    }
+
+
+@pytest.fixture(scope="module")
+def sections(site: Path) -> dict[str, tuple[str, str]]:
+    """Heading and text of each of the reference's sections, by its anchor; as the search has it."""
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
     return {
         anchor: (plain(section["title"]), plain(section["text"]))
         for section in index["docs"]
@@ -114,3 +162,37 @@ def test_every_variable_of_the_environment_is_documented():
     read = set(re.findall(r"\"(FERRY_[A-Z_]+)\"", source))
     assert read
     assert [name for name in sorted(read) if f"| `{name}` |" not in told] == []
+
+
+def leads_somewhere(page: str, link: str, site: Path, pages: dict[str, Links]) -> bool:
+    """Whether a link of a page has its page and anchor, or its file, within the site."""
+    target = urlsplit(urljoin(page, link))
+    path = unquote(target.path)
+    if path in pages:
+        return unquote(target.fragment) in pages[path].anchors
+    return (site / path.lstrip("/")).is_file()
+
+
+def test_every_link_of_the_site_leads_somewhere(site, pages):
+    inner = [
+        (page, link)
+        for page, found in pages.items()
+        for link in found.links
+        if not urlsplit(link).scheme and not urlsplit(link).netloc
+    ]
+    assert len(inner) > len(pages)
+    assert [one for one in inner if not leads_somewhere(*one, site, pages)] == []
+
+
+def test_the_site_loads_nothing_from_elsewhere(site, pages):
+    loaded = [link for found in pages.values() for link in found.loaded]
+    assert loaded
+    assert [one for one in loaded if urlsplit(one).scheme not in {"", "data"}] == []
+    styles = "".join(path.read_text("utf-8") for path in site.rglob("*.css"))
+    assert re.findall(r"url\(\s*[\"']?(?:https?:)?//[^)]*", styles) == []
+
+
+def test_every_page_has_one_first_heading(site):
+    for path in site.rglob("*.html"):
+        if path.name != "404.html":
+            assert path.read_text("utf-8").count("<h1") == 1, path

@@ -15,7 +15,6 @@ from ferry_sdk.models.mcp import McpPort
 from .charts import Axes, Figure, started, withStroke
 
 _Place = tuple[float, float]
-_Route = tuple[str | None, str | None]
 
 _WIDTH: Final = 11
 _LEAST, _MOST = 4, 11
@@ -24,7 +23,9 @@ _LETTER, _LINE = 0.0075, 0.022
 name, in parts of the width."""
 
 
-def network_map(ports: Iterable[McpPort], *, routes: Iterable[_Route] = ()) -> Figure:
+def network_map(
+    ports: Iterable[McpPort], *, routes: Iterable[tuple[str | None, str | None]] = ()
+) -> Figure:
     """The ports where they are, and the routes between them as straight lines.
 
     There is no coast: the service knows positions only. The ports with the most routes are named
