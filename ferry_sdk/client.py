@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from typing_extensions import Self
 
-from .binding import TransportT_co
 from .checks import extra_headers as checked_headers
 from .checks import header_value, retries, seconds, time_outs
 from .errors import FerryError, InvalidInputError, OutcomeUnknownError, trimmed
 from .facts import JournalEntry, RequestDigest
+from .groups import Resources
 from .hooks import EventHooks, checked_hooks
 from .operation import ReadBack
 from .recording import Recorder
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from ._http_client import AsyncHttpClient, HttpClient
     from .effects import Timeout
     from .evidence import Recovered
-    from .resources.availability import AvailabilityGroup
-    from .resources.bookings import BookingsGroup
-    from .resources.catalogue import CatalogueGroup
-    from .resources.mcp import McpGroup
-    from .resources.tickets import TicketsGroup
 
 
 class Unset:
@@ -45,56 +40,6 @@ UNSET: Final = Unset()
 ClientTransportT_co = TypeVar(
     "ClientTransportT_co", bound=Transport | AsyncTransport, covariant=True
 )
-
-
-class Resources(Generic[TransportT_co]):
-    """Everything the service can be asked, through one transport.
-
-    Attributes:
-        availability: The search for sailings.
-        bookings: Bookings and what is done with them.
-        tickets: Tickets and what is done with them.
-        catalogue: Ports, journeys, departures, vehicles.
-        mcp: The same service by its other protocol.
-    """
-
-    def __init__(self, transport: TransportT_co) -> None:
-        self._transport = transport
-
-    @cached_property
-    def availability(self) -> AvailabilityGroup[TransportT_co]:
-        """The search for sailings."""
-        from .resources.availability import AvailabilityGroup  # noqa: PLC0415 -- loaded on first use
-
-        return AvailabilityGroup(self._transport)
-
-    @cached_property
-    def bookings(self) -> BookingsGroup[TransportT_co]:
-        """Bookings and what is done with them."""
-        from .resources.bookings import BookingsGroup  # noqa: PLC0415 -- loaded on first use
-
-        return BookingsGroup(self._transport)
-
-    @cached_property
-    def tickets(self) -> TicketsGroup[TransportT_co]:
-        """Tickets and what is done with them."""
-        from .resources.tickets import TicketsGroup  # noqa: PLC0415 -- loaded on first use
-
-        return TicketsGroup(self._transport)
-
-    @cached_property
-    def catalogue(self) -> CatalogueGroup[TransportT_co]:
-        """Ports, journeys, departures, vehicles."""
-        from .resources.catalogue import CatalogueGroup  # noqa: PLC0415 -- loaded on first use
-
-        return CatalogueGroup(self._transport)
-
-    @cached_property
-    def mcp(self) -> McpGroup[TransportT_co]:
-        """The same service by its other protocol."""
-        from .resources.mcp import McpGroup  # noqa: PLC0415 -- loaded on first use
-
-        return McpGroup(self._transport)
 
 
 class Client(Resources[ClientTransportT_co]):
@@ -181,6 +126,16 @@ class Ferry(Client[Transport]):
 
     Raises:
         ConfigurationError: A setting is missing or cannot work; the message names it.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            print(len(ferry.catalogue.ports()), "ports")
+            # > 183 ports
+        ```
     """
 
     def __init__(
@@ -238,6 +193,25 @@ class Ferry(Client[Transport]):
             OutcomeUnknownError: The effect is not seen, or cannot be; the same error with fresher
                 facts.
             InvalidInputError: It is neither.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry, OutcomeUnknownError
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                sandbox.faults.add("lose_reply", "bookings.confirm")
+                sandbox.faults.add("server_error", "bookings.get", times=None)
+                try:
+                    ferry.with_options(deadline=1).bookings.confirm(booking.booking_id)
+                except OutcomeUnknownError as error:
+                    sandbox.faults.clear()
+                    print("read back:", ferry.recover(error).read_back)
+                    # > read back: True
+            ```
         """
         try:
             return self._transport.recover(*_unknown(error))
@@ -286,6 +260,26 @@ class AsyncFerry(Client[AsyncTransport]):
 
     Raises:
         ConfigurationError: A setting is missing or cannot work; the message names it.
+
+    Example:
+        ```python
+        import asyncio
+
+        from ferry_sdk import AsyncFerry
+        from ferry_sdk.sandbox import AsyncSandbox
+
+
+        async def main() -> None:
+            async with (
+                AsyncSandbox() as sandbox,
+                AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry,
+            ):
+                print(len(await ferry.catalogue.ports()), "ports")
+                # > 183 ports
+
+
+        asyncio.run(main())
+        ```
     """
 
     def __init__(

@@ -33,6 +33,18 @@ def correlation(correlation_id: str) -> Generator[str]:
 
     Raises:
         InvalidInputError: The id cannot stand in a header.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, correlation
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            with correlation("order-4711"):
+                answer = ferry.with_raw_response.catalogue.ports()
+            print(answer.correlation_id)
+            # > order-4711
+        ```
     """
     token = _current.set(header_value(correlation_id, "correlation_id"))
     try:

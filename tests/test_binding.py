@@ -14,7 +14,7 @@ from typing_extensions import deprecated
 
 from ferry_sdk import AsyncFerry, Ferry, InvalidInputError, Port, RawResponse, Records, Ticket
 from ferry_sdk.binding import Resource, method
-from ferry_sdk.client import Resources
+from ferry_sdk.groups import Resources
 from ferry_sdk.operation import Operation
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup

@@ -2,79 +2,70 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
 from ferry_sdk import SAFETY, Proof, Safety
 from ferry_sdk.safety import Cause
+from tests.support.blocks import (
+    BLOCKS,
+    MODULES,
+    PAGES,
+    ROOT,
+    SAYS,
+    TO_SAVE,
+    VARIES,
+    Block,
+    python,
+    told_by,
+)
 
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r'^```python(?: title="(\S+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
-BLOCKS = [
-    (f"{page.stem}-{number}", title, block)
-    for page in PAGES
-    for number, (title, block) in enumerate(FENCE.findall(page.read_text("utf-8")), 1)
-]
-CELLS = [
-    pytest.param(cell, id=f"{page.stem}-cell-{number}")
-    for page in PAGES
-    for number, cell in enumerate(
-        re.findall(r"^```py\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL), 1
-    )
-]
-"""Blocks for a notebook, which awaits at the top."""
-FILES = {title: block for _, title, block in BLOCKS if title}
-"""Blocks that a reader is told to save: other blocks import or start them."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 SCRIPTS = [path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith("test_")]
-
-
-def python(*arguments: str, cwd: Path) -> str:
-    """What the interpreter prints; it has to end well."""
-    environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env={**environment, "PYTHONUTF8": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    "block", [pytest.param(block, id=name) for name, title, block in BLOCKS if not title]
+    "block", [pytest.param(block, id=block.place) for block in BLOCKS if not block.title]
 )
-def test_a_block_of_the_documents_runs(block: str, tmp_path: Path) -> None:
-    for title, content in FILES.items():
-        (tmp_path / title).write_text(content, encoding="utf-8")
-    is_test = "def test_" in block
-    file = tmp_path / ("test_block.py" if is_test else "block.py")
-    file.write_text(block, encoding="utf-8")
-    python(*(["-m", "pytest", "-q"] if is_test else []), str(file), cwd=tmp_path)
-
-
-@pytest.mark.parametrize("cell", CELLS)
-def test_a_cell_of_the_documents_runs(cell: str, tmp_path: Path) -> None:
-    code = f"compile({cell!r}, 'cell', 'exec', ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)"
-    program = f"import ast, asyncio\nasyncio.run(eval({code}))"
-    python("-c", program, cwd=tmp_path)
+def test_a_block_runs_and_says_what_it_shows(
+    block: Block, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    assert block.now(told_by(block, tmp_path)) == block.source
+    record_property(block.what, 1)
 
 
 def test_a_block_to_save_has_one_meaning_and_a_use() -> None:
-    titles = [title for _, title, _ in BLOCKS if title]
-    assert sorted(titles) == sorted(FILES)
-    for title in FILES:
+    titles = [block.title for block in TO_SAVE]
+    assert sorted(titles) == sorted(set(titles))
+    for title in titles:
         uses = (f'"{title}"', f"from {Path(title).stem} import")
-        assert any(use in block for _, _, block in BLOCKS for use in uses), title
+        assert any(use in block.source for block in BLOCKS for use in uses), title
+
+
+def test_no_block_is_overlooked() -> None:
+    for path in (*PAGES, *MODULES):
+        found = IN_ALL_DOCUMENTS.findall(path.read_text("utf-8"))
+        assert len(found) == len([block for block in BLOCKS if block.path == path]), path
+
+
+def test_what_no_test_can_know_is_little() -> None:
+    shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
+    varying = [line.strip() for line in shown if VARIES in line]
+    assert len(shown) > 60
+    assert sorted(varying) == [
+        "# > BAL…",
+        "# > BAL… read back: True",
+        "# > INFO: catalogue.ports failed (ServerError), next try in … s (correlation id …)",
+        "# > ['BAL…', 'BAL…']",
+        "# > ask the service about …",
+        "# > ticket BAL…",
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -118,13 +109,19 @@ def recognised(row: Safety, proof: Proof) -> str:
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_an_example_runs_and_says_something(script: Path, tmp_path: Path) -> None:
-    assert python(str(script), cwd=tmp_path).strip()
+def test_an_example_runs_and_says_something(
+    script: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    assert python(script, cwd=tmp_path).strip()
+    record_property("examples executed", 1)
 
 
-def test_the_example_of_tests_passes(tmp_path: Path) -> None:
+def test_the_example_of_tests_passes(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     example = ROOT / "examples" / "test_your_own_code.py"
-    assert "4 passed" in python("-m", "pytest", "-q", str(example), cwd=tmp_path)
+    assert "4 passed" in python("-m", "pytest", "-q", example, cwd=tmp_path)
+    record_property("examples executed", 1)
 
 
 def test_the_demo_tells_of_the_whole_journey(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import ferry_sdk
 import ferry_sdk.models
-from ferry_sdk.client import Resources
+from ferry_sdk.groups import Resources
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup

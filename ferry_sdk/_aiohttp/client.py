@@ -56,6 +56,27 @@ class DefaultAioHttpClient:
         ConfigurationError: aiohttp is not installed, or an argument cannot work; the message
             names it.
         InvalidInputError: An argument cannot work; `field` names it.
+
+    Example:
+        ```python
+        import asyncio
+
+        from ferry_sdk import AsyncFerry, DefaultAioHttpClient
+        from ferry_sdk.sandbox import AsyncSandbox
+
+
+        async def main() -> None:
+            async with (
+                AsyncSandbox() as sandbox,
+                DefaultAioHttpClient() as http,
+                AsyncFerry(sandbox.token, base_url=sandbox.base_url, http_client=http) as ferry,
+            ):
+                print(len(await ferry.catalogue.ports()), "ports")
+                # > 183 ports
+
+
+        asyncio.run(main())
+        ```
     """
 
     def __init__(

@@ -62,6 +62,24 @@ class Journal:
     Raises:
         InvalidInputError: The URL, the engine or the key cannot be used.
         ConfigurationError: What the database needs is not installed.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+        ):
+            ferry.bookings.create(**crossing(ferry))
+            print(len(journal.unresolved()), "unresolved")
+            # > 0 unresolved
+        ```
     """
 
     def __init__(self, url: str | Engine, *, key: str | bytes | None = None) -> None:

@@ -133,6 +133,17 @@ class Records(Sequence[T_co], Generic[T_co]):
         Raises:
             InvalidInputError: Rows of tariffs, of records that have none.
             ModuleNotFoundError: pandas is not installed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                frame = ferry.catalogue.ports().to_frame()
+                print(list(frame.columns))
+                # > ['code', 'name', 'country']
+            ```
         """
         from ferry_sdk.notebook.frames import frame_of  # noqa: PLC0415 -- pandas is an extra's
 

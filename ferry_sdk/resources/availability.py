@@ -68,6 +68,28 @@ class AvailabilityGroup(Resource[TransportT_co]):
             InvalidInputError: An argument cannot be sent; `field` names it.
             AvailabilityError: Nothing sails, or the search failed.
             FerryError: Anything else that went wrong.
+
+        Example:
+            ```python
+            from datetime import date, timedelta
+
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                routes = {one.route: one.journey_id for one in ferry.catalogue.journeys()}
+                sailings = ferry.availability.search(
+                    company="BALEARIA",
+                    depart_code="ESTRF",
+                    arrive_code="MATNG",
+                    out_journey_id=routes["Tarifa → Tangier (city)"],
+                    out_at=date.today() + timedelta(days=30),
+                    out_time="08:00",
+                    passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                )
+                print(sailings[0].ship_name, sailings[0].travel_time)
+                # > Eleanor Roosevelt 1:00:00
+            ```
         """
         body = arguments.search(
             company=company,

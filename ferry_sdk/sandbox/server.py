@@ -20,7 +20,21 @@ _A_WHILE = 3600.0
 
 
 class Sandbox(LocalService):
-    """The local service for `with` blocks: ready when entered, gone when left."""
+    """The local service for `with` blocks: ready when entered, gone when left.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            sandbox.faults.add("server_error", "catalogue.ports")
+            print(len(ferry.catalogue.ports()), "ports")
+            # > 183 ports
+            print(sandbox.counters.requests["catalogue.ports"], "requests")
+            # > 2 requests
+        ```
+    """
 
     def start(self) -> None:
         """Listen and answer from now on; return when ready.
@@ -49,7 +63,28 @@ class Sandbox(LocalService):
 
 
 class AsyncSandbox(LocalService):
-    """The local service for `async with` blocks; no event loop waits for it."""
+    """The local service for `async with` blocks; no event loop waits for it.
+
+    Example:
+        ```python
+        import anyio
+        from ferry_sdk import AsyncFerry
+        from ferry_sdk.sandbox import AsyncSandbox
+
+
+        async def main() -> None:
+            async with (
+                AsyncSandbox() as sandbox,
+                AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry,
+            ):
+                await ferry.catalogue.ports()
+                print(sandbox.counters.requests["catalogue.ports"], "request")
+                # > 1 request
+
+
+        anyio.run(main)
+        ```
+    """
 
     async def start(self) -> None:
         """Listen and answer from now on; return when ready.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.binding import method
-from ferry_sdk.client import Resources
+from ferry_sdk.groups import Resources
 
 from .trip import PASSENGERS, TRAVELLERS
 

@@ -1,0 +1,167 @@
+"""The Python of the documents and of the docstrings, block by block.
+
+`python -m tests.support.blocks` formats every block and writes what it says into it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import dedent, indent
+
+ROOT = Path(__file__).parents[2]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+MODULES = tuple(sorted((ROOT / "ferry_sdk").rglob("*.py")))
+NOTEBOOKS = tuple(sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")))
+FENCE = re.compile(
+    r'^( *)```(python|py)(?: title="(\S+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL
+)
+SAYS = "# >"
+VARIES = "…"
+"""In what is said: something that no test can know."""
+RUFF = ("--config", Path(__file__).with_suffix(".toml"), "--no-cache")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block as it stands in a file."""
+
+    path: Path
+    line: int
+    indent: str
+    kind: str
+    title: str
+    source: str
+
+    @property
+    def place(self) -> str:
+        """Where its first line of code is."""
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def what(self) -> str:
+        """The name that it is counted by."""
+        if self.path.suffix == ".py":
+            return "docstring examples executed"
+        return "blocks executed" if self.kind == "python" else "cells executed"
+
+    @property
+    def file(self) -> str:
+        """The file that a reader would save it in."""
+        name = re.sub(r"\W", "_", self.place)
+        return self.title or (f"test_{name}.py" if "def test_" in self.source else f"{name}.py")
+
+    def now(self, told: str) -> str:
+        """What `run_shown.py` made of the block, with a sign for what no test can know."""
+        signs = [line for line in self.source.splitlines() if SAYS in line and VARIES in line]
+        return "".join(
+            next((sign for sign in signs if fits(sign, line)), line) + "\n"
+            for line in told.splitlines()
+        )
+
+
+def fits(sign: str, line: str) -> bool:
+    return re.fullmatch(".+".join(map(re.escape, sign.split(VARIES))), line) is not None
+
+
+def blocks_of(path: Path) -> list[Block]:
+    text = path.read_text("utf-8")
+    return [
+        Block(
+            path=path,
+            line=text[: found.start(4)].count("\n") + 1,
+            indent=found[1],
+            kind=found[2],
+            title=found[3] or "",
+            source=dedent(found[4]),
+        )
+        for found in FENCE.finditer(text)
+    ]
+
+
+def all_blocks() -> list[Block]:
+    return [block for path in (*PAGES, *MODULES) for block in blocks_of(path)]
+
+
+BLOCKS = all_blocks()
+TO_SAVE = [block for block in BLOCKS if block.title]
+"""Blocks that a reader is told to save: other blocks import or start them."""
+
+
+def python(*arguments: object, cwd: Path) -> str:
+    """What the interpreter prints; it has to end well."""
+    environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env={**environment, "PYTHONUTF8": "1", "TZ": "UTC"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def told_by(block: Block, folder: Path) -> str:
+    """Run a block beside those to save; it comes back with what it said."""
+    save([*TO_SAVE, block], folder)
+    file = folder / block.file
+    if file.name.startswith("test_"):
+        python("-m", "pytest", "-q", file, cwd=folder)
+    else:
+        assert python(Path(__file__).with_name("run_shown.py"), file, cwd=folder) == ""
+    return file.read_text("utf-8")
+
+
+def save(blocks: list[Block], folder: Path) -> None:
+    for block in blocks:
+        (folder / block.file).write_text(block.source, encoding="utf-8")
+
+
+def in_a_function(source: str) -> str:
+    """What awaits at the top, for a checker that knows no cells; its lines are one further."""
+    return "async def cell() -> None:\n" + indent(source, "    ")
+
+
+def notebook_source(path: Path) -> str:
+    """The cells of a notebook, as one program."""
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+def renewed(block: Block) -> Block:
+    """The block in its right form, with what it says now."""
+    with TemporaryDirectory() as folder:
+        save([*TO_SAVE, block], Path(folder))
+        file = Path(folder, block.file)
+        python("-m", "ruff", "check", "--fix-only", *RUFF, file, cwd=file.parent)
+        mended = replace(block, source=file.read_text("utf-8"))
+        if block.title:
+            return mended
+        return replace(mended, source=mended.now(told_by(mended, file.parent)))
+
+
+def main() -> None:
+    python("-m", "ruff", "format", *PAGES, *MODULES, cwd=ROOT)
+    blocks = all_blocks()
+    with ThreadPoolExecutor(4) as pool:
+        new = list(pool.map(renewed, blocks))
+    for old, now in reversed(list(zip(blocks, new, strict=True))):
+        if now.source != old.source:
+            lines = old.path.read_text("utf-8").splitlines(keepends=True)
+            end = old.line - 1 + old.source.count("\n")
+            lines[old.line - 1 : end] = indent(now.source, old.indent).splitlines(keepends=True)
+            old.path.write_text("".join(lines), encoding="utf-8")
+            sys.stdout.write(f"{now.place}\n")
+
+
+if __name__ == "__main__":
+    main()

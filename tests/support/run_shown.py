@@ -1,0 +1,90 @@
+"""Run a program, and write what it says into it: `run_shown.py FILE`.
+
+Below each statement come the words that it said, as comments that begin with `# >`; those that
+were there before are gone. The day is always the same one, because prices and sailings are the
+day's.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from asyncio import run
+from datetime import datetime, timezone
+from inspect import iscoroutine
+from pathlib import Path
+
+import time_machine
+
+DAY = datetime(2026, 5, 4, 9, tzinfo=timezone.utc)
+SIGN = "# >"
+
+
+class Told:
+    """Standard output and standard error: what is said is kept by the program's line."""
+
+    encoding = "utf-8"
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.by_line: dict[int, str] = {}
+
+    def write(self, words: str) -> int:
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename != self.file:
+            if frame.f_back is None:
+                raise RuntimeError(f"no line of the program says {words!r}")
+            frame = frame.f_back
+        self.by_line[frame.f_lineno] = self.by_line.get(frame.f_lineno, "") + words
+        return len(words)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+def statement_at(line: int, tree: ast.Module) -> ast.stmt:
+    """The innermost statement on a line."""
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    return max(around, key=lambda node: (node.lineno, node.col_offset))
+
+
+def with_words(source: str, by_line: dict[int, str]) -> str:
+    """The program with its words below its statements."""
+    tree = ast.parse(source)
+    below: dict[int, list[str]] = {}
+    for line, words in sorted(by_line.items()):
+        statement = statement_at(line, tree)
+        signs = [f"{SIGN} {one}".rstrip() for one in words.splitlines()]
+        indented = [" " * statement.col_offset + one for one in signs]
+        below.setdefault(statement.end_lineno or line, []).extend(indented)
+    lines = source.splitlines()
+    return "".join(
+        f"{one}\n"
+        for number, line in enumerate(lines, 1)
+        for one in ([] if line.lstrip().startswith(SIGN) else [line]) + below.get(number, [])
+    )
+
+
+def main(path: Path) -> None:
+    source = path.read_text("utf-8")
+    code = compile(source, str(path), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    told = Told(str(path))
+    sys.path[0] = str(path.parent)
+    real = sys.stdout, sys.stderr
+    with time_machine.travel(DAY):
+        sys.stdout = sys.stderr = told  # type: ignore[assignment]  # what is written is all it needs
+        try:
+            done = eval(code, {"__name__": "__main__"})  # noqa: S307 -- the documents' own programs
+            if iscoroutine(done):  # a cell of a notebook, which awaits at the top
+                run(done)
+        finally:
+            sys.stdout, sys.stderr = real
+    path.write_text(with_words(source, told.by_line), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve())
