@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import ferry_sdk
+import ferry_sdk.agents
 import ferry_sdk.models
 from ferry_sdk.groups import Resources
 from ferry_sdk.resources.availability import AvailabilityGroup
@@ -131,6 +132,15 @@ MODELS = COMMON_MODELS | {
     "TicketLeg",
 }
 
+AGENTS = {
+    "ApprovalRequest",
+    "AsyncToolkit",
+    "AuditRecord",
+    "ToolDefinition",
+    "Toolkit",
+    "UnresolvedWrite",
+}
+
 
 def test_the_public_names_are_these():
     assert set(ferry_sdk.__all__) == PUBLIC
@@ -141,6 +151,11 @@ def test_the_public_names_are_these():
 def test_the_names_of_the_models_are_these():
     assert set(ferry_sdk.models.__all__) == MODELS
     assert len(ferry_sdk.models.__all__) == len(MODELS)
+
+
+def test_the_names_for_agents_are_these():
+    assert set(ferry_sdk.agents.__all__) == AGENTS
+    assert len(ferry_sdk.agents.__all__) == len(AGENTS)
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))
@@ -211,7 +226,7 @@ def test_a_client_loads_no_local_service():
 
 
 def public_things():
-    spaces = (ferry_sdk, ferry_sdk.models)
+    spaces = (ferry_sdk, ferry_sdk.models, ferry_sdk.agents)
     found = {
         f"{space.__name__}.{name}": getattr(space, name)
         for space in spaces

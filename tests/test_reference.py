@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 SPACES = (
     "ferry_sdk",
     "ferry_sdk.models",
+    "ferry_sdk.agents",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",
     "ferry_sdk.otel",

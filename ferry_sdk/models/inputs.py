@@ -73,9 +73,11 @@ class Input(BaseModel):
 class SearchPassenger(Input):
     """One traveller of a search. Interface: Search passenger.
 
+    Codes such as ADT or A are understood as well, and so are M and F.
+
     Attributes:
-        type: Adult, Child or Infant (codes such as ADT or A are understood).
-        gender: Male or Female (M and F are understood).
+        type: Adult, Child or Infant.
+        gender: Male or Female.
         age: True age in years on the day of travel; age bands differ by carrier.
         order: Number in the party from 1; by default the position in the list.
     """
@@ -90,15 +92,21 @@ class Passenger(Input):
     """One traveller of a booking. Interface: Booking-creation inputs.
 
     Names go as they stand on the travel document. Only the type and the two names show in
-    every form of the interface; the rest is left out of the request where it is not given.
+    every form of the interface; the rest is left out of the request where it is not given. The
+    type is sent as ADT, CHD or INF where the protocol is MCP, and the gender as M or F.
 
     Attributes:
-        type: Adult, Child or Infant; turned into ADT, CHD or INF where the protocol is MCP.
-        gender: Male or Female; sent in the M / F form.
+        type: Adult, Child or Infant.
+        first_name: All given names.
+        last_name: The family name.
+        gender: Male or Female.
+        age: Age in years on the day of travel.
         birth_date: A date, or its text as YYYY-MM-DD.
         nationality: Two-letter country code.
         doc_type: Kind of travel document, such as Passport.
+        doc_number: Number of the travel document.
         doc_expiration: A date, or its text as YYYY-MM-DD.
+        email: The traveller's own address.
         order: Number in the party from 1; by default the position in the list.
     """
 
@@ -123,6 +131,9 @@ class Selection(Input):
     is not sent, and not in ``model_dump``.
 
     Attributes:
+        availability_id: The id of an availability.
+        tariff_id: The id of one of its tariffs.
+        place_id: The id of one of its places.
         expiration_date: Until when the tariff holds.
         carrier: The ferry company's id.
         roundtrip_locked: The tariff holds only as a round trip with the same carrier.
@@ -137,7 +148,11 @@ class Selection(Input):
 
 
 class VehicleQuery(Input):
-    """The vehicle of a search, by its code ``BRAND__MODEL``. Interface: Booking flow."""
+    """The vehicle of a search. Interface: Booking flow.
+
+    Attributes:
+        code: Make and model as ``BRAND__MODEL``.
+    """
 
     code: Identifier
 
@@ -148,6 +163,8 @@ class Vehicle(Input):
     Attributes:
         code: Vehicle type code.
         vehicule_code: The provider's vehicle code (the wire's spelling).
+        brand: The make, in words.
+        model: The model, in words.
         identification: Registration plate.
     """
 
@@ -162,6 +179,8 @@ class Contact(Input):
     """Whom the carrier reaches about the booking. Interface: Booking-creation inputs.
 
     Attributes:
+        name: The person's full name.
+        email: The person's address.
         prefix: Dialling prefix, such as ``+33``.
         phone: The number without the prefix.
     """

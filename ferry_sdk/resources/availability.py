@@ -47,10 +47,10 @@ class AvailabilityGroup(Resource[TransportT_co]):
         Interface: POST /api/availability.
 
         Args:
-            company: Identifier of the ferry company.
-            depart_code: Code of the port of departure.
+            company: Identifier of the ferry company; `mcp.companies` lists them.
+            depart_code: Code of the port of departure; `catalogue.ports` lists them.
             arrive_code: Code of the port of arrival.
-            out_journey_id: UUID of the journey out.
+            out_journey_id: UUID of the journey out; `catalogue.journeys` lists them.
             out_at: Date out, local to the port; a date or YYYY-MM-DD.
             out_time: Time out, local to the port; a time or HH:MM.
             passengers: Who travels, with true ages.

@@ -53,7 +53,7 @@ class BookingsGroup(Resource[TransportT_co]):
         Interface: POST /api/booking.
 
         Args:
-            availabilities: One selection a direction; `Availability.select` makes them.
+            availabilities: One selection a direction, of what was found.
             passengers: Who travels, as on the travel documents.
             reservation_type: TICKET, PRESALE or OPTION, as the tariff is.
             vehicle: The vehicle that was searched with.

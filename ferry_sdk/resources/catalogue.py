@@ -50,7 +50,7 @@ class CatalogueGroup(Resource[TransportT_co]):
         Interface: POST /api/departure.
 
         Args:
-            provider_id: The provider.
+            provider_id: The provider, as an availability names it.
             journey_ids: Only these journeys.
 
         Raises:

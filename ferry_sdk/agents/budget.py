@@ -1,0 +1,123 @@
+"""What an agent may spend, and what a cancellation may cost."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.protocols.arguments import money
+
+from .refusals import RefusedError
+
+Limits = Mapping[str, Decimal | int | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Money that is counted as spent.
+
+    Attributes:
+        key: What it is for.
+        before: What was counted for the same before.
+    """
+
+    key: str
+    before: tuple[Decimal, str] | None
+
+
+class Budget:
+    """Counts what is spent over a toolkit's life; safe between threads.
+
+    Nothing that was booked is ever given back by a cancellation: a loop that books and cancels
+    ends at the limit as well.
+
+    Args:
+        spend_limit: How much may be spent, by currency; None: no limit.
+        penalty_limit: How much one cancellation may cost, by currency; None: no limit.
+
+    Raises:
+        ConfigurationError: A limit is no amount, or its currency is none.
+    """
+
+    def __init__(self, spend_limit: Limits | None, penalty_limit: Limits | None) -> None:
+        self._spend = _limits(spend_limit, "spend_limit")
+        self._penalty = _limits(penalty_limit, "penalty_limit")
+        self._held: dict[str, tuple[Decimal, str]] = {}
+        self._lock = threading.Lock()
+
+    def hold(self, key: str, amount: Decimal, currency: str) -> Hold:
+        """Count an amount as spent; more for the same key replaces what was counted.
+
+        Raises:
+            RefusedError: It would be more than may be spent.
+        """
+        with self._lock:
+            before = self._held.get(key)
+            self._held.pop(key, None)
+            spent = sum((held for held, its in self._held.values() if its == currency), Decimal(0))
+            limit = None if self._spend is None else self._spend.get(currency)
+            if self._spend is not None and (limit is None or spent + amount > limit):
+                self._put(key, before)
+                raise RefusedError(
+                    "spend_limit",
+                    f"{amount} {currency} is more than may still be spent",
+                    limit=str(limit or 0),
+                    spent=str(spent + (before[0] if before and before[1] == currency else 0)),
+                    currency=currency,
+                )
+            self._held[key] = max(amount, Decimal(0)), currency
+            return Hold(key, before)
+
+    def release(self, hold: Hold) -> None:
+        """Give back what was not spent after all."""
+        with self._lock:
+            self._put(hold.key, hold.before)
+
+    def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
+        """Count what it costs in truth, whatever the limit, for what it turned out to be."""
+        with self._lock:
+            self._put(hold.key, hold.before)
+            self._held[key] = max(amount, Decimal(0)), currency
+
+    def check_penalty(self, penalty: Decimal, currency: str) -> None:
+        """Refuse a cancellation that costs too much.
+
+        Raises:
+            RefusedError: It does.
+        """
+        if self._penalty is None:
+            return
+        limit = self._penalty.get(currency)
+        if limit is None or penalty > limit:
+            raise RefusedError(
+                "penalty_limit",
+                f"cancelling costs {penalty} {currency}, which is more than allowed",
+                limit=str(limit or 0),
+                penalty=str(penalty),
+                currency=currency,
+            )
+
+    def _put(self, key: str, held: tuple[Decimal, str] | None) -> None:
+        self._held.pop(key, None)
+        if held is not None:
+            self._held[key] = held
+
+
+def _limits(given: Limits | None, setting: str) -> dict[str, Decimal] | None:
+    if given is None:
+        return None
+    limits: dict[str, Decimal] = {}
+    for currency, limit in given.items():
+        if not re.fullmatch(r"[A-Z]{3}", currency):
+            raise ConfigurationError(f"{setting}: a currency such as EUR is expected")
+        try:
+            limits[currency] = money(limit, setting)
+        except InvalidInputError as error:
+            raise ConfigurationError(str(error)) from None
+        if limits[currency] < 0:
+            raise ConfigurationError(f"{setting}: at least 0 is expected")
+    return limits

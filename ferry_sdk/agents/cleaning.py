@@ -1,0 +1,23 @@
+"""Texts that show what they are: nothing hidden, nothing that turns, breaks or erases a line."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+_UNSEEN: Final = frozenset(
+    map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164))
+) | frozenset(map(chr, (*range(0xFE00, 0xFE10), 0xFFA0, *range(0xE0100, 0xE01F0))))
+"""Letters, marks and symbols by their category, that leave nothing to see."""
+
+
+def is_hidden(character: str) -> bool:
+    """Whether a character controls, formats or is not to be seen."""
+    return unicodedata.category(character) in _HIDDEN or character in _UNSEEN
+
+
+def cleaned(text: str, longest: int | None = None) -> str:
+    """A text of somebody else's, safe to show: in one line, and no longer than so."""
+    shown = "".join(" " if one.isspace() else "" if is_hidden(one) else one for one in text)
+    return shown if longest is None or len(shown) <= longest else f"{shown[: longest - 1]}…"

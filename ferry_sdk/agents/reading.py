@@ -1,0 +1,111 @@
+"""What an agent said, as plain JSON; an error names the field and never repeats a value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn, cast
+
+from pydantic import BaseModel, ValidationError
+
+from ferry_sdk.errors import InvalidInputError
+
+_LONGEST: Final = 100_000
+_DEEPEST: Final = 10
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
+_PROBLEMS: Final = {
+    "extra_forbidden": "there is no such argument",
+    "missing": "this argument is required",
+}
+
+
+def plain_object(arguments: object) -> dict[str, Any]:
+    """The arguments as a dict of plain JSON values.
+
+    Args:
+        arguments: A mapping, or the JSON text of an object.
+
+    Raises:
+        InvalidInputError: It is neither, or holds what is not JSON.
+    """
+    if isinstance(arguments, str):
+        arguments = _decoded(arguments)
+    if not isinstance(arguments, Mapping):
+        raise InvalidInputError("an object is expected", field="arguments")
+    members = cast("Mapping[object, object]", arguments)
+    return cast("dict[str, Any]", _plain(dict(members), ()))
+
+
+def read_as(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
+    """The values, read as the model.
+
+    Raises:
+        InvalidInputError: They are not what it asks for; the first field that is wrong is named.
+    """
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    problem = _PROBLEMS.get(wrong["type"], wrong["msg"].removeprefix("Value error, "))
+    raise InvalidInputError(problem, field=_path(wrong["loc"]))
+
+
+def _decoded(text: str) -> object:
+    if len(text) > _LONGEST:
+        raise InvalidInputError("shorter arguments are expected", field="arguments")
+    try:
+        return json.loads(text, object_pairs_hook=_members, parse_constant=_no_number)
+    except InvalidInputError:
+        raise
+    except (ValueError, RecursionError):
+        raise InvalidInputError(
+            "the JSON text of an object is expected", field="arguments"
+        ) from None
+
+
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInputError("it is given more than once", field=_path((twice,)))
+    return members
+
+
+def _no_number(_constant: str) -> NoReturn:
+    raise ValueError
+
+
+def _plain(value: object, path: tuple[int | str, ...]) -> object:
+    if len(path) > _DEEPEST:
+        raise InvalidInputError("flatter arguments are expected", field="arguments")
+    match value:
+        case str():
+            return str(value)
+        case bool() | int() | float():
+            return value
+        case dict():
+            members = cast("dict[object, object]", value)
+            return {
+                _key(name, path): _plain(one, (*path, str(name))) for name, one in members.items()
+            }
+        case list() | tuple():
+            several = cast("list[object]", value)
+            return [_plain(one, (*path, index)) for index, one in enumerate(several)]
+        case None:
+            raise InvalidInputError("null is no value; leave the field out", field=_path(path))
+        case _:
+            raise InvalidInputError("a value of JSON is expected", field=_path(path))
+
+
+def _key(name: object, path: tuple[int | str, ...]) -> str:
+    if isinstance(name, str):
+        return str(name)
+    raise InvalidInputError("its members' names are to be texts", field=_path(path))
+
+
+def _path(parts: tuple[int | str, ...]) -> str:
+    """Where a field stands; a name that no field could have is the agent's prose, not a name."""
+    known = [str(part) if isinstance(part, int) or _NAME.fullmatch(part) else "?" for part in parts]
+    return ".".join(known) or "arguments"

@@ -1,0 +1,197 @@
+"""Errors as data: a code that stays, what happened, and what to do next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
+    AvailabilityError,
+    ConfigurationError,
+    ConflictError,
+    FerryError,
+    InvalidInputError,
+    JournalError,
+    NotFoundError,
+    PenaltyExceededError,
+    PermissionDeniedError,
+    PriceChangedError,
+    RateLimitError,
+    ReadOnlyError,
+    ServerError,
+    UnresolvedWriteError,
+)
+
+from .cleaning import cleaned
+
+Answer = dict[str, Any]
+
+NEXT_STEPS: Final[Mapping[str, str]] = {
+    "unknown_tool": "Use only the tools you were given.",
+    "invalid_arguments": "Correct the field that is named and call again. "
+    "Add no field that the tool does not have.",
+    "writes_disabled": "Do not try again: only reading is allowed here. "
+    "Tell the user what they would have to do themselves.",
+    "unseen_id": "Use ids exactly as a result has shown them. Search again for a sailing; "
+    "for a booking call bookings_get first, for a ticket tickets_get.",
+    "offer_expired": "Search again and use the ids of the new result.",
+    "price_changed": "Search or read again, tell the user the new price, "
+    "and go on only if they agree.",
+    "party_changed": "Search again with exactly the travellers and the vehicle to be booked.",
+    "spend_limit": "Do not try again. Tell the user that the spending limit does not allow it.",
+    "penalty_limit": "Do not try again. Tell the user what cancelling would cost.",
+    "penalty_exceeded": "Tell the user what cancelling costs now, "
+    "and go on with a higher max_penalty only if they agree.",
+    "declined": "Do not ask again for the same unless the user says so.",
+    "approval_failed": "Tell the user that nobody could be asked. Do not try again by yourself.",
+    "approval_expired": "Tell the user that the approval came too late; call again to ask anew.",
+    "code_invalid": "Call again without confirmation_code to get a new summary and code, "
+    "and show the summary to the user first.",
+    "already_done": "Do not repeat this. Use the earlier result.",
+    "under_way": "Do not repeat this. Wait for the call that is under way.",
+    "outcome_unknown": "Do not repeat this. Tell the user that it may have happened, and that "
+    "a person has to look under this correlation id.",
+    "internal_error": "Do not try again. Tell the user that the tool is out of order.",
+}
+"""What to do after each of the toolkit's own codes."""
+
+_LATER: Final = "Nothing was done. Call again in a minute; then tell the user."
+_AFTER_FAILURE: Final[tuple[tuple[type[FerryError], str], ...]] = (
+    (InvalidInputError, NEXT_STEPS["invalid_arguments"]),
+    (ReadOnlyError, NEXT_STEPS["writes_disabled"]),
+    (PriceChangedError, NEXT_STEPS["price_changed"]),
+    (PenaltyExceededError, NEXT_STEPS["penalty_exceeded"]),
+    (UnresolvedWriteError, NEXT_STEPS["outcome_unknown"]),
+    (JournalError, NEXT_STEPS["internal_error"]),
+    (ConfigurationError, NEXT_STEPS["internal_error"]),
+    (
+        AuthenticationError,
+        "Do not try again. Tell the user that the service does not accept the account.",
+    ),
+    (PermissionDeniedError, "Do not try again. Tell the user that the account may not do this."),
+    (NotFoundError, "Check the id: use it exactly as a result or the user gave it."),
+    (RateLimitError, "Wait for retry_after seconds, or a minute, then call again."),
+    (AvailabilityError, "Try another date, time, company or route, or ask the user."),
+    (ConflictError, "Read the booking or the ticket again: its state does not allow this."),
+    (ServerError, _LATER),
+    (APIError, "Change what the message names. Do not repeat the same call."),
+)
+
+_CODES: Final[Mapping[type[FerryError], str]] = {
+    InvalidInputError: "invalid_arguments",
+    ReadOnlyError: "writes_disabled",
+    UnresolvedWriteError: "outcome_unknown",
+    APIError: "api_error",
+    AuthenticationError: "unauthorized",
+    ConfigurationError: "configuration_error",
+    JournalError: "journal_error",
+    RateLimitError: "rate_limited",
+    ServerError: "server_error",
+}
+"""Where a failure's code is not its own name in small letters."""
+
+
+class RefusedError(Exception):
+    """The toolkit says no, and nothing was sent.
+
+    Attributes:
+        code: What for, for programs.
+        message: What for, in words.
+        facts: What else the answer's error has.
+    """
+
+    def __init__(self, code: str, message: str, **facts: JsonValue) -> None:
+        super().__init__(message)
+        self.code: str = code
+        self.message: str = message
+        self.facts: dict[str, JsonValue] = facts
+
+    def answer(self) -> Answer:
+        """The refusal as data."""
+        return {
+            "status": "refused",
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "outcome": "not_sent",
+                "next_step": NEXT_STEPS[self.code],
+                **self.facts,
+            },
+        }
+
+
+def unknown(message: str, correlation_id: str) -> Answer:
+    """A write that may have happened, as data."""
+    return {
+        "status": "unknown",
+        "error": {
+            "code": "outcome_unknown",
+            "message": message,
+            "outcome": "unknown",
+            "next_step": f"{NEXT_STEPS['outcome_unknown']} Correlation id: {correlation_id}",
+            "correlation_id": correlation_id,
+        },
+    }
+
+
+def failure(error: FerryError, *, of_a_write: bool) -> Answer:
+    """What the library or the service said no to, as data.
+
+    Args:
+        error: The failure, not one of a write that may have happened.
+        of_a_write: Whether a write is what did not come about; a read that belongs to it may
+            have failed with any outcome, and then nothing was sent of the write.
+    """
+    if isinstance(error, InvalidInputError):
+        return RefusedError(
+            "invalid_arguments", cleaned(str(error), 300), field=cleaned(error.field, 100)
+        ).answer()
+    facts: dict[str, Any] = {}
+    if error.correlation_id is not None:
+        facts["correlation_id"] = error.correlation_id
+    if isinstance(error, UnresolvedWriteError):
+        facts["correlation_id"] = error.entry.correlation_id  # of the write that may have happened
+    if isinstance(error, APIError) and error.retry_after is not None:
+        facts["retry_after"] = error.retry_after
+    lost = of_a_write and error.outcome == "unknown"
+    return {
+        "status": "failed",
+        "error": {
+            "code": _code_of(error),
+            "message": cleaned(str(error), 300),
+            "outcome": "not_sent" if lost else error.outcome,
+            "next_step": next(
+                (step for kind, step in _AFTER_FAILURE if isinstance(error, kind)), _LATER
+            ),
+            **facts,
+        },
+    }
+
+
+def out_of_order(error: Exception) -> Answer:
+    """A failure that is neither the library's nor the service's; its text is nobody's business."""
+    return {
+        "status": "failed",
+        "error": {
+            "code": "internal_error",
+            "message": f"the tool failed ({type(error).__name__})",
+            "outcome": "not_sent",
+            "next_step": NEXT_STEPS["internal_error"],
+        },
+    }
+
+
+def _code_of(error: FerryError) -> str:
+    """The service's own code in lower case, else the error's name."""
+    if isinstance(error, APIError) and error.code:
+        return re.sub(r"[^a-z0-9]+", "_", error.code.lower())[:60]
+    kind = type(error)
+    return (
+        _CODES.get(kind)
+        or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__.removesuffix("Error")).lower()
+    )

@@ -1,0 +1,86 @@
+"""JSON Schema, as short as it can be said."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from pydantic import BaseModel
+
+Schema = dict[str, Any]
+
+_ERROR: Final[Schema] = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "string"},
+        "message": {"type": "string"},
+        "outcome": {"enum": ["not_sent", "rejected", "unknown"]},
+        "next_step": {"type": "string"},
+        "field": {"type": "string"},
+        "correlation_id": {"type": "string"},
+    },
+    "required": ["code", "message", "outcome", "next_step"],
+}
+_APPROVAL: Final[Schema] = {
+    "type": "object",
+    "properties": {
+        "summary": {"type": "string"},
+        "amount": {"type": ["string", "null"]},
+        "currency": {"type": ["string", "null"]},
+        "confirmation_code": {"type": "string"},
+        "expires_at": {"type": "string", "format": "date-time"},
+        "warning": {"type": "string"},
+    },
+    "required": ["summary", "amount", "currency", "confirmation_code", "expires_at", "warning"],
+}
+
+
+def of_arguments(model: type[BaseModel]) -> Schema:
+    """The schema of a model, without what a reader has no use for."""
+    schema = model.model_json_schema()
+    return _compact(schema, schema.pop("$defs", {}))
+
+
+def of_answer(results: list[Schema], *, approval: bool) -> Schema:
+    """The schema of a whole answer, of which exactly one shape is given."""
+    result: Schema = {"anyOf": results}
+    shapes: list[tuple[str, list[str], Schema]] = [
+        ("result", ["done"], result),
+        ("error", ["refused", "failed", "unknown"], _ERROR),
+    ]
+    if approval:
+        shapes.append(("approval", ["approval_needed"], _APPROVAL))
+    return {
+        "type": "object",
+        "properties": {
+            "status": {"enum": [status for _, statuses, _ in shapes for status in statuses]},
+            **{member: schema for member, _, schema in shapes},
+            "notes": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["status"],
+        "additionalProperties": False,
+        "oneOf": [
+            {"properties": {"status": {"enum": statuses}}, "required": [member]}
+            for member, statuses, _ in shapes
+        ],
+    }
+
+
+def _compact(schema: Schema, definitions: dict[str, Schema]) -> Schema:
+    if "$ref" in schema:
+        target = definitions[schema["$ref"].rpartition("/")[2]]
+        schema = {**target, **{name: part for name, part in schema.items() if name != "$ref"}}
+    if "allOf" in schema:  # a reference with a description beside it
+        (only,) = schema["allOf"]
+        schema = {**only, **{name: part for name, part in schema.items() if name != "allOf"}}
+        return _compact(schema, definitions)
+    kept = {
+        name: _compact(cast("Schema", part), definitions) if name == "items" else part
+        for name, part in schema.items()
+        if name != "title" and not (name == "default" and part is None)
+    }
+    if "properties" in kept:
+        properties = cast("dict[str, Schema]", kept["properties"])
+        kept["properties"] = {
+            name: _compact(part, definitions) for name, part in properties.items()
+        }
+    return kept

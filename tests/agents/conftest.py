@@ -1,0 +1,63 @@
+"""Fixtures: toolkits of both kinds, over clients of the local service."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from ferry_sdk import AsyncFerry, Ferry
+from ferry_sdk.agents import AsyncToolkit, Toolkit
+from tests.support.both import Waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk.sandbox import Sandbox
+
+
+class Checked:
+    """A toolkit whose every answer has to be what the tool's definition says."""
+
+    def __init__(self, toolkit: Any) -> None:
+        self.toolkit = toolkit
+        self._schemas = {one.name: one.output_schema for one in toolkit.definitions()}
+
+    def call(self, name: Any, *arguments: Any) -> Any:
+        answer = self.toolkit.call(name, *arguments)
+        json.dumps(answer, allow_nan=False)
+        if name in self._schemas:
+            jsonschema.validate(answer, self._schemas[name])
+        return answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.toolkit, name)
+
+    def __repr__(self) -> str:
+        return repr(self.toolkit)
+
+
+@pytest.fixture(params=["sync", "asyncio"])
+def toolkit_of(
+    request: pytest.FixtureRequest, ferry_sandbox: Sandbox
+) -> Iterator[Callable[..., Any]]:
+    """Makes toolkits with the face of a `Toolkit`: the test runs once with each kind."""
+    made: list[Any] = []
+    portal = request.getfixturevalue("asyncio_portal") if request.param == "asyncio" else None
+
+    def make(client: dict[str, Any] | None = None, **settings: Any) -> Any:
+        options = {"base_url": ferry_sandbox.base_url, "deadline": 2, **(client or {})}
+        token = options.pop("token", ferry_sandbox.token)
+        if portal is None:
+            ferry = Ferry(token, **options)
+            made.append(ferry)
+            return Checked(Toolkit(ferry, **settings))
+        later = AsyncFerry(token, **options)
+        made.append(Waiting(later, portal))
+        return Checked(Waiting(AsyncToolkit(later, **settings), portal))
+
+    yield make
+    for ferry in made:
+        ferry.close()

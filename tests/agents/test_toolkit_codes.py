@@ -1,0 +1,156 @@
+"""A code is for one write at one price, once, for five minutes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk.agents.approving import Codes
+from ferry_sdk.agents.refusals import RefusedError
+from tests.agents.agent import booked, desk_of, done, error, order, sailings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+
+
+def code_of(answer: dict[str, Any]) -> str:
+    assert answer["status"] == "approval_needed", answer
+    code: str = answer["approval"]["confirmation_code"]
+    return code
+
+
+@pytest.fixture
+def booking_id(toolkit_of: Callable[..., Any]) -> str:
+    made: str = booked(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
+    return made
+
+
+@pytest.fixture
+def toolkit(toolkit_of: Callable[..., Any], booking_id: str) -> Any:
+    """One that takes codes, and has shown the booking."""
+    made = toolkit_of(writes=True)
+    done(made.call("bookings_get", {"booking_id": booking_id}))
+    return made
+
+
+def test_an_invented_code(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str) -> None:
+    named = {"booking_id": booking_id}
+    code_of(toolkit.call("bookings_confirm", named))
+    for code in ("BBBBBBBBBB", "é", "yes"):
+        error(
+            toolkit.call("bookings_confirm", {**named, "confirmation_code": code}), "code_invalid"
+        )
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+
+
+def test_a_code_for_other_arguments(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+    first, second = sailings(toolkit)[:2]
+    code = code_of(toolkit.call("bookings_create", order(first)))
+    other = order(second, confirmation_code=code)
+    error(toolkit.call("bookings_create", other), "code_invalid")
+    again = order(first, confirmation_code=code)
+    error(toolkit.call("bookings_create", again), "code_invalid")  # it was used up
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+
+def test_a_code_for_another_traveller_at_the_same_price(
+    toolkit: Any, ferry_sandbox: Sandbox
+) -> None:
+    wanted = order(sailings(toolkit)[0])
+    code = code_of(toolkit.call("bookings_create", wanted))
+    other = [{**wanted["passengers"][0], "first_name": "Somebody"}]
+    changed = {**wanted, "passengers": other, "confirmation_code": code}
+    error(toolkit.call("bookings_create", changed), "code_invalid")
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+
+def test_a_code_for_another_tool(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str) -> None:
+    named = {"booking_id": booking_id}
+    code = code_of(toolkit.call("bookings_cancel", named))
+    error(toolkit.call("bookings_confirm", {**named, "confirmation_code": code}), "code_invalid")
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+
+
+def test_a_code_used_twice(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str) -> None:
+    named = {"booking_id": booking_id}
+    coded = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
+    ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=3600)
+    error(toolkit.call("bookings_confirm", coded), "rate_limited", status="failed")
+    error(toolkit.call("bookings_confirm", coded), "code_invalid")
+    assert ferry_sandbox.counters.effects_of("bookings.confirm") == ()
+
+
+def test_an_earlier_code_for_the_same(toolkit: Any, booking_id: str) -> None:
+    named = {"booking_id": booking_id}
+    first = code_of(toolkit.call("bookings_confirm", named))
+    second = code_of(toolkit.call("bookings_confirm", named))
+    error(toolkit.call("bookings_confirm", {**named, "confirmation_code": first}), "code_invalid")
+    done(toolkit.call("bookings_confirm", {**named, "confirmation_code": second}))
+
+
+@pytest.mark.parametrize(("seconds", "is_good"), [(299, True), (301, False)])
+def test_five_minutes(toolkit: Any, booking_id: str, seconds: int, is_good: bool) -> None:
+    desk = desk_of(toolkit)
+    desk.clock = lambda: 0.0
+    named = {"booking_id": booking_id}
+    coded = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
+    desk.clock = lambda: float(seconds)
+    answer = toolkit.call("bookings_confirm", coded)
+    if is_good:
+        done(answer)
+    else:
+        error(answer, "code_invalid")
+
+
+def test_an_approval_that_comes_too_late(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    def slowly(_: object) -> bool:
+        desk_of(toolkit).clock = lambda: 1e12
+        return True
+
+    toolkit = toolkit_of(writes=True, approve=slowly)
+    error(toolkit.call("bookings_create", order(sailings(toolkit)[0])), "approval_expired")
+    assert ferry_sandbox.counters.requests["bookings.create"] == 0
+
+
+def test_a_code_for_another_price(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+    wanted = order(sailings(toolkit)[0])
+    booking = done(
+        toolkit.call(
+            "bookings_create",
+            {**wanted, "confirmation_code": code_of(toolkit.call("bookings_create", wanted))},
+        )
+    )
+    named = {"booking_id": booking["booking_id"]}
+    confirm = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
+    confirmed = done(toolkit.call("bookings_confirm", confirm))
+    cancel = {"ticket_id": confirmed["ticket_id"]}
+    coded = {**cancel, "confirmation_code": code_of(toolkit.call("tickets_cancel", cancel))}
+    depart = done(toolkit.call("tickets_get", cancel))["availability"]["outward"]["journey"]
+    leaving = datetime.fromisoformat(depart["depart_at"])
+    ferry_sandbox.clock.travel_to(leaving - timedelta(hours=1))  # everything is kept by now
+    error(toolkit.call("tickets_cancel", coded), "code_invalid")
+    assert ferry_sandbox.counters.requests["tickets.cancel"] == 0
+
+
+def test_a_code_bars_the_way_back_after_many_others() -> None:
+    codes = Codes()
+    first = codes.issue("first", 10.0)
+    for number in range(1000):
+        codes.issue(str(number), 10.0)
+    with pytest.raises(RefusedError):
+        codes.use(first, "first", 0.0)
+
+
+def test_a_code_that_has_expired_is_gone() -> None:
+    codes = Codes()
+    code = codes.issue("it", 10.0)
+    with pytest.raises(RefusedError):
+        codes.use(code, "it", 10.0)
+    with pytest.raises(RefusedError):
+        codes.use(code, "it", 0.0)

@@ -1,0 +1,290 @@
+"""A write whose outcome is not known is not made again before somebody knows."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from ferry_sdk import AsyncFerry, Ferry, InvalidInputError
+from ferry_sdk.agents import AsyncToolkit, Toolkit
+from ferry_sdk.agents.deciding import READ_BACK
+from ferry_sdk.journal import Journal
+from tests.agents.agent import booked, done, error, order, query, sailings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.agents import AuditRecord
+    from ferry_sdk.hooks import ResponseEvent
+    from ferry_sdk.sandbox import Sandbox
+
+pytestmark = pytest.mark.usefixtures("read_back_once")
+NO_DEADLINE = {"deadline": None}
+
+
+def yes(_: object) -> bool:
+    return True
+
+
+@pytest.fixture
+def toolkit(toolkit_of: Callable[..., Any]) -> Any:
+    return toolkit_of(NO_DEADLINE, writes=True, approve=yes)
+
+
+@pytest.mark.parametrize("name", ["bookings_confirm", "bookings_cancel", "tickets_cancel"])
+def test_what_cannot_be_seen_is_not_sent_again(
+    toolkit: Any, ferry_sandbox: Sandbox, name: str
+) -> None:
+    named = {"booking_id": booked(toolkit)["booking_id"]}
+    if name == "tickets_cancel":
+        named = {"ticket_id": done(toolkit.call("bookings_confirm", named))["ticket_id"]}
+    operation = name.replace("_", ".", 1)
+    ferry_sandbox.faults.add("cut_before", operation)
+    lost = error(toolkit.call(name, named), "outcome_unknown", status="unknown")
+    (write,) = toolkit.unresolved
+    assert (write.tool, write.subject) == (name, named)
+    assert write.correlation_id == lost["correlation_id"]
+    again = error(toolkit.call(name, named), "outcome_unknown")
+    assert again["correlation_id"] == lost["correlation_id"]
+    assert ferry_sandbox.counters.requests[operation] == 1
+    toolkit.settle(lost["correlation_id"], happened=False)
+    assert toolkit.unresolved == ()
+    done(toolkit.call(name, named))
+
+
+def test_what_is_seen_later_is_done(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+    named = {"booking_id": booked(toolkit)["booking_id"]}
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    ferry_sandbox.faults.add("server_error", "bookings.get", times=None, after=2)
+    error(toolkit.call("bookings_confirm", named), "outcome_unknown", status="unknown")
+    ferry_sandbox.faults.clear()
+    answer = toolkit.call("bookings_confirm", named)
+    assert done(answer)["read_back"] is True
+    assert answer["notes"] == [READ_BACK]
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+    assert toolkit.unresolved == ()
+    error(toolkit.call("bookings_confirm", named), "already_done")
+
+
+def test_what_was_read_back_at_once_says_so(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+    named = {"booking_id": booked(toolkit)["booking_id"]}
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    assert toolkit.call("bookings_confirm", named)["notes"] == [READ_BACK]
+
+
+def test_cancelling_is_the_way_out_of_a_confirmation_in_doubt(
+    toolkit: Any, ferry_sandbox: Sandbox
+) -> None:
+    named = {"booking_id": booked(toolkit)["booking_id"]}
+    ferry_sandbox.faults.add("cut_before", "bookings.confirm")
+    error(toolkit.call("bookings_confirm", named), "outcome_unknown", status="unknown")
+    done(toolkit.call("bookings_cancel", named))
+
+
+def test_a_person_settles_a_booking_that_may_have_been_made(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    price = Decimal(sailings(toolkit_of())[0]["tariffs"][0]["amount"])
+    toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": str(price * 3 / 2)})
+    first, second = (order(one) for one in sailings(toolkit)[:2])
+    ferry_sandbox.faults.add("cut_before", "bookings.create")
+    lost = error(toolkit.call("bookings_create", first), "outcome_unknown", status="unknown")
+    error(toolkit.call("bookings_create", second), "spend_limit")  # it may have been spent
+    toolkit.settle(lost["correlation_id"], happened=False)
+    done(toolkit.call("bookings_create", first))
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    rich = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": str(price)})
+    third = order(sailings(rich)[0])
+    lost = error(rich.call("bookings_create", third), "outcome_unknown", status="unknown")
+    rich.settle(lost["correlation_id"], happened=True)
+    assert error(rich.call("bookings_create", third), "already_done")["result"] is None
+    made = {"booking_id": ferry_sandbox.counters.effects[-1].subject}  # as the person was told
+    done(rich.call("bookings_get", made))
+    done(rich.call("bookings_confirm", made))
+    with pytest.raises(InvalidInputError, match="correlation_id"):
+        rich.settle(lost["correlation_id"], happened=True)
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "outcome"),
+    [
+        ({"kind": "rate_limited", "retry_after": 3600}, "rate_limited", "rejected"),
+        ({"kind": "unauthorized"}, "unauthorized", "rejected"),
+        ({"kind": "server_error"}, "server_error", "unknown"),
+        ({"kind": "cut_before"}, "connection_failed", "unknown"),
+        ({"kind": "html_page"}, "unexpected_response", "unknown"),
+    ],
+)
+def test_a_read_that_fails_changes_nothing(
+    toolkit_of: Callable[..., Any],
+    ferry_sandbox: Sandbox,
+    fault: dict[str, Any],
+    code: str,
+    outcome: str,
+) -> None:
+    toolkit = toolkit_of({"max_retries": 0})
+    ferry_sandbox.faults.add(operation="catalogue.ports", **fault)
+    failed = error(toolkit.call("catalogue_ports"), code, status="failed")
+    assert failed["outcome"] == outcome
+    assert failed["correlation_id"]
+    assert failed.get("retry_after") == fault.get("retry_after")
+    assert toolkit.unresolved == ()
+
+
+def test_a_closed_client_is_an_error_as_data(ferry_sandbox: Sandbox) -> None:
+    ferry = Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    toolkit = Toolkit(ferry)
+    done(toolkit.call("catalogue_ports"))
+    ferry.close()
+    error(toolkit.call("catalogue_ports"), "configuration_error", status="failed")
+
+
+def test_a_refused_write_may_be_made_again_and_costs_nothing(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
+    toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": price})
+    wanted = order(sailings(toolkit)[0])
+    ferry_sandbox.faults.add("unauthorized", "bookings.create", status=403)
+    failed = error(toolkit.call("bookings_create", wanted), "forbidden", status="failed")
+    assert failed["outcome"] == "rejected"
+    done(toolkit.call("bookings_create", wanted))
+
+
+def test_another_price_is_said_aloud_and_counted(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
+    toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": price})
+    ferry_sandbox.faults.add("price_change", "bookings.create", factor=1.5)
+    answer = toolkit.call("bookings_create", order(sailings(toolkit)[0]))
+    booking = done(answer)
+    (note,) = answer["notes"]
+    assert price in note
+    assert booking["total_price"] in note
+    refused = toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]})
+    assert error(refused, "spend_limit")["limit"] == price
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+
+
+def test_a_booking_of_its_own_is_counted_once_and_anothers_in_full(
+    toolkit_of: Callable[..., Any],
+) -> None:
+    other = booked(toolkit_of(writes=True, approve=yes), which=1)
+    price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
+    toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": price})
+    booking = booked(toolkit)
+    done(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
+    done(toolkit.call("bookings_get", {"booking_id": other["booking_id"]}))
+    error(toolkit.call("bookings_confirm", {"booking_id": other["booking_id"]}), "spend_limit")
+
+
+def test_a_failure_that_is_nobodys_in_a_write_is_a_doubt(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    broken: list[bool] = []
+
+    def token() -> str:
+        if broken:
+            raise RuntimeError("Marguerite's vault is shut")
+        return ferry_sandbox.token
+
+    toolkit = toolkit_of(
+        {"token": token}, writes=True, approve=lambda _: broken.append(True) is None
+    )
+    wanted = order(sailings(toolkit)[0])
+    ferry_sandbox.faults.add("unauthorized", times=2)  # then the token is asked for again
+    error(toolkit.call("bookings_create", wanted), "outcome_unknown", status="unknown")
+    assert len(toolkit.unresolved) == 1
+    answer = toolkit.call("catalogue_ports")
+    error(answer, "internal_error", status="failed")
+    assert "Marguerite" not in str(answer)
+
+
+def test_a_write_that_a_journal_has_in_doubt_is_not_sent(
+    ferry_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    with (
+        Journal(f"sqlite:///{tmp_path / 'ferry.db'}") as journal,
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
+    ):
+        before, after = (Toolkit(ferry, writes=True, approve=yes) for _ in range(2))
+        booking_id = booked(before)["booking_id"]
+        done(after.call("bookings_get", {"booking_id": booking_id}))
+        ferry_sandbox.faults.add("cut_before", "bookings.confirm")
+        named = {"booking_id": booking_id}
+        lost = error(before.call("bookings_confirm", named), "outcome_unknown", status="unknown")
+        twin = error(after.call("bookings_confirm", named), "outcome_unknown", status="failed")
+    assert twin["outcome"] == "not_sent"
+    assert twin["correlation_id"] == lost["correlation_id"]
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+
+
+def test_an_interrupted_write_is_a_doubt(ferry_sandbox: Sandbox) -> None:
+    def interrupt(event: ResponseEvent) -> None:
+        if event.request.call.operation == "bookings.create":
+            raise KeyboardInterrupt
+
+    records: list[AuditRecord] = []
+    with Ferry(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        event_hooks={"response": [interrupt]},
+    ) as ferry:
+        toolkit = Toolkit(ferry, writes=True, approve=yes, audit=records.append)
+        wanted = order(sailings(toolkit)[0])
+        with pytest.raises(KeyboardInterrupt):
+            toolkit.call("bookings_create", wanted)
+        record = records[-1]
+        assert (record.status, record.code, record.outcome) == ("unknown", "interrupted", "unknown")
+        assert [one.correlation_id for one in toolkit.unresolved] == [record.correlation_id]
+        error(toolkit.call("bookings_create", wanted), "outcome_unknown")
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+
+def test_a_cancelled_write_is_a_doubt(
+    ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal, trio_portal: BlockingPortal
+) -> None:
+    async def travel() -> None:
+        records: list[AuditRecord] = []
+
+        async def agree(_: object) -> bool:
+            await anyio.lowlevel.checkpoint()
+            return True
+
+        async def audit(record: AuditRecord) -> None:
+            await anyio.lowlevel.checkpoint()
+            records.append(record)
+
+        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+            toolkit = AsyncToolkit(ferry, writes=True, approve=agree, audit=audit)
+            journeys = await toolkit.call("catalogue_journeys")
+            search = query(_Listed(journeys))
+            found = await toolkit.call("availability_search", search)
+            wanted = order(found["result"]["items"][0])  # type: ignore[index,call-overload]  # JSON
+            before = ferry_sandbox.counters.requests["bookings.create"]
+            ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=5)
+            with anyio.move_on_after(0.5) as scope:
+                await toolkit.call("bookings_create", wanted)
+            assert scope.cancelled_caught
+            assert (records[-1].code, records[-1].outcome) == ("interrupted", "unknown")
+            assert len(toolkit.unresolved) == 1
+            error(await toolkit.call("bookings_create", wanted), "outcome_unknown")
+            assert ferry_sandbox.counters.requests["bookings.create"] == before + 1
+
+    asyncio_portal.call(travel)
+    trio_portal.call(travel)
+
+
+class _Listed:
+    """A toolkit that has listed the journeys."""
+
+    def __init__(self, journeys: Any) -> None:
+        self.call = lambda _: journeys

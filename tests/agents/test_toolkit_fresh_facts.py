@@ -1,0 +1,81 @@
+"""What changes while somebody is asked is seen before anything is done."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.agents.agent import booked, done, error, order, sailings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+
+
+@pytest.mark.parametrize("name", ["bookings_cancel", "tickets_cancel"])
+def test_a_penalty_that_rises_while_somebody_is_asked(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, name: str
+) -> None:
+    def slowly(request: Any) -> bool:
+        if request.tool == name:
+            ferry_sandbox.clock.travel_to(leaving - timedelta(minutes=30))
+        return True
+
+    toolkit = toolkit_of(writes=True, approve=slowly)
+    sailing = sailings(toolkit)[0]
+    leaving = datetime.fromisoformat(sailing["depart_at"])
+    flexible = {**order(sailing)["availabilities"][0], "tariff_id": f"{sailing['id']}.FLEX"}
+    booking = done(toolkit.call("bookings_create", order(sailing, availabilities=[flexible])))
+    confirmed = done(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
+    named = {key: confirmed[key] for key in ("booking_id", "ticket_id") if key[:4] == name[:4]}
+    refused = toolkit.call(name, named)
+    assert error(refused, "penalty_exceeded", status="failed")["outcome"] == "not_sent"
+    assert ferry_sandbox.counters.requests[name.replace("_", ".")] == 0
+
+
+def test_a_total_that_changes_while_somebody_is_asked(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    def slowly(request: Any) -> bool:
+        if request.tool == "bookings_confirm":
+            (ticket,) = ferry_sandbox.service._sales._bookings[booking_id].tickets
+            ticket.reprice(Decimal(2), Decimal(0))
+        return True
+
+    toolkit = toolkit_of(writes=True, approve=slowly)
+    booking_id = booked(toolkit)["booking_id"]
+    refused = toolkit.call("bookings_confirm", {"booking_id": booking_id})
+    assert error(refused, "price_changed", status="failed")["outcome"] == "not_sent"
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+
+
+def test_a_read_that_belongs_to_a_write_fails(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    toolkit = toolkit_of({"max_retries": 0}, writes=True, approve=lambda _: True)
+    named = {"booking_id": booked(toolkit)["booking_id"]}
+    ferry_sandbox.faults.add("cut_before", "bookings.get")
+    refused = toolkit.call("bookings_confirm", named)
+    assert error(refused, "connection_failed", status="failed")["outcome"] == "not_sent"
+    done(toolkit.call("bookings_confirm", named))
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_what_was_not_done_is_given_back_to_the_limit(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, is_refused: bool
+) -> None:
+    found = sailings(toolkit_of())[:2]
+    price = max((one["tariffs"][0]["amount"] for one in found), key=Decimal)
+    saying = iter([is_refused, True])
+    toolkit = toolkit_of(writes=True, approve=lambda _: next(saying), spend_limit={"EUR": price})
+    first, second = sailings(toolkit)[:2]
+    if is_refused:
+        ferry_sandbox.faults.add("unauthorized", "bookings.create", status=403)
+        error(toolkit.call("bookings_create", order(first)), "forbidden", status="failed")
+    else:
+        error(toolkit.call("bookings_create", order(first)), "declined")
+    done(toolkit.call("bookings_create", order(second)))

@@ -1,0 +1,187 @@
+"""A scripted agent travels: by a person who is asked, and by codes."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
+from ferry_sdk.agents import AsyncToolkit, Toolkit
+from tests.agents.agent import booked, done, error, order, sailings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.agents import ApprovalRequest, AuditRecord
+    from ferry_sdk.sandbox import Sandbox
+
+DONE = ["bookings.create", "bookings.confirm", "bookings.cancel"]
+
+
+def test_an_agent_books_and_cancels_what_a_person_agrees_to(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    asked: list[ApprovalRequest] = []
+    records: list[AuditRecord] = []
+    toolkit = toolkit_of(
+        writes=True,
+        approve=lambda request: asked.append(request) is None,
+        spend_limit={"EUR": 1000},
+        penalty_limit={"EUR": "500.00"},
+        audit=records.append,
+    )
+    booking = booked(toolkit)
+    confirmed = done(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
+    read = done(toolkit.call("bookings_get", {"booking_id": booking["booking_id"]}))
+    fee = done(toolkit.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    done(toolkit.call("tickets_get", {"ticket_id": confirmed["ticket_id"]}))
+    cancelled = done(toolkit.call("bookings_cancel", {"booking_id": booking["booking_id"]}))
+    assert read["stage"] == "ticketed"
+    assert cancelled["refund_amount"] == fee["refund_amount"]
+    assert [one.operation for one in ferry_sandbox.counters.effects] == DONE
+    assert [one.tool for one in asked] == ["bookings_create", "bookings_confirm", "bookings_cancel"]
+    create, confirm, cancel = asked
+    assert (create.amount, create.currency) == (Decimal(booking["total_price"]), "EUR")
+    assert "Tarifa" in create.summary
+    assert '"Ticket"' in create.summary
+    assert "1 traveller" in create.summary
+    assert create.travellers == ('"Marguerite Okonkwo"',)
+    assert confirm.subject == {"booking_id": booking["booking_id"]}
+    assert booking["booking_reference"] in confirm.summary
+    assert cancel.amount == Decimal(fee["penalty_amount"])
+    assert [one.status for one in records] == ["done"] * 8
+    write = records[2]
+    assert (write.tool, write.approval, write.outcome) == ("bookings_create", "callback", "done")
+    assert (write.amount, write.currency) == (create.amount, "EUR")
+    assert set(write.subject) == {"availability_id_1"}
+    assert toolkit.unresolved == ()
+
+
+def test_an_agent_books_and_cancels_by_codes(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    records: list[AuditRecord] = []
+    toolkit = toolkit_of(writes=True, audit=records.append)
+
+    def agreed(name: str, arguments: dict[str, Any]) -> Any:
+        before = len(ferry_sandbox.counters.effects)
+        needed = toolkit.call(name, arguments)
+        assert needed["status"] == "approval_needed"
+        assert len(ferry_sandbox.counters.effects) == before
+        code = needed["approval"]["confirmation_code"]
+        return done(toolkit.call(name, json.dumps({**arguments, "confirmation_code": code})))
+
+    booking = agreed("bookings_create", order(sailings(toolkit)[0]))
+    named = {"booking_id": booking["booking_id"]}
+    confirmed = agreed("bookings_confirm", {**named, "expect_total": booking["total_price"]})
+    agreed("tickets_cancel", {"ticket_id": confirmed["ticket_id"], "max_penalty": "500"})
+    assert [one.operation for one in ferry_sandbox.counters.effects] == [
+        "bookings.create",
+        "bookings.confirm",
+        "tickets.cancel",
+    ]
+    writes = [one for one in records if one.approval]
+    assert [(one.status, one.approval) for one in writes] == [
+        ("approval_needed", "code"),
+        ("done", "code"),
+    ] * 3
+
+
+def test_a_booking_of_somebody_elses_is_read_first_then_changed(
+    toolkit_of: Callable[..., Any],
+) -> None:
+    booking_id = booked(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
+    other = toolkit_of(writes=True, approve=lambda _: True)
+    refused = error(other.call("bookings_confirm", {"booking_id": booking_id}), "unseen_id")
+    assert "bookings_get" in refused["next_step"]
+    done(other.call("bookings_get", {"booking_id": booking_id}))
+    done(other.call("bookings_confirm", {"booking_id": booking_id}))
+
+
+def test_by_itself_a_toolkit_only_reads(toolkit_of: Callable[..., Any]) -> None:
+    writing = toolkit_of(writes=True)
+    names = {one.name for one in toolkit_of().definitions()}
+    assert {one.name for one in writing.definitions()} - names == {
+        "bookings_create",
+        "bookings_confirm",
+        "bookings_cancel",
+        "tickets_cancel",
+    }
+    viewed = toolkit_of({"read_only": True}, writes=True)
+    assert {one.name for one in viewed.definitions()} == names
+    assert all("mark_paid" not in one.name for one in writing.definitions())
+
+
+def test_codes_are_an_argument_only_where_they_are_taken(toolkit_of: Callable[..., Any]) -> None:
+    def taking(toolkit: Any) -> set[str]:
+        return {
+            one.name
+            for one in toolkit.definitions()
+            if "confirmation_code" in one.input_schema["properties"]
+        }
+
+    assert taking(toolkit_of(writes=True, approve=lambda _: True)) == set()
+    assert len(taking(toolkit_of(writes=True))) == 4
+
+
+def test_what_models_are_given(toolkit_of: Callable[..., Any]) -> None:
+    toolkit = toolkit_of()
+    names = [one.name for one in toolkit.definitions()]
+    assert [one["name"] for one in toolkit.openai()] == names
+    assert [one["function"]["name"] for one in toolkit.openai("chat")] == names
+    assert [one["name"] for one in toolkit.anthropic()] == names
+    json.dumps([toolkit.openai(), toolkit.anthropic()])
+
+
+def test_a_preview_shows_what_would_be_asked_and_changes_nothing(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    records: list[AuditRecord] = []
+    toolkit = toolkit_of(writes=True, audit=records.append)
+    wanted = order(sailings(toolkit)[0])
+    seen = len(records)
+    request = toolkit.preview("bookings_create", wanted)
+    assert request.tool == "bookings_create"
+    assert len(records) == seen
+    assert ferry_sandbox.counters.effects == ()
+    refused = toolkit.perform("bookings_create", wanted, approve=lambda _: False)
+    error(refused, "declined")
+    coded = {**wanted, "confirmation_code": "BBBBBBBBBB"}
+    refused = toolkit.perform("bookings_create", coded, approve=lambda _: True)
+    assert error(refused, "invalid_arguments")["field"] == "confirmation_code"
+    done(toolkit.perform("bookings_create", wanted, approve=lambda one: one.amount > 0))
+    error(toolkit.preview("bookings_create", wanted), "already_done")
+    error(toolkit.preview("bookings_get", {"booking_id": "b"}), "invalid_arguments")
+    assert len(records) == seen + 5
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"spend_limit": {"eur": 5}},
+        {"spend_limit": {"EUR": 5.0}},
+        {"penalty_limit": {"EUR": -1}},
+    ],
+)
+def test_a_setting_that_cannot_work_is_named(
+    toolkit_of: Callable[..., Any], settings: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigurationError, match=next(iter(settings))):
+        toolkit_of(writes=True, **settings)
+
+
+def test_a_toolkit_takes_a_client_of_its_own_kind(ferry_sandbox: Sandbox) -> None:
+    async def approve(_: object) -> bool:
+        return True
+
+    async_ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        with pytest.raises(ConfigurationError, match="AsyncToolkit takes"):
+            Toolkit(async_ferry)  # type: ignore[arg-type]  # what is tried
+        with pytest.raises(ConfigurationError, match="Toolkit takes"):
+            AsyncToolkit(ferry)  # type: ignore[arg-type]  # what is tried
+        with pytest.raises(ConfigurationError, match="approve"):
+            Toolkit(ferry, approve=approve)  # type: ignore[arg-type]  # what is tried

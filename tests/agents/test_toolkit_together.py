@@ -1,0 +1,69 @@
+"""Threads and tasks share a toolkit: a write is made once, and no two pass one limit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from tests.agents.agent import booked, order, sailings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+
+MANY = 6
+
+
+def together(toolkit: Any, name: str, orders: list[dict[str, Any]]) -> Counter[str]:
+    """What becomes of calls at the same time."""
+    with ThreadPoolExecutor(len(orders)) as pool:
+        answers = list(pool.map(lambda one: toolkit.call(name, one), orders))
+    return Counter(
+        answer["error"]["code"] if "error" in answer else answer["status"] for answer in answers
+    )
+
+
+def test_the_same_booking_at_once(toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox) -> None:
+    asked: list[object] = []
+    toolkit = toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)
+    wanted = order(sailings(toolkit)[0])
+    ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.3)
+    codes = together(toolkit, "bookings_create", [wanted] * MANY)
+    assert codes["done"] == 1
+    assert codes["under_way"] + codes["already_done"] == MANY - 1
+    assert len(asked) == 1
+    assert len(ferry_sandbox.counters.effects) == 1
+
+
+def test_several_bookings_under_one_limit(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    found = sailings(toolkit_of())
+    price = float(found[0]["tariffs"][0]["amount"])
+    limit = f"{price * 1.9:.2f}"
+    toolkit = toolkit_of(writes=True, approve=lambda _: True, spend_limit={"EUR": limit})
+    orders = [order(one) for one in sailings(toolkit)]
+    assert len(orders) > 1
+    ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.2, times=None)
+    codes = together(toolkit, "bookings_create", orders)
+    assert codes["done"] == 1
+    assert codes["spend_limit"] == len(orders) - 1
+    assert len(ferry_sandbox.counters.effects) == 1
+
+
+def test_a_confirmation_and_a_cancellation_of_one_booking(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    toolkit = toolkit_of(writes=True, approve=lambda _: True)
+    named = {"booking_id": booked(toolkit)["booking_id"]}
+    ferry_sandbox.faults.add("delay_before", "bookings.*", seconds=0.3, times=2)
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(
+            pool.map(
+                lambda name: toolkit.call(name, named), ["bookings_confirm", "bookings_cancel"]
+            )
+        )
+    codes = sorted(one.get("error", {}).get("code", one["status"]) for one in answers)
+    assert codes == ["done", "under_way"]

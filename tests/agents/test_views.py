@@ -1,0 +1,306 @@
+"""What an agent is shown: by its own schema, short by default, and nothing of a traveller."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, FormatChecker
+
+from ferry_sdk import Booking, Ferry, Records, Ticket, Unreadable
+from ferry_sdk.agents.toolkit import Toolkit
+from ferry_sdk.agents.tools import TOOLS
+from ferry_sdk.agents.views import SHORT, money, schema_of, shown
+from ferry_sdk.models.base import Model
+from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.tickets import Voucher
+from tests.support import samples, summer
+
+TRAVELLER = {
+    "type": "Adult",
+    "first_name": "Marguerite",
+    "last_name": "Okonkwo",
+    "gender": "Female",
+    "age": 34,
+    "birth_date": "1992-03-04",
+    "nationality": "FR",
+    "doc_type": "Passport",
+    "doc_number": "X99-7788",
+    "doc_expiration": "2031-01-02",
+    "email": "mo@example.org",
+}
+CONTACT = {"name": "Marguerite Okonkwo", "email": "mo@example.org", "phone": "612345678"}
+PERSONAL = ("Marguerite", "Okonkwo", "1992-03-04", "X99-7788", "mo@example.org", "612345678")
+
+
+@pytest.fixture
+def ferry(ferry_sandbox):
+    """A client of the local service in a summer that stands still."""
+    summer.stopped(ferry_sandbox)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as client:
+        yield client
+
+
+@pytest.fixture
+def seen(ferry):
+    """Calls a tool, and gives both views of its result; each is held against the tool's schema."""
+
+    def call(name, **arguments):
+        tool = TOOLS[name]
+        schema = tool.definition(approval=True).output_schema
+        checker = Draft202012Validator(schema, format_checker=FormatChecker())
+        result = tool.call(ferry)(**tool.read(json.dumps(arguments)).values)
+        views = [tool.shown(result, detail) for detail in ("short", "full")]
+        for view in views:
+            checker.validate(json.loads(json.dumps({"status": "done", "result": view})))
+        return views
+
+    return call
+
+
+def wanted(back=False):
+    arguments = summer.search(back=back)
+    return {
+        **arguments,
+        **{name: str(arguments[name]) for name in ("out_at", "ret_at") if name in arguments},
+    }
+
+
+def booked(seen):
+    short, _ = seen("availability_search", **wanted(back=True))
+    firsts = {one["direction"]: one for one in reversed(short["items"])}
+    choices = [
+        {
+            "availability_id": one["id"],
+            "tariff_id": next(
+                tariff["id"]
+                for tariff in one["tariffs"]
+                if tariff["type"] == "Ticket" and not tariff["roundtrip_locked"]
+            ),
+            "place_id": one["places"][0]["id"],
+        }
+        for one in firsts.values()
+    ]
+    return seen("bookings_create", availabilities=choices, passengers=[TRAVELLER], contact=CONTACT)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "catalogue_ports",
+        "catalogue_journeys",
+        "catalogue_vehicle_brands",
+        "catalogue_vehicle_types",
+        "mcp_companies",
+    ],
+)
+def test_a_catalogue_is_shown_as_its_schema_says(seen, name):
+    short, full = seen(name)
+    assert short["count"] == full["count"] == len(short["items"]) > 1
+    assert short["unreadable"] == 0
+    assert short["items"][0].items() <= full["items"][0].items()
+
+
+def test_a_trip_is_booked_and_cancelled_by_what_short_views_show(seen):
+    """Every tool with a subject, each answer as its schema says; short ones name no traveller."""
+    search, whole = seen("availability_search", **wanted())
+    assert len(json.dumps(search)) < len(json.dumps(whole)) / 2
+    departures, _ = seen("catalogue_departures", provider_id=search["items"][0]["provider"]["id"])
+    created, _ = booked(seen)
+    booking_id = created["booking_id"]
+    assert created["next_actions"][0]["tool"] == "bookings_confirm"
+    before, _ = seen("bookings_get", booking_id=booking_id)
+    fee, _ = seen("bookings_cancel_fee", id=booking_id)
+    confirmed, _ = seen(
+        "bookings_confirm", booking_id=booking_id, expect_total=created["total_price"]
+    )
+    booking, full = seen("bookings_get", booking_id=booking_id)
+    ticket, full_ticket = seen("tickets_get", ticket_id=confirmed["ticket_id"])
+    voucher, _ = seen("tickets_pdf", ticket_id=confirmed["ticket_id"])
+    cancelled, _ = seen("tickets_cancel", ticket_id=confirmed["ticket_id"], max_penalty="999")
+    refunded, _ = seen("bookings_cancel", booking_id=booking_id)
+
+    assert departures["items"]
+    assert before["stage"] == "payment_due"
+    assert booking["stage"] == "ticketed"
+    assert len(booking["tickets"]) == 2
+    assert ("Cancel", "bookings_cancel") in [
+        (one["name"], one.get("tool")) for one in booking["next_actions"]
+    ]
+    assert cancelled["previewed"]["currency"] == fee["currency"] == "EUR"
+    assert Decimal(refunded["refund_amount"]) >= 0
+    assert voucher == {"url": None}
+    assert (
+        datetime.fromisoformat(
+            ticket["availability"]["outward"]["journey"]["depart_at"]
+        ).utcoffset()
+        is not None
+    )
+    short = json.dumps(
+        [search, created, before, fee, confirmed, booking, ticket, cancelled, refunded, voucher],
+        ensure_ascii=False,
+    )
+    assert not [word for word in PERSONAL if word in short]
+    for one in (full["tickets"][0], full_ticket):
+        assert one["passengers"][0]["last_name"] == "Okonkwo"
+        assert "qr_code" not in one
+
+
+def test_a_list_is_cut_down_to_the_records_asked_for(ferry):
+    tool = TOOLS["catalogue_ports"]
+    ports = tool.call(ferry)()
+    assert tool.shown(ports, "short", "MARSEILLE")["items"] == [
+        {"code": "FRMRS", "name": "Marseille", "country": "France"}
+    ]
+    assert tool.shown(ports, "short", "no such port") == {"items": [], "count": 0, "unreadable": 0}
+    assert tool.shown(ports, "full", "country")["count"] == 0
+
+
+def test_a_toolkit_hands_on_which_records_are_asked_for(ferry):
+    answer = Toolkit(ferry).call("catalogue_ports", {"contains": "marseille"})
+    assert [one["code"] for one in answer["result"]["items"]] == ["FRMRS"]
+
+
+def test_what_could_not_be_read_is_counted_and_not_shown():
+    records = Records(
+        [Port(code="a", name="b", country="c")], [Unreadable(1, "name", "x", {"s": 1})]
+    )
+    assert shown(records, "full") == {
+        "items": [{"code": "a", "name": "b", "country": "c"}],
+        "count": 1,
+        "unreadable": 1,
+    }
+
+
+def test_every_record_that_a_tool_shows_has_its_short_view_of_fields_it_has():
+    for tool in TOOLS.values():
+        tool.definition(approval=False)
+    for model, names in SHORT.items():
+        assert issubclass(model, Model)
+        for name in names:
+            assert name in model.model_fields or hasattr(model, name)
+
+
+def test_a_short_view_has_no_field_that_the_repr_hides():
+    for model, names in SHORT.items():
+        assert all(model.model_fields[name].repr for name in names if name in model.model_fields)
+
+
+def test_what_the_service_says_beyond_its_interface_is_not_shown():
+    ticket = Ticket.model_validate({**samples.TICKET, "mood": "secret-9"})
+    assert "secret-9" not in json.dumps(shown(ticket, "full"))
+
+
+def test_texts_of_the_service_are_shown_in_one_line_and_not_for_ever():
+    evil = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 500
+    port = Port(code=evil, name=evil, country="c")
+    short = shown(port, "short")["name"]
+    full = shown(port, "full")["name"]
+    assert short.startswith("IGNORE ALL[31m x")
+    assert len(short) == 200
+    assert short.endswith("…")
+    assert len(full) > 500
+    assert full.isprintable()
+
+
+def test_names_that_the_service_gives_are_cleaned_like_its_texts():
+    evil = "Pay\n\u202eNOW"
+    wire = {
+        **samples.BOOKING,
+        "journey_details": {evil: {evil: evil}},
+        "possible_actions": {evil: {"type": "optional", "timeLimit": evil}},
+    }
+    view = shown(Booking.model_validate(wire), "full")
+    assert view["journey_details"] == {"Pay NOW": {"Pay NOW": "Pay NOW"}}
+    assert view["next_actions"] == [
+        {"name": "Pay NOW", "mandatory": False, "time_limit": "Pay NOW"}
+    ]
+
+
+def test_an_address_or_an_id_is_never_cut():
+    url = "https://example.org/" + "v" * 300
+    assert shown(Voucher(url=url), "short") == {"url": url}
+
+
+def test_an_action_that_no_tool_does_names_none():
+    wire = {
+        **samples.BOOKING,
+        "possible_actions": {
+            "Retry": {"type": "optional", "timeLimit": "soon", "requestedItems": {"a": [1]}},
+            "Pay": {"type": "mandatory", "timeLimit": "2026-07-01T10:00:00+02:00"},
+        },
+    }
+    booking = Booking.model_validate(wire)
+    actions = [
+        {
+            "name": "Pay",
+            "mandatory": True,
+            "time_limit": "2026-07-01T10:00:00+02:00",
+            "tool": "bookings_confirm",
+        },
+        {"name": "Retry", "mandatory": False, "time_limit": "soon"},
+    ]
+    for detail in ("short", "full"):
+        view = shown(booking, detail)
+        assert view["next_actions"] == actions
+        Draft202012Validator(schema_of(Booking, detail)).validate(view)
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("49.9", "49.90"),
+        ("49.90", "49.90"),
+        ("25", "25.00"),
+        ("0.125", "0.125"),
+        ("1E+3", "1000.00"),
+        ("-3.5", "-3.50"),
+        ("1234567890123456789012345678901.5", "1234567890123456789012345678901.50"),
+    ],
+)
+def test_money_is_exact(amount, text):
+    assert money(Decimal(amount)) == text
+    assert Decimal(money(Decimal(amount))) == Decimal(amount)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(anything=json_values, text=st.text())
+@settings(deadline=None, max_examples=100)
+def test_whatever_an_interface_leaves_open_is_shown_by_the_schema(anything, text):
+    wire = {
+        **samples.BOOKING,
+        "journey_details": {text: anything},
+        "expire_at": text,
+        "stage": text,
+        "status": text,
+    }
+    booking = Booking.model_validate(wire)
+    for detail in ("short", "full"):
+        view = json.loads(json.dumps(shown(booking, detail), allow_nan=False))
+        Draft202012Validator(schema_of(Booking, detail)).validate(view)
+
+
+def test_what_is_nested_without_end_is_shown_to_a_depth():
+    deep = []
+    for _ in range(5_000):
+        deep = [deep]
+    booking = Booking.model_construct(
+        **{**vars(Booking.model_validate(samples.BOOKING)), "journey_details": {"deep": deep}}
+    )
+    assert len(json.dumps(shown(booking, "full"))) < 5_000
+
+
+def test_the_short_view_is_the_first_of_a_result():
+    for tool in TOOLS.values():
+        result = tool.definition(approval=False).output_schema["properties"]["result"]
+        assert len(json.dumps(result["anyOf"][0])) <= len(json.dumps(result["anyOf"][1]))
