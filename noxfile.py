@@ -14,7 +14,7 @@ import nox
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 VERSIONS = ("lowest", "newest")
-TESTED = ("-e", ".[aiohttp,journal,notebook,otel,postgresql,sandbox]")
+TESTED = ("-e", ".[aiohttp,cli,journal,notebook,otel,postgresql,sandbox]")
 PYTEST = ("python", "-m", "pytest", "-n", "auto", "--maxprocesses", "4", "--dist", "worksteal")
 SHOWN = {"aiohttp", "anyio", "httpcore", "httpx", "httpx2", "pydantic", "sqlalchemy", "tenacity"}
 

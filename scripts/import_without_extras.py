@@ -21,13 +21,16 @@ EXTRAS = (
     "opentelemetry",
     "psycopg",
     "pytest",
+    "rich",
     "segno",
     "sqlalchemy",
     "starlette",
+    "typer",
     "uvicorn",
 )
 WINGS = (
     "ferry_sdk.__main__",
+    "ferry_sdk.cli",
     "ferry_sdk.demo",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import pkgutil
+import subprocess
 import sys
 from importlib import import_module
 from importlib.metadata import metadata
@@ -39,12 +40,31 @@ def benchmarks() -> None:
         import_module(peer)
 
 
+def cli() -> None:
+    """Run the command line, as far as it goes without a service."""
+    import_all("ferry_sdk.cli")
+    command = [sys.executable, "-I", "-m", "ferry_sdk", "--help"]
+    if "search" not in subprocess.run(command, check=True, capture_output=True, text=True).stdout:  # noqa: S603 -- this interpreter
+        sys.exit("The command line does not show its commands.")
+
+
 def journal() -> None:
     """Keep a journal in a file."""
     import_all("ferry_sdk.journal")
     opened = import_module("ferry_sdk.journal").Journal
     with TemporaryDirectory() as folder, opened(f"sqlite:///{folder}/ferry.db") as kept:
         kept.unresolved()
+
+
+def notebook() -> None:
+    """Make a frame."""
+    import_all("ferry_sdk.notebook")
+    import_module("ferry_sdk.models").Records().to_frame()
+
+
+def otel() -> None:
+    """Make the hooks that make spans."""
+    import_module("ferry_sdk.otel").event_hooks()
 
 
 def postgresql() -> None:
@@ -68,7 +88,10 @@ def sandbox() -> None:
 USES = {
     "aiohttp": lambda: asyncio.run(aiohttp()),
     "benchmarks": benchmarks,
+    "cli": cli,
     "journal": journal,
+    "notebook": notebook,
+    "otel": otel,
     "postgresql": postgresql,
     "sandbox": sandbox,
 }

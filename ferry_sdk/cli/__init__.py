@@ -1,0 +1,1 @@
+"""The command line, `ferry`: one command or family of commands a module."""

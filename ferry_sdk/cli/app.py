@@ -1,0 +1,72 @@
+"""The app: every command with its name, and how it tells of failures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from ferry_sdk._version import __version__
+
+from .agents import mcp
+from .booking import book
+from .changing import cancel, confirm
+from .doctor import doctor
+from .failing import told
+from .local import demo, sandbox
+from .ports import ports
+from .searching import search
+from .showing import show
+from .vouchers import voucher
+
+COMMANDS: tuple[Callable[..., None], ...] = (
+    search,
+    book,
+    show,
+    confirm,
+    cancel,
+    voucher,
+    ports,
+    doctor,
+    sandbox,
+    demo,
+    mcp,
+)
+app: typer.Typer = typer.Typer(
+    name="ferry",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command in COMMANDS:
+    app.command(_command.__name__)(told(_command))
+
+
+def _version(is_asked: bool) -> None:  # noqa: FBT001 -- typer's way of calling it
+    if is_asked:
+        sys.stdout.write(f"ferry_sdk {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def ferry(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Name the version.")
+    ] = False,
+) -> None:
+    """Search, book and cancel ferry crossings.
+
+    The service's address comes from FERRY_BASE_URL, the token from FERRY_TOKEN or a file.
+    """
+
+
+def run() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows another
+    app(prog_name="ferry")

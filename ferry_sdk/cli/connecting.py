@@ -1,0 +1,84 @@
+"""A client from the options and the environment; no token is ever an argument."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ferry_sdk.client import Ferry
+from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.recording import Recorder
+
+from .output import aside, warn
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+@contextmanager
+def connected(
+    base_url: str | None, token_file: Path | None, *, journal: Recorder | None = None
+) -> Generator[Ferry, None, None]:
+    """A client for the block; its warnings are the command's."""
+    with _warnings(), Ferry(token_of(token_file), base_url=base_url, journal=journal) as ferry:
+        yield ferry
+
+
+def token_of(token_file: Path | None) -> Callable[[], str] | None:
+    """The token in a file, read again when the service refuses it; None: the client looks itself.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or is empty.
+    """
+    file = file_of(token_file)
+    if file is None:
+        return None
+    if is_open_to_others(file):
+        warn(f"others can read the token in {file}: chmod 600 {file}")
+    _read(file)
+    return lambda: _read(file)
+
+
+def file_of(token_file: Path | None) -> Path | None:
+    """The file that holds the token: the option's, else the environment's."""
+    named = os.environ.get("FERRY_TOKEN_FILE")
+    return token_file or (Path(named) if named else None)
+
+
+def is_open_to_others(file: Path) -> bool:
+    """Whether more people than its owner may do something with the file, where that is known."""
+    try:
+        return os.name == "posix" and bool(file.stat().st_mode & _OTHERS)
+    except OSError:
+        return False
+
+
+def _read(file: Path) -> str:
+    try:
+        token = file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise ConfigurationError(f"token file {file}: it cannot be read") from None
+    if not token:
+        raise ConfigurationError(f"token file {file}: it is empty")
+    return token
+
+
+@contextmanager
+def _warnings() -> Generator[None, None, None]:
+    """What the library warns of, on standard error: an interrupted write with its id, say."""
+
+    class Aside(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            warn(record.getMessage())
+
+    handler = Aside(logging.WARNING)
+    logger = logging.getLogger("ferry_sdk")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        aside().file.flush()

@@ -1,0 +1,45 @@
+"""`ferry sandbox` and `ferry demo`: the local service, alone or with the whole journey."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_TOKEN = "A made-up token of the local service; random if left out."  # noqa: S105 -- words
+Token = Annotated[str | None, typer.Option(metavar="TEXT", help=_TOKEN)]
+
+
+def sandbox(
+    *,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
+    ] = 8080,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    seed: Annotated[int, typer.Option(help="What times and prices follow from.")] = 1,
+    token: Token = None,
+    read_only_token: Token = None,
+    organisation_token: Token = None,
+) -> None:
+    """Run the local service until Ctrl-C. It prints its address and tokens first."""
+    from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- an extra, only where it is asked for
+
+    serve(
+        port,
+        host=host,
+        seed=seed,
+        token=token,
+        read_only_token=read_only_token,
+        organisation_token=organisation_token,
+    )
+
+
+def demo(
+    *,
+    folder: Annotated[Path, typer.Option(help="Where vouchers go.")] = Path("vouchers"),
+) -> None:
+    """Make the whole journey against a local service, by REST and by MCP."""
+    from ferry_sdk.demo import run  # noqa: PLC0415 -- the same
+
+    run(folder)

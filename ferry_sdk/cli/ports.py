@@ -1,0 +1,37 @@
+"""`ferry ports`: the ports, by code, name and country."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .connecting import connected
+from .options import AsJson, BaseUrl, TokenFile
+from .output import document, table
+from .waiting import working
+
+
+def ports(
+    *,
+    text: Annotated[
+        str,
+        typer.Argument(metavar="[TEXT]", help="Only those with this in code, name or country."),
+    ] = "",
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """List the ports."""
+    with connected(base_url, token_file) as ferry, working("Asking for the ports"):
+        known = ferry.catalogue.ports()
+    wanted = text.casefold()
+    found = [
+        port
+        for port in sorted(known, key=lambda port: (port.country, port.name))
+        if wanted in f"{port.code}\n{port.name}\n{port.country}".casefold()
+    ]
+    if as_json:
+        document({"ports": [port.model_dump(mode="json") for port in found]})
+        return
+    table(("code", "name", "country"), [(one.code, one.name, one.country) for one in found])

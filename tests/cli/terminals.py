@@ -1,0 +1,65 @@
+"""A command in a pseudo-terminal, as a person sees it."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pexpect
+from conftest import COMMAND, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ferry_sdk.sandbox import Sandbox
+
+ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9])")
+
+
+class Terminal:
+    """A person at a terminal, 100 columns wide."""
+
+    def __init__(self, child: pexpect.spawn) -> None:
+        self.child = child
+        self.raw = ""
+
+    def sees(self, words: str) -> None:
+        self.child.expect(re.escape(words))
+        self.raw += self.child.before + self.child.after
+
+    def says(self, *lines: str) -> None:
+        for line in lines:
+            self.sees(": ")
+            self.child.sendline(line)
+
+    def ends(self, code: int) -> str:
+        """Everything that was on the screen; it ends with this code."""
+        self.child.expect(pexpect.EOF)
+        self.raw += self.child.before
+        self.child.wait()
+        shown = ESCAPES.sub("", self.raw).replace("\r\n", "\n")
+        assert (self.child.exitstatus, self.child.signalstatus) == (code, None), shown
+        assert "Traceback" not in shown
+        return shown
+
+
+@contextmanager
+def terminal(
+    sandbox: Sandbox | None, folder: Path, *arguments: str, program: str = "", **more: str
+) -> Iterator[Terminal]:
+    """The command, or another program, in a terminal of its own."""
+    child = pexpect.spawn(
+        COMMAND[0],
+        [*([program] if program else COMMAND[1:]), *arguments],
+        cwd=str(folder),
+        env=environment(sandbox, **more),
+        encoding="utf-8",
+        timeout=20,
+        dimensions=(30, 100),
+    )
+    try:
+        yield Terminal(child)
+    finally:
+        child.close(force=True)

@@ -1,0 +1,52 @@
+"""What a shell completes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from conftest import environment
+
+COMPLETE = "from ferry_sdk.__main__ import main; main()"
+
+
+def completed(sandbox, *words: str, **more: str) -> str:
+    asked = {"_FERRY_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(("ferry", *words))}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", COMPLETE],
+        env=environment(sandbox, **asked, COMP_CWORD=str(len(words)), **more),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_a_script_is_made_for_each_shell(shell):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", COMPLETE],
+        env=environment(_FERRY_COMPLETE=f"source_{shell}"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "_FERRY_COMPLETE" in done.stdout, done
+
+
+def test_commands_and_options(ferry_sandbox):
+    assert completed(ferry_sandbox, "vou").split() == ["voucher"]
+    assert "--max-penalty" in completed(ferry_sandbox, "cancel", "--m")
+
+
+def test_codes_of_ports(ferry_sandbox):
+    assert completed(ferry_sandbox, "search", "MATN").split() == ["MATNG"]
+    assert "MAPTM" in completed(ferry_sandbox, "search", "ESTRF", "MA").split()
+
+
+def test_nothing_where_the_service_does_not_answer(ferry_sandbox):
+    ferry_sandbox.stop()
+    assert completed(ferry_sandbox, "search", "MATN").strip() == ""
+    assert completed(ferry_sandbox, "search", "MATN", FERRY_TOKEN_FILE="/nowhere").strip() == ""

@@ -1,0 +1,84 @@
+"""What the doctor says of everything that can be wrong."""
+
+from __future__ import annotations
+
+from ferry_sdk.cli.environment import EXTRAS
+from ferry_sdk.cli.output import plain
+from scripts import requirements
+
+
+def states(ended) -> dict[str, str]:
+    return {f"{one['part']}: {one['name']}": one["state"] for one in ended.document["findings"]}
+
+
+def said(ended, name: str) -> str:
+    return next(one["said"] for one in ended.document["findings"] if one["name"] == name)
+
+
+def test_a_token_that_is_refused(cli):
+    ended = cli("doctor", "--json", code=4, FERRY_TOKEN="a-wrong-one")
+    assert states(ended)["token: reads"] == "fail"
+    assert states(ended)["connection: service"] == "ok"
+    assert "a-wrong-one" not in ended.out
+
+
+def test_a_service_that_is_not_there(cli, ferry_sandbox):
+    ferry_sandbox.stop()
+    ended = cli("doctor", "--json", code=3)
+    assert states(ended)["connection: connection"] == "fail"
+    assert "versions: python" in states(ended)
+
+
+def test_a_name_that_nobody_knows(cli):
+    ended = cli("doctor", "--json", "--base-url", "https://ferry.invalid", code=3)
+    assert states(ended)["connection: name"] == "fail"
+    assert "--base-url" in said(ended, "base url")
+
+
+def test_a_port_that_does_not_speak_tls(cli, ferry_sandbox):
+    url = ferry_sandbox.base_url.replace("http:", "https:")
+    ended = cli("doctor", "--json", "--base-url", url, code=3)
+    assert states(ended)["connection: TLS"] == "fail"
+
+
+def test_a_service_that_fails(cli, ferry_sandbox):
+    ferry_sandbox.faults.add("server_error", "catalogue.ports")
+    ended = cli("doctor", "--json", code=4)
+    assert states(ended)["connection: catalogue"] == "fail"
+
+
+def test_settings_that_are_missing(cli):
+    ended = cli("doctor", "--json", code=3, FERRY_TOKEN="", FERRY_BASE_URL="")
+    assert states(ended)["configuration: token"] == "fail"
+    assert states(ended)["configuration: base url"] == "fail"
+
+
+def test_a_clock_that_is_wrong(cli, ferry_sandbox):
+    ferry_sandbox.clock.advance(300)
+    ended = cli("doctor", "--json")
+    assert states(ended)["clock: skew"] == "warn"
+    assert "ahead of" in said(ended, "skew")
+
+
+def test_secrets_are_set_and_no_more_is_said(cli, ferry_sandbox, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(ferry_sandbox.token, "utf-8")
+    file.chmod(0o644)
+    secrets = {"FERRY_ORGANISATION_TOKEN": "very-secret", "FERRY_JOURNAL_KEY": "as-secret-as-that"}
+    proxy = {"HTTPS_PROXY": "http://me:hidden@proxy.example:3128"}
+    ended = cli("doctor", "--json", FERRY_TOKEN_FILE=str(file), **secrets, **proxy)
+    assert said(ended, "organisation token") == "set (FERRY_ORGANISATION_TOKEN)"
+    assert said(ended, "https proxy") == "http://…@proxy.example:3128"
+    assert "is set too" in said(ended, "token")
+    assert states(ended)["configuration: token"] == "warn"
+    for secret in (*secrets.values(), "hidden"):
+        assert secret not in ended.out + ended.err
+
+
+def test_the_extras_are_those_of_the_package():
+    project = requirements.tomllib.loads((requirements.ROOT / "pyproject.toml").read_text("utf-8"))
+    assert set(EXTRAS) - {"agents"} == set(project["project"]["optional-dependencies"]) - {"agents"}
+
+
+def test_a_text_of_somebody_else_s_does_not_command_the_terminal():
+    assert plain("Ship\x1b[2J\x07\none") == "Ship�[2J�\none"

@@ -1,0 +1,202 @@
+"""The exit code of every outcome, and the words that go with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND, environment
+
+from ferry_sdk.cli.exits import Exit
+
+posix = pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
+
+
+def test_the_codes_are_stable():
+    assert {one.name: int(one) for one in Exit} == {
+        "DONE": 0,
+        "FAILED": 1,
+        "USAGE": 2,
+        "NOT_SENT": 3,
+        "REJECTED": 4,
+        "UNKNOWN": 5,
+        "DECLINED": 6,
+        "INTERRUPTED": 130,
+    }
+
+
+def test_a_booking_whose_reply_is_lost_is_unknown_and_named(cli, ferry_sandbox, order):
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    said = cli("book", "--from", str(order), "--yes", code=5).err
+    assert "correlation id" in said
+    assert "do not repeat it" in said
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    error = cli("book", "--from", str(order), "--yes", "--json", code=5).document["error"]
+    assert error["outcome"] == "unknown"
+    assert error["correlation_id"] in error["hint"]
+
+
+def test_a_service_that_is_not_there_was_sent_nothing(cli, ferry_sandbox):
+    ferry_sandbox.stop()
+    said = cli("ports", code=3).err
+    assert "ferry doctor" in said
+    assert said.count("\n") == 2
+    assert cli("ports", "--json", code=3).document["error"]["outcome"] == "not_sent"
+
+
+def test_a_read_without_a_reply_changed_nothing(cli, ferry_sandbox):
+    ferry_sandbox.faults.add("lose_reply", "catalogue.ports", times=None)
+    assert cli("ports", "--json", code=3).document["error"]["outcome"] == "unknown"
+
+
+@pytest.mark.parametrize("command", ["show", "confirm", "cancel", "voucher"])
+def test_what_is_not_there_is_rejected(cli, command):
+    assert "404" in cli(command, "nothing", code=4).err
+
+
+def test_a_token_that_may_only_read_is_rejected(cli, ferry_sandbox, order):
+    read_only = ferry_sandbox.read_only_token
+    said = cli("book", "--from", str(order), "--yes", code=4, FERRY_TOKEN=read_only).err
+    assert "no right" in said
+    assert read_only not in said
+
+
+def test_a_missing_setting_is_named(cli):
+    assert "FERRY_TOKEN" in cli("ports", code=3, FERRY_TOKEN="").err
+    assert "FERRY_BASE_URL" in cli("ports", code=3, FERRY_BASE_URL="").err
+
+
+def test_guards_decline(cli, ferry_sandbox, booked):
+    said = cli("confirm", booked, "--yes", "--expect-total", "1", code=6)
+    assert "1 was expected" in said.err
+    cli("confirm", booked, "--yes")
+    said = cli("cancel", booked, "--yes", "--max-penalty", "0", code=6)
+    assert "0 was allowed" in said.err
+    assert "bookings.cancel" not in ferry_sandbox.counters.requests
+
+
+def test_a_fee_that_grows_after_it_was_shown_is_not_paid(cli, ferry_sandbox, booked, tmp_path):
+    cli("confirm", booked, "--yes")
+    ferry_sandbox.faults.add("delay_before", "bookings.cancel_fee", after=1, seconds=4)
+    with subprocess.Popen(
+        [*COMMAND, "cancel", booked, "--yes"],
+        cwd=tmp_path,
+        env=environment(ferry_sandbox),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while ferry_sandbox.counters.requests.get("bookings.cancel_fee", 0) < 2:
+            assert process.poll() is None
+        ferry_sandbox.clock.advance(29.5 * 86400)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 6, said
+    assert "nothing was cancelled" in said
+
+
+@pytest.mark.parametrize("command", [["confirm"], ["cancel"], ["book", "--from"]])
+def test_without_a_terminal_and_a_yes_nothing_is_sent(cli, ferry_sandbox, booked, order, command):
+    before = dict(ferry_sandbox.counters.requests)
+    subject = str(order) if command[0] == "book" else booked
+    assert "--yes" in cli(*command, subject, code=2).err
+    after = dict(ferry_sandbox.counters.requests)
+    writes = ("bookings.create", "bookings.confirm", "bookings.cancel")
+    assert [after.get(one) for one in writes] == [before.get(one) for one in writes]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["search", "A", "B", "--on", "soon", "--adult", "3F"], "--on"),
+        (["search", "A", "B", "--on", "+3", "--adult", "old"], "--adult"),
+        (["search", "A", "B", "--on", "+3"], "--adult"),
+        (["book"], "--from"),
+        (["confirm", "b", "--expect-total", "cheap"], "--expect-total"),
+        (["cancel", "b", "--max-penalty", "nan"], "--max-penalty"),
+        (["mcp", "--spend-limit", "500"], "--spend-limit"),
+        (["mcp", "--penalty-limit", "EUR=much"], "--penalty-limit"),
+        (["ports", "--token", "abc"], "--token"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense_says_where(cli, words, named):
+    assert named in cli(*words, code=2, COLUMNS="200").err
+
+
+def test_a_route_that_is_not_known_says_what_there_is(cli):
+    there = ["--on", "+30", "--adult", "34F"]
+    assert "ferry ports" in cli("search", "Atlantis", "MATNG", *there, code=3).err
+    assert "MAPTM" in cli("search", "ESTRF", "Tangier", *there, code=3).err
+    assert "no journey" in cli("search", "ESTRF", "ITGOA", *there, code=3).err
+
+
+def test_a_token_comes_from_a_file(cli, ferry_sandbox, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(f"{ferry_sandbox.token}\n", "utf-8")
+    file.chmod(0o600)
+    assert cli("ports", "--token-file", str(file), FERRY_TOKEN="").err == ""
+    assert cli("ports", FERRY_TOKEN_FILE=str(file), FERRY_TOKEN="another").err == ""
+    assert "cannot be read" in cli("ports", "--token-file", "nowhere", code=3).err
+    file.write_text("\n", "utf-8")
+    assert "empty" in cli("ports", "--token-file", str(file), code=3).err
+
+
+@posix
+def test_a_token_that_others_can_read_is_warned_of(cli, ferry_sandbox, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(ferry_sandbox.token, "utf-8")
+    file.chmod(0o644)
+    assert "chmod 600" in cli("ports", "--token-file", str(file)).err
+
+
+def test_a_missing_extra_is_named_in_a_line(tmp_path):
+    program = "import sys; sys.modules['typer'] = None; import ferry_sdk.__main__ as m; m.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 1
+    assert 'pip install "ferry-sdk[cli]"' in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_extra_of_agents_is_named(cli, tmp_path):
+    blocked = tmp_path / "sitecustomize.py"
+    blocked.write_text("import sys; sys.modules['ferry_sdk.agents'] = None", "utf-8")
+    assert 'pip install "ferry-sdk[agents]"' in cli("mcp", code=1, PYTHONPATH=str(tmp_path)).err
+
+
+def test_a_file_that_cannot_be_written_is_a_failure_of_this_machine(cli, ticket):
+    said = cli("voucher", ticket, "--to", "no/such/folder/v.pdf", code=1).err
+    assert said.count("\n") == 1
+
+
+@posix
+def test_a_closed_pipe_is_no_traceback(ferry_sandbox, tmp_path):
+    command = f"{sys.executable} -W error -m ferry_sdk ports --json | head -n 1"
+    done = subprocess.run(
+        ["sh", "-c", command],  # noqa: S607 -- whichever shell
+        cwd=tmp_path,
+        env=environment(ferry_sandbox),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="processes are not listed in /proc")
+def test_no_token_is_among_a_process_s_arguments(ferry_sandbox, tmp_path):
+    ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=2)
+    with subprocess.Popen(
+        [*COMMAND, "ports"], env=environment(ferry_sandbox), stdout=subprocess.PIPE
+    ) as process:
+        while not ferry_sandbox.counters.requests.get("catalogue.ports"):
+            assert process.poll() is None
+        started_with = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        assert b"ports" in started_with
+        assert ferry_sandbox.token.encode() not in started_with
+        process.communicate(timeout=30)

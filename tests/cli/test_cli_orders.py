@@ -1,0 +1,110 @@
+"""Orders in a JSON file: both of their shapes, and what is said of one that makes no sense."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+PERSON = {
+    "type": "Adult",
+    "first_name": "Ada",
+    "last_name": "Reyes",
+    "gender": "Female",
+    "age": 34,
+}
+SEARCH = {"depart_code": "Genoa", "arrive_code": "ITPMO", "out_at": "+32", "company": "GNV"}
+
+
+@pytest.fixture
+def arguments(cli) -> dict:
+    """What `bookings.create` takes, made of what a search printed."""
+    words = ["Tarifa", "MATNG", "--on", "+30", "--adult", "34F", "--company", "BALEARIA", "--json"]
+    sailing = cli("search", *words).document["sailings"][0]
+    chosen = {
+        "availability_id": sailing["id"],
+        "tariff_id": sailing["tariffs"][1]["id"],
+        "place_id": sailing["places"][0]["id"],
+    }
+    return {
+        "availabilities": [chosen],
+        "passengers": [PERSON],
+        "reservation_type": "TICKET",
+        "contact": {"name": "Ada Reyes", "email": "ada@example.org"},
+    }
+
+
+def test_the_arguments_of_create(cli, ferry, arguments):
+    made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(arguments)).document
+    assert ferry.bookings.get(made["booking"]["booking_id"]).ticket_count == 1
+
+
+def test_a_search_and_a_choice_with_a_vehicle(cli, ferry):
+    order = {
+        "search": {**SEARCH, "vehicle": "FIAT__500"},
+        "choices": [{"leaves": "19:00", "tariff": "Option", "place": "Suite for 2"}],
+        "passengers": [PERSON],
+    }
+    made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(order)).document
+    booking = ferry.bookings.get(made["booking"]["booking_id"])
+    assert booking.journey_details["outward"]["place_name"] == "Suite for 2"
+    assert booking.tickets[0].vehicle.vehicule_code == "FIAT__500"
+    left = booking.expire_at - datetime.now(timezone.utc)
+    assert left > timedelta(hours=12)  # a ticket would not be held so long
+
+
+@pytest.mark.parametrize(
+    ("order", "named"),
+    [
+        ("[", "no JSON"),
+        ({"passengers": []}, "passengers"),
+        ({"passengers": [PERSON]}, "availabilities or search"),
+        ({"passengers": [{**PERSON, "age": "old"}], "search": SEARCH}, "passengers[0].age"),
+        ({"passengers": [{**PERSON, "name": "x"}], "search": SEARCH}, "passengers[0].name"),
+        ({"passengers": [PERSON], "search": {**SEARCH, "out_at": "soon"}}, "search.out_at"),
+        (
+            {
+                "passengers": [{k: PERSON[k] for k in ("type", "first_name", "last_name")}],
+                "search": SEARCH,
+            },
+            "passengers[0]",
+        ),
+        (
+            {"passengers": [PERSON], "search": SEARCH, "choices": [{"leaves": "03:33"}]},
+            "choices[0].leaves",
+        ),
+        (
+            {"passengers": [PERSON], "search": SEARCH, "choices": [{"tariff": "Gift"}]},
+            "choices[0].tariff",
+        ),
+        (
+            {"passengers": [PERSON], "search": SEARCH, "choices": [{"place": "Deck"}]},
+            "choices[0].place",
+        ),
+        ({"passengers": [PERSON], "search": SEARCH, "choices": [{}, {}]}, "choices"),
+        (
+            {"passengers": [PERSON], "search": {**SEARCH, "vehicle": "FIAT__5OO"}},
+            "",
+        ),
+    ],
+)
+def test_an_order_that_makes_no_sense_names_the_field(cli, ferry_sandbox, order, named):
+    given = order if isinstance(order, str) else json.dumps(order)
+    code = 3 if named else 4
+    ended = cli("book", "--from", "-", "--yes", given=given, code=code)
+    assert named in ended.err
+    assert "Reyes" not in ended.err
+    assert "bookings.create" not in ferry_sandbox.counters.requests
+
+
+def test_a_file_that_is_not_there(cli):
+    assert "nowhere.json" in cli("book", "--from", "nowhere.json", "--yes", code=3).err
+
+
+def test_the_same_order_is_held_back_by_a_journal(cli, ferry_sandbox, arguments, tmp_path):
+    words = ["book", "--from", "-", "--yes", "--journal", f"sqlite:///{tmp_path}/ferry.db"]
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    cli(*words, given=json.dumps(arguments), code=5)
+    assert "journal" in cli(*words, given=json.dumps(arguments), code=3).err
+    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
