@@ -30,6 +30,7 @@ EXTRAS = (
 )
 WINGS = (
     "ferry_sdk.__main__",
+    "ferry_sdk.agents.stdio",
     "ferry_sdk.cli",
     "ferry_sdk.demo",
     "ferry_sdk.journal",
@@ -38,11 +39,13 @@ WINGS = (
     "ferry_sdk.sandbox",
 )
 HINTS = {
-    "ferry_sdk.journal": "Journal",
-    "ferry_sdk.notebook": "fares_by_day",
-    "ferry_sdk.otel": "event_hooks",
-    "ferry_sdk.sandbox": "Sandbox",
+    "agents": ("ferry_sdk.agents.stdio", "serve"),
+    "journal": ("ferry_sdk.journal", "Journal"),
+    "notebook": ("ferry_sdk.notebook", "fares_by_day"),
+    "otel": ("ferry_sdk.otel", "event_hooks"),
+    "sandbox": ("ferry_sdk.sandbox", "Sandbox"),
 }
+"""What the module of each extra gives, where it is installed."""
 
 
 def core_modules() -> list[str]:
@@ -84,8 +87,8 @@ for name in ferry_sdk.__all__:
 with ferry_sdk.Ferry("token", base_url="http://127.0.0.1:9"):
     pass
 asyncio.run(open_and_close())
-for module, name in HINTS.items():
-    hint = f"ferry-sdk[{module.rpartition('.')[2]}]"
+for extra, (module, name) in HINTS.items():
+    hint = f"ferry-sdk[{extra}]"
     if hint not in missing_extra(module, name):
         sys.exit(f"{module} does not say that {hint} is missing: {missing_extra(module, name)}")
 print(f"{len(modules)} modules imported, both clients made; the wings name their extras.")

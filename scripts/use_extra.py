@@ -6,6 +6,7 @@ Usage: use_extra.py EXTRA; without one, list the extras of the installed package
 from __future__ import annotations
 
 import asyncio
+import os
 import pkgutil
 import subprocess
 import sys
@@ -23,6 +24,16 @@ def import_all(package: str, *besides: str) -> None:
     for module in pkgutil.walk_packages(path, f"{package}."):
         if module.name not in besides:
             import_module(module.name)
+
+
+def agents() -> None:
+    """Start the MCP server with an empty token: it says so, and ends."""
+    import_all("ferry_sdk.agents")
+    try:
+        import_module("ferry_sdk.agents.stdio").serve(token_file=Path(os.devnull))
+    except SystemExit:
+        return
+    sys.exit("The MCP server runs without a token.")
 
 
 async def aiohttp() -> None:
@@ -86,6 +97,7 @@ def sandbox() -> None:
 
 
 USES = {
+    "agents": agents,
     "aiohttp": lambda: asyncio.run(aiohttp()),
     "benchmarks": benchmarks,
     "cli": cli,

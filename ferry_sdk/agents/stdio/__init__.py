@@ -1,0 +1,17 @@
+"""The tools for agents as an MCP server over stdin and stdout."""
+
+from __future__ import annotations
+
+try:
+    import mcp as _mcp
+except ModuleNotFoundError as _error:
+    raise ModuleNotFoundError(
+        'the MCP server needs an extra: pip install "ferry-sdk[agents]" (there is no mcp)',
+        name=_error.name,
+    ) from _error
+
+from ferry_sdk.agents.stdio.serving import serve
+
+del _mcp
+
+__all__ = ["serve"]

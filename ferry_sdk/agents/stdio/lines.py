@@ -1,0 +1,37 @@
+"""Standard input, line by line, for as long as somebody waits for a line and no longer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+
+class Lines:
+    """The lines of a file descriptor, as the SDK iterates over them.
+
+    A thread reads them: a read cannot be interrupted, and nobody has to wait for a thread that is
+    a daemon, so the process ends although its host keeps the pipe open.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._lines = asyncio.Queue[str | None]()
+        self._loop = asyncio.get_running_loop()
+        self._descriptor = os.dup(descriptor)
+        threading.Thread(target=self._read, name="stdin", daemon=True).start()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while (line := await self._lines.get()) is not None:
+            yield line
+
+    def _read(self) -> None:
+        # The loop is closed where the process ends for another reason.
+        with (
+            os.fdopen(self._descriptor, encoding="utf-8", errors="replace", newline="\n") as file,
+            suppress(RuntimeError),
+        ):
+            for line in file:
+                self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, None)

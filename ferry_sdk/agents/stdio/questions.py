@@ -1,0 +1,58 @@
+"""Questions that wait for their answer, where it comes with the same call made again."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any, Final
+
+from ferry_sdk.agents.approving import ApprovalRequest
+
+_MOST: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    call: str = field(repr=False)
+    request: ApprovalRequest
+
+
+class Questions:
+    """What the person was asked, by the state that goes to the host and comes back.
+
+    The state is a random name and says nothing. An answer counts once, for the same tool with the
+    same arguments, for as long as the question was good.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[str, _Waiting] = OrderedDict()
+
+    def keep(self, tool: str, arguments: Mapping[str, Any], request: ApprovalRequest) -> str:
+        """Note that this was asked; the state to send with it."""
+        state = secrets.token_urlsafe(24)
+        self._waiting[state] = _Waiting(_call(tool, arguments), request)
+        while len(self._waiting) > _MOST:
+            self._waiting.popitem(last=False)
+        return state
+
+    def take(
+        self, state: str | None, tool: str, arguments: Mapping[str, Any]
+    ) -> ApprovalRequest | None:
+        """What was asked under this state, which is used up; None where it is not for this call."""
+        waiting = self._waiting.pop(state or "", None)
+        if waiting is None or waiting.call != _call(tool, arguments):
+            return None
+        return waiting.request if datetime.now(timezone.utc) < waiting.request.expires_at else None
+
+
+def is_the_same(one: ApprovalRequest, other: ApprovalRequest) -> bool:
+    """Whether two requests ask for the same at the same price; each has a time of its own."""
+    return replace(one, expires_at=other.expires_at) == other
+
+
+def _call(tool: str, arguments: Mapping[str, Any]) -> str:
+    return json.dumps([tool, arguments], sort_keys=True)

@@ -1,0 +1,153 @@
+"""The server: a toolkit's tools and catalogues, offered to one host."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from mcp import MCPError
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.lowlevel import Server
+from mcp.types import (
+    INTERNAL_ERROR,
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+)
+from pydantic import ValidationError
+
+from ferry_sdk._version import __version__
+from ferry_sdk.agents.approving import ApprovalRequest
+from ferry_sdk.agents.stdio import catalogues
+from ferry_sdk.agents.stdio.asking import Context, agreed, asked, can_ask, in_rounds, question
+from ferry_sdk.agents.stdio.describing import result_of, tool_of
+from ferry_sdk.agents.stdio.questions import Questions, is_the_same
+from ferry_sdk.agents.toolkit import AsyncToolkit
+from ferry_sdk.agents.tools import TOOLS
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+_QUESTION: Final = "approval"
+_INSTRUCTIONS: Final = (
+    "Sells ferry crossings. Search, book, then confirm; a booking that is not confirmed in time "
+    "lapses. Use ids exactly as results show them. Whatever costs money is first shown to the "
+    "person, with its price. Where an answer says that the outcome is unknown, do not repeat "
+    "the call: tell the person."
+)
+
+
+class _Desk:
+    """What is answered to each request.
+
+    A host that can ask a person is never given a code: each write is asked about, and agreed to
+    for that tool, those arguments and that price alone.
+    """
+
+    def __init__(self, toolkit: AsyncToolkit) -> None:
+        self._toolkit = toolkit
+        self._questions = Questions()
+
+    async def list_tools(
+        self, context: Context, _: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        by_code = not can_ask(context)
+        offered = [
+            TOOLS[one.name].definition(approval=by_code) for one in self._toolkit.definitions()
+        ]
+        return ListToolsResult(tools=[tool_of(one) for one in offered])
+
+    async def call_tool(
+        self, context: Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        tool, arguments = TOOLS.get(params.name), params.arguments or {}
+        if tool is None or tool.safety.is_read or not can_ask(context):
+            return result_of(await self._toolkit.call(params.name, arguments))
+        if in_rounds(context):
+            return await self._write_in_rounds(params, arguments)
+
+        async def approve(request: ApprovalRequest) -> bool:
+            return await asked(context, request)
+
+        return result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
+
+    async def list_resources(
+        self, _context: Context, _: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        return ListResourcesResult(resources=catalogues.RESOURCES)
+
+    async def list_templates(
+        self, _context: Context, _: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=catalogues.TEMPLATES)
+
+    async def read_resource(
+        self, _context: Context, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        return await catalogues.read(self._toolkit, params.uri)
+
+    async def _write_in_rounds(
+        self, params: CallToolRequestParams, arguments: dict[str, Any]
+    ) -> CallToolResult | InputRequiredResult:
+        shown = self._questions.take(params.request_state, params.name, arguments)
+        answer = (params.input_responses or {}).get(_QUESTION)
+        changed: ApprovalRequest | None = None
+        if shown is None or answer is None:
+            request = await self._toolkit.preview(params.name, arguments)
+            if isinstance(request, dict):
+                return result_of(request)
+            return self._ask(params.name, arguments, request)
+
+        def approve(request: ApprovalRequest) -> bool:
+            nonlocal changed
+            if is_the_same(shown, request):
+                return agreed(answer)
+            changed = request
+            return False
+
+        result = await self._toolkit.perform(params.name, arguments, approve=approve)
+        if changed is not None:
+            return self._ask(params.name, arguments, changed)
+        return result_of(result)
+
+    def _ask(
+        self, tool: str, arguments: dict[str, Any], request: ApprovalRequest
+    ) -> InputRequiredResult:
+        return InputRequiredResult(
+            input_requests={_QUESTION: question(request)},
+            request_state=self._questions.keep(tool, arguments, request),
+        )
+
+
+async def _without_words(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Keep the words of an unforeseen failure from the host: nobody knows what is in them."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except Exception as error:  # noqa: BLE001 -- whatever it is, its text goes nowhere
+        logger.error("MCP request %s failed: %s", ctx.method, type(error).__name__)  # noqa: TRY400 -- the same
+        raise MCPError(INTERNAL_ERROR, "Internal error") from None
+
+
+def offering(toolkit: AsyncToolkit) -> Server[Any]:
+    """A server of this toolkit's tools, for one host."""
+    desk = _Desk(toolkit)
+    server = Server[Any](
+        "ferry",
+        version=__version__,
+        title="Ferry tickets",
+        instructions=_INSTRUCTIONS,
+        on_list_tools=desk.list_tools,
+        on_call_tool=desk.call_tool,
+        on_list_resources=desk.list_resources,
+        on_list_resource_templates=desk.list_templates,
+        on_read_resource=desk.read_resource,
+    )
+    server.middleware.append(_without_words)
+    return server

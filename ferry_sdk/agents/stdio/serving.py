@@ -1,0 +1,101 @@
+"""From settings to a server that runs until its host, or a signal, ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, cast
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from ferry_sdk.agents.stdio.lines import Lines
+from ferry_sdk.agents.stdio.logs import to_stderr
+from ferry_sdk.agents.stdio.server import offering
+from ferry_sdk.agents.stdio.token import taken
+from ferry_sdk.agents.toolkit import AsyncToolkit
+from ferry_sdk.client import AsyncFerry
+from ferry_sdk.errors import ConfigurationError
+
+_DEADLINE: Final = 60.0
+"""Seconds for a whole call: about what hosts wait."""
+_USAGE: Final = 2
+
+
+def serve(
+    *,
+    writes: bool = False,
+    spend_limit: Mapping[str, str] | None = None,
+    penalty_limit: Mapping[str, str] | None = None,
+    token_file: Path | None = None,
+) -> None:
+    """Serve the tools to the host at the other end of stdin and stdout, until it ends.
+
+    The token is in the file that ``FERRY_TOKEN_FILE`` names, or in ``FERRY_TOKEN``; the service's
+    address in ``FERRY_BASE_URL``. Only a process's main thread may call it.
+
+    Args:
+        writes: Offer the tools that change something; else they are not there.
+        spend_limit: What all bookings together may cost, by currency.
+        penalty_limit: What a cancellation may cost, by currency.
+        token_file: The file that holds the token.
+
+    Raises:
+        SystemExit: A setting is missing or cannot work; stderr says which, and the code is 2. Or
+            the server failed; then the code is 1.
+    """
+    to_stderr()
+    try:
+        token = taken(token_file)
+        anyio.run(_serve, token, writes, spend_limit, penalty_limit)
+    except ConfigurationError as error:
+        sys.stderr.write(f"ferry_sdk: {error}\n")
+        raise SystemExit(_USAGE) from None
+    except Exception as error:  # noqa: BLE001 -- nobody knows what its words would tell
+        if not _host_is_gone(error):
+            sys.stderr.write(f"ferry_sdk: the server failed ({type(error).__name__})\n")
+            raise SystemExit(1) from None
+
+
+async def _serve(
+    token: str | Callable[[], str],
+    writes: bool,  # noqa: FBT001 -- anyio.run passes no names
+    spend_limit: Mapping[str, str] | None,
+    penalty_limit: Mapping[str, str] | None,
+) -> None:
+    async with AsyncFerry(token, read_only=not writes, deadline=_DEADLINE) as ferry:
+        toolkit = AsyncToolkit(
+            ferry, writes=writes, spend_limit=spend_limit, penalty_limit=penalty_limit
+        )
+        server = offering(toolkit)
+        with anyio.CancelScope() as scope, _ended_by_signals(scope):
+            # It iterates over the lines and asks no more of a file.
+            lines = cast("Any", Lines(sys.stdin.fileno()))
+            async with stdio_server(stdin=lines) as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+
+
+def _host_is_gone(error: Exception) -> bool:
+    """Whether nobody reads what is written any more, which is one of the ways to end it."""
+    inner: tuple[Exception, ...] = getattr(error, "exceptions", ())
+    return all(map(_host_is_gone, inner)) if inner else isinstance(error, BrokenPipeError)
+
+
+@contextmanager
+def _ended_by_signals(scope: anyio.CancelScope) -> Generator[None, None, None]:
+    """Let Ctrl-C and SIGTERM cancel what runs in this block, and nothing after it."""
+    loop = asyncio.get_running_loop()
+
+    def end(*_: object) -> None:
+        loop.call_soon_threadsafe(scope.cancel)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

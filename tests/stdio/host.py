@@ -1,0 +1,131 @@
+"""A host: the official client, which starts the server as a child and speaks either era to it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import ElicitResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import ExitStack
+    from pathlib import Path
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.sandbox import Sandbox
+
+MODES = {"modern": "auto", "legacy": "legacy"}
+VERSIONS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
+YES = ElicitResult(action="accept", content={"approve": True})
+NOT_AN_APPROVAL = {
+    "declined": ElicitResult(action="decline"),
+    "cancelled": ElicitResult(action="cancel"),
+    "declined with a tick": ElicitResult(action="decline", content={"approve": True}),
+    "sent without a tick": ElicitResult(action="accept", content={"approve": False}),
+    "sent empty": ElicitResult(action="accept", content={}),
+    "a word for a tick": ElicitResult(action="accept", content={"approve": "true"}),
+}
+
+
+def command(*options: str) -> list[str]:
+    """What starts the server."""
+    return [sys.executable, "-m", "ferry_sdk", "mcp", *options]
+
+
+def environment(sandbox: Sandbox) -> dict[str, str]:
+    """What the server finds in its environment, besides what a host passes on."""
+    return {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
+
+
+class Person:
+    """Who sits at the host, what they were shown, and what they answer: the same again and again.
+
+    Attributes:
+        shown: The questions, as they were worded.
+        answer: What they answer, or a function that gives it.
+    """
+
+    def __init__(self, answer: ElicitResult | Callable[[], ElicitResult] = YES) -> None:
+        self.shown: list[str] = []
+        self.answer = answer
+
+    async def __call__(self, _context: Any, params: Any) -> ElicitResult:
+        self.shown.append(params.message)
+        return self.answer() if callable(self.answer) else self.answer
+
+
+class Host:
+    """The client in one era, with the face of a toolkit.
+
+    Attributes:
+        client: The official client; its methods are awaited through `wait`.
+    """
+
+    def __init__(self, portal: BlockingPortal, client: Client, errors: Path) -> None:
+        self.client = client
+        self._portal = portal
+        self._errors = errors
+
+    @property
+    def stderr(self) -> str:
+        return self._errors.read_text("utf-8")
+
+    def wait(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        return self._portal.call(method, *arguments)
+
+    def soon(self, name: str, arguments: dict[str, Any]) -> Any:
+        """A call that is under way when this returns, as a future."""
+        return self._portal.start_task_soon(self.client.call_tool, name, arguments)
+
+    def tools(self) -> dict[str, Any]:
+        return {tool.name: tool for tool in self.wait(self.client.list_tools).tools}
+
+    def call(self, name: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
+        """A tool's answer, as the toolkit gives it."""
+        return answer_of(self.wait(self.client.call_tool, name, arguments or {}))
+
+
+def answer_of(result: Any) -> dict[str, Any]:
+    """The answer in a result; structured and as text it is the same."""
+    (block,) = result.content
+    answer: dict[str, Any] = json.loads(block.text)
+    assert result.is_error is ("error" in answer)
+    assert result.structured_content == (None if result.is_error else answer)
+    return answer
+
+
+class Hosts:
+    """Starts hosts of one era, and ends them."""
+
+    def __init__(
+        self, portal: BlockingPortal, sandbox: Sandbox, era: str, folder: Path, stack: ExitStack
+    ) -> None:
+        self.era = era
+        self._portal, self._sandbox, self._folder, self._stack = portal, sandbox, folder, stack
+
+    def __call__(
+        self,
+        person: Person | None = None,
+        *options: str,
+        run: list[str] | None = None,
+        env: dict[str, str] | None = None,
+    ) -> Host:
+        """One that declares elicitation if there is a person to ask."""
+        started = run or command(*options)
+        parameters = StdioServerParameters(
+            command=started[0],
+            args=started[1:],
+            env=environment(self._sandbox) if env is None else env,
+        )
+        errors = self._folder / f"stderr-{len(list(self._folder.iterdir()))}"
+        file = self._stack.enter_context(errors.open("w", encoding="utf-8"))
+        transport = stdio_client(parameters, errlog=file)
+        client = Client(transport, mode=MODES[self.era], elicitation_callback=person)
+        self._stack.enter_context(self._portal.wrap_async_context_manager(client))
+        assert client.protocol_version == VERSIONS[self.era]
+        return Host(self._portal, client, errors)

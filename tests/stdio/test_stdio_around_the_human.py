@@ -1,0 +1,168 @@
+"""The model cannot go around the human: where the host can ask, nothing else counts as a yes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from mcp import types
+
+from tests.agents.agent import WRITES, booked, done, error, order, sailings
+from tests.stdio.host import NOT_AN_APPROVAL, YES, Person, answer_of
+
+NAMES = [name.replace(".", "_") for name in WRITES]
+
+
+def test_no_write_takes_a_code_where_a_person_can_be_asked(hosts):
+    tools = hosts(Person(), "--writes").tools()
+    for name in NAMES:
+        assert "confirmation_code" not in tools[name].input_schema["properties"]
+        assert "confirmation_code" not in str(tools[name].output_schema)
+        assert "code" not in tools[name].description
+    by_code = hosts(None, "--writes").tools()
+    for name in NAMES:
+        assert "confirmation_code" in by_code[name].input_schema["properties"]
+        assert "confirmation_code" in by_code[name].description
+
+
+def test_a_guessed_code_is_an_unknown_argument(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person, "--writes")
+    wanted = order(sailings(host)[0])
+    for code in ("BCDFGHJKLM", "", "yes", True, {"approve": True}):
+        asked = {**wanted, "confirmation_code": code}
+        refused = error(host.call("bookings_create", asked), "invalid_arguments")
+        assert refused["field"] == "confirmation_code"
+    assert person.shown == []
+    assert ferry_sandbox.counters.effects == ()
+
+
+def test_an_approval_among_the_arguments_is_an_unknown_argument(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person, "--writes")
+    wanted = order(sailings(host)[0])
+    for field in ("ok", "approval", "approve", "approved", "inputResponses", "requestState"):
+        asked = {**wanted, field: {"approve": True}}
+        assert error(host.call("bookings_create", asked), "invalid_arguments")["field"] == field
+    assert person.shown == []
+    assert ferry_sandbox.counters.effects == ()
+
+
+def test_what_the_preview_gives_is_of_no_use_instead_of_a_person(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person, "--writes")
+    booking = booked(host)
+    named = {"booking_id": booking["booking_id"]}
+    person.answer = NOT_AN_APPROVAL["declined"]
+    before = ferry_sandbox.counters.effects
+    fee = done(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    price = {"expect_total": booking["total_price"]}
+    error(host.call("bookings_confirm", {**named, **price}), "declined")
+    penalty = {"max_penalty": fee["penalty_amount"]}
+    error(host.call("bookings_cancel", {**named, **penalty}), "declined")
+    for value in fee.values():
+        asked = {**named, **penalty, "confirmation_code": str(value)}
+        error(host.call("bookings_cancel", asked), "invalid_arguments")
+    assert len(person.shown) == 3
+    assert ferry_sandbox.counters.effects == before
+
+
+def test_a_person_who_declined_is_asked_again_and_not_overruled(hosts, ferry_sandbox):
+    person = Person(NOT_AN_APPROVAL["declined"])
+    host = hosts(person, "--writes")
+    asked = order(sailings(host)[0])
+    for _ in range(3):
+        error(host.call("bookings_create", asked), "declined")
+    assert len(person.shown) == 3
+    assert ferry_sandbox.counters.effects == ()
+
+
+def test_a_yes_is_for_one_price_only(hosts, ferry_sandbox):
+    """The fee rises while the person thinks: the yes was to another question."""
+    person = Person()
+    host = hosts(person, "--writes")
+    booking = booked(host)
+    named = {"booking_id": booking["booking_id"]}
+    done(host.call("bookings_confirm", named))
+    before = done(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+
+    def yes_but_late():
+        ferry_sandbox.clock.advance(timedelta(days=29, hours=12))
+        person.answer = NOT_AN_APPROVAL["declined"]
+        return YES
+
+    person.answer = yes_but_late
+    refused = host.call("bookings_cancel", named)["error"]
+    after = done(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    assert before["penalty_amount"] != after["penalty_amount"]
+    assert f"{before['penalty_amount']} EUR" in person.shown[2]
+    if hosts.era == "modern":  # asked again in the same call
+        assert refused["code"] == "declined"
+        assert f"{after['penalty_amount']} EUR" in person.shown[3]
+    else:
+        assert refused["code"] == "penalty_exceeded"
+        assert len(person.shown) == 3
+    assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
+    person.answer = YES
+    done(host.call("bookings_cancel", named))
+    assert f"{after['penalty_amount']} EUR" in person.shown[-1]
+
+
+@pytest.mark.parametrize("hosts", ["modern"], indirect=True)
+class TestRounds:
+    """Where the answer comes with the call made again, it counts for that call alone, once."""
+
+    def asked(self, host, arguments):
+        result = host.wait(self.sends(host, arguments))
+        assert isinstance(result, types.InputRequiredResult)
+        return result.request_state
+
+    def sends(self, host, arguments, state=None, answer=None):
+        async def send():
+            responses = {} if answer is None else {"input_responses": {"approval": answer}}
+            return await host.client.session.call_tool(
+                "bookings_create",
+                arguments,
+                request_state=state,
+                allow_input_required=True,
+                **responses,
+            )
+
+        return send
+
+    def test_an_answer_without_a_question_is_a_question(self, hosts, ferry_sandbox):
+        host = hosts(Person(), "--writes")
+        asked = order(sailings(host)[0])
+        for state in (None, "", "guessed", "A" * 32):
+            result = host.wait(self.sends(host, asked, state, YES))
+            assert isinstance(result, types.InputRequiredResult)
+        assert ferry_sandbox.counters.effects == ()
+
+    def test_an_answer_is_for_the_arguments_that_were_asked_about(self, hosts, ferry_sandbox):
+        host = hosts(Person(), "--writes")
+        first, second = (order(one) for one in sailings(host)[:2])
+        state = self.asked(host, first)
+        result = host.wait(self.sends(host, second, state, YES))
+        assert isinstance(result, types.InputRequiredResult)
+        result = host.wait(self.sends(host, first, state, YES))
+        assert isinstance(result, types.InputRequiredResult)
+        assert ferry_sandbox.counters.effects == ()
+
+    def test_an_answer_counts_once(self, hosts, ferry_sandbox):
+        host = hosts(Person(), "--writes")
+        asked = order(sailings(host)[0])
+        state = self.asked(host, asked)
+        done(answer_of(host.wait(self.sends(host, asked, state, YES))))
+        again = host.wait(self.sends(host, asked, state, YES))
+        error(answer_of(again), "already_done")
+        assert len(ferry_sandbox.counters.effects) == 1
+
+    def test_a_no_uses_the_question_up(self, hosts, ferry_sandbox):
+        host = hosts(Person(), "--writes")
+        asked = order(sailings(host)[0])
+        state = self.asked(host, asked)
+        no = NOT_AN_APPROVAL["declined"]
+        error(answer_of(host.wait(self.sends(host, asked, state, no))), "declined")
+        result = host.wait(self.sends(host, asked, state, YES))
+        assert isinstance(result, types.InputRequiredResult)
+        assert ferry_sandbox.counters.effects == ()

@@ -1,0 +1,73 @@
+"""The catalogues as resources."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from mcp import MCPError
+
+from tests.agents.agent import done, sailings
+
+
+def read(host, uri):
+    (content,) = host.wait(host.client.read_resource, uri).contents
+    assert (str(content.uri), content.mime_type) == (uri, "application/json")
+    return json.loads(content.text)
+
+
+def test_each_that_is_listed_can_be_read(hosts):
+    host = hosts()
+    listed = host.wait(host.client.list_resources).resources
+    assert [str(one.uri) for one in listed] == [
+        "ferry://ports",
+        "ferry://journeys",
+        "ferry://companies",
+        "ferry://vehicle-brands",
+        "ferry://vehicle-types",
+    ]
+    for one in listed:
+        assert one.title
+        catalogue = read(host, str(one.uri))
+        assert catalogue["count"] == len(catalogue["items"]) > 5
+    ports = read(host, "ferry://ports")
+    assert "FRMRS" in [port["code"] for port in ports["items"]]
+    assert ports == done(host.call("catalogue_ports"))
+
+
+def test_departures_are_read_for_a_provider(hosts):
+    host = hosts()
+    (template,) = host.wait(host.client.list_resource_templates).resource_templates
+    assert template.uri_template == "ferry://departures/{provider_id}"
+    provider = sailings(host)[0]["provider"]["id"]
+    departures = read(host, f"ferry://departures/{provider}")
+    assert departures["items"][0]["departure_times"]
+    encoded = provider.replace("-", "%2D")
+    assert encoded != provider
+    assert read(host, f"ferry://departures/{encoded}") == departures
+
+
+def test_what_is_not_there_is_unknown(hosts):
+    host = hosts()
+    for uri in ("ferry://tides", "ferry://", "file:///etc/passwd"):
+        with pytest.raises(MCPError) as caught:
+            host.wait(host.client.read_resource, uri)
+        assert caught.value.code == -32602
+        assert caught.value.data == {"uri": uri}
+
+
+def test_a_provider_that_is_none_is_an_error(hosts):
+    host = hosts()
+    for provider in ("", "..%2Ftickets", "none"):
+        with pytest.raises(MCPError) as caught:
+            host.wait(host.client.read_resource, f"ferry://departures/{provider}")
+        assert caught.value.data["outcome"] in {"not_sent", "rejected"}
+
+
+def test_a_catalogue_that_cannot_be_read_is_an_error(hosts, ferry_sandbox):
+    ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
+    host = hosts()
+    with pytest.raises(MCPError) as caught:
+        host.wait(host.client.read_resource, "ferry://ports")
+    assert caught.value.code == -32603
+    assert caught.value.data["next_step"]

@@ -1,0 +1,81 @@
+"""The whole journey over stdio, in both eras: read-only, approved, declined, and without asking."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.agents.agent import WRITES, booked, done, error, order, sailings
+from tests.stdio.host import NOT_AN_APPROVAL, Person
+
+WRITING = {name.replace(".", "_") for name in WRITES}
+
+
+def test_read_only_is_the_default(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person)
+    assert not WRITING & set(host.tools())
+    sailing = sailings(host)[0]
+    error(host.call("bookings_create", order(sailing)), "writes_disabled")
+    assert person.shown == []
+    assert ferry_sandbox.counters.requests["bookings.create"] == 0
+
+
+def test_a_person_approves_of_each_write(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person, "--writes")
+    booking = booked(host)
+    named = {"booking_id": booking["booking_id"]}
+    confirmed = done(host.call("bookings_confirm", named))
+    assert done(host.call("tickets_pdf", {"ticket_id": confirmed["ticket_id"]}))["url"]
+    fee = done(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    cancelled = done(host.call("bookings_cancel", named))
+    assert cancelled["refund_amount"] == fee["refund_amount"]
+    assert [one.operation for one in ferry_sandbox.counters.effects] == [
+        "bookings.create",
+        "bookings.confirm",
+        "bookings.cancel",
+    ]
+    create, confirm, cancel = person.shown
+    assert f"{booking['total_price']} EUR" in create
+    assert "Tarifa" in create
+    assert '"Marguerite Okonkwo"' in create
+    assert f"{booking['total_price']} EUR" in confirm
+    assert f"{fee['penalty_amount']} EUR" in cancel
+
+
+@pytest.mark.parametrize("answer", NOT_AN_APPROVAL.values(), ids=NOT_AN_APPROVAL)
+def test_a_person_does_not_approve(hosts, ferry_sandbox, answer):
+    person = Person(answer)
+    host = hosts(person, "--writes")
+    refused = error(host.call("bookings_create", order(sailings(host)[0])), "declined")
+    assert refused["outcome"] == "not_sent"
+    assert refused["next_step"].startswith("Do not")
+    assert len(person.shown) == 1
+    assert ferry_sandbox.counters.requests["bookings.create"] == 0
+
+
+def test_without_elicitation_codes_are_given_back(hosts, ferry_sandbox):
+    host = hosts(None, "--writes")
+
+    def agreed(name, arguments):
+        before = len(ferry_sandbox.counters.effects)
+        needed = host.call(name, arguments)
+        assert needed["status"] == "approval_needed"
+        assert len(ferry_sandbox.counters.effects) == before
+        code = needed["approval"]["confirmation_code"]
+        return done(host.call(name, {**arguments, "confirmation_code": code})), needed["approval"]
+
+    booking, asked = agreed("bookings_create", order(sailings(host)[0]))
+    assert (Decimal(asked["amount"]), asked["currency"]) == (Decimal(booking["total_price"]), "EUR")
+    confirmed, _ = agreed("bookings_confirm", {"booking_id": booking["booking_id"]})
+    ticket = confirmed["ticket_id"]
+    fee = done(host.call("bookings_cancel_fee", {"id": ticket}))
+    _, asked = agreed("tickets_cancel", {"ticket_id": ticket})
+    assert Decimal(asked["amount"]) == Decimal(fee["penalty_amount"])
+    assert [one.operation for one in ferry_sandbox.counters.effects] == [
+        "bookings.create",
+        "bookings.confirm",
+        "tickets.cancel",
+    ]

@@ -1,0 +1,89 @@
+"""What is remembered of questions whose answer comes with another call."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+
+from ferry_sdk.agents import ApprovalRequest
+from ferry_sdk.agents.stdio.questions import Questions, is_the_same
+
+CALL = ("bookings_cancel", {"booking_id": "b1", "max_penalty": "5.00"})
+
+
+def request(**changes):
+    facts = {
+        "tool": "bookings_cancel",
+        "summary": "Cancel b1: 5.00 EUR is kept",
+        "amount": Decimal("5.00"),
+        "currency": "EUR",
+        "subject": {"booking_id": "b1"},
+        "expires_at": datetime.now(timezone.utc) + timedelta(minutes=5),
+        "travellers": ('"Ada Reyes"',),
+    }
+    return ApprovalRequest(**{**facts, **changes})
+
+
+def test_it_is_taken_once():
+    questions, asked = Questions(), request()
+    state = questions.keep(*CALL, asked)
+    assert questions.take(state, *CALL) is asked
+    assert questions.take(state, *CALL) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("tickets_cancel", CALL[1]),
+        ("bookings_cancel", {"booking_id": "b2", "max_penalty": "5.00"}),
+        ("bookings_cancel", {"booking_id": "b1"}),
+        ("bookings_cancel", {"booking_id": "b1", "max_penalty": 5.0}),
+        ("bookings_cancel", {**CALL[1], "detail": "full"}),
+    ],
+)
+def test_it_is_for_that_call(other):
+    questions = Questions()
+    state = questions.keep(*CALL, request())
+    assert questions.take(state, *other) is None
+    assert questions.take(state, *CALL) is None
+
+
+@pytest.mark.parametrize("state", [None, "", "guessed"])
+def test_a_state_that_was_not_given_out_is_none(state):
+    questions = Questions()
+    questions.keep(*CALL, request())
+    assert questions.take(state, *CALL) is None
+
+
+def test_it_is_good_for_as_long_as_it_said():
+    questions = Questions()
+    state = questions.keep(*CALL, request(expires_at=datetime.now(timezone.utc)))
+    assert questions.take(state, *CALL) is None
+
+
+def test_those_that_are_never_answered_are_forgotten():
+    questions = Questions()
+    first = questions.keep(*CALL, request())
+    others = [questions.keep(*CALL, request()) for _ in range(100)]
+    assert questions.take(first, *CALL) is None
+    assert questions.take(others[0], *CALL) is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tool": "tickets_cancel"},
+        {"summary": "Cancel b1: 6.00 EUR is kept"},
+        {"amount": Decimal("6.00")},
+        {"currency": "GBP"},
+        {"subject": {"booking_id": "b2"}},
+        {"travellers": ()},
+    ],
+)
+def test_a_request_is_the_same_if_only_its_time_is_another(change):
+    asked = request()
+    later = request(expires_at=asked.expires_at + timedelta(minutes=1))
+    assert is_the_same(asked, later)
+    assert not is_the_same(asked, request(**change))

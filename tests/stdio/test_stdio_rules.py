@@ -1,0 +1,294 @@
+"""What a booking server over stdio has to keep to, one rule after the other."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ferry_sdk import ConfigurationError
+from ferry_sdk.agents.stdio import serving
+from ferry_sdk.agents.stdio.token import taken
+from tests.agents.agent import WRITES, booked, done, error, order, query, sailings
+from tests.stdio.host import Person, command, environment
+
+READS = {
+    "availability_search",
+    "bookings_get",
+    "bookings_cancel_fee",
+    "tickets_get",
+    "tickets_pdf",
+    "catalogue_ports",
+    "catalogue_journeys",
+    "catalogue_departures",
+    "catalogue_vehicle_brands",
+    "catalogue_vehicle_types",
+    "mcp_companies",
+}
+
+
+def started(sandbox, *options, env=None):
+    """The server by itself, until it ends."""
+    return subprocess.run(
+        command(*options),
+        stdin=subprocess.DEVNULL,
+        env={"PATH": "", **(environment(sandbox) if env is None else env)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+class TestReadOnlyDefault:
+    def test_writes_are_not_registered(self, hosts):
+        assert set(hosts().tools()) == READS
+        assert set(hosts(None, "--writes").tools()) == READS | {
+            one.replace(".", "_") for one in WRITES
+        }
+
+    def test_the_client_reads_only_as_well(self, hosts):
+        code = (
+            "from ferry_sdk.agents.stdio import serving\n"
+            "toolkit = serving.AsyncToolkit\n"
+            "serving.AsyncToolkit = lambda ferry, **_: toolkit(ferry, writes=True)\n"
+            "serving.serve()"
+        )
+        assert set(hosts(run=[sys.executable, "-c", code]).tools()) == READS
+
+    def test_a_token_that_may_only_read_is_the_second_lock(self, hosts, ferry_sandbox):
+        reading = {
+            "FERRY_TOKEN": ferry_sandbox.read_only_token,
+            "FERRY_BASE_URL": ferry_sandbox.base_url,
+        }
+        host = hosts(Person(), "--writes", env=reading)
+        refused = host.call("bookings_create", order(sailings(host)[0]))
+        assert refused["status"] == "failed"
+        assert refused["error"]["outcome"] == "rejected"
+        assert ferry_sandbox.counters.effects == ()
+
+
+class TestAnnotations:
+    def test_each_tool_says_what_it_does(self, hosts):
+        for name, tool in hosts(None, "--writes").tools().items():
+            hints = tool.annotations
+            assert tool.title
+            assert tool.description
+            assert hints.read_only_hint is (name in READS)
+            assert hints.idempotent_hint is (name in READS)
+            assert hints.destructive_hint is (name not in {*READS, "bookings_create"})
+
+
+class TestMoneySummary:
+    def test_a_preview_gives_the_amounts_that_the_write_asks_with(self, hosts):
+        person = Person()
+        host = hosts(person, "--writes")
+        named = {"booking_id": booked(host)["booking_id"]}
+        done(host.call("bookings_confirm", named))
+        tool = host.tools()["bookings_cancel_fee"]
+        assert tool.annotations.read_only_hint
+        assert "penalty_amount" in str(tool.output_schema)
+        fee = done(host.call("bookings_cancel_fee", {"id": named["booking_id"]}))
+        done(host.call("bookings_cancel", named))
+        assert f"{fee['penalty_amount']} EUR is kept" in person.shown[-1]
+        assert f"{fee['refund_amount']} EUR is paid back" in person.shown[-1]
+
+    def test_limits_hold_before_anybody_is_asked(self, hosts, ferry_sandbox):
+        person = Person()
+        host = hosts(person, "--writes", "--spend-limit", "EUR=5.00")
+        error(host.call("bookings_create", order(sailings(host)[0])), "spend_limit")
+        assert person.shown == []
+        assert ferry_sandbox.counters.effects == ()
+
+
+class TestConfirmation:
+    def test_a_code_is_for_one_tool_its_arguments_and_price_once(self, hosts, ferry_sandbox):
+        host = hosts(None, "--writes")
+        first, second = (order(one) for one in sailings(host)[:2])
+        code = host.call("bookings_create", first)["approval"]["confirmation_code"]
+        other = {**second, "confirmation_code": code}
+        error(host.call("bookings_create", other), "code_invalid")
+        same = {**first, "confirmation_code": code}
+        error(host.call("bookings_create", same), "code_invalid")  # it is used up by now
+        assert ferry_sandbox.counters.effects == ()
+        code = host.call("bookings_create", first)["approval"]["confirmation_code"]
+        done(host.call("bookings_create", {**first, "confirmation_code": code}))
+
+    def test_it_is_said_that_a_code_proves_nothing(self, hosts):
+        host = hosts(None, "--writes")
+        approval = host.call("bookings_create", order(sailings(host)[0]))["approval"]
+        assert "no proof" in approval["warning"]
+
+    @pytest.mark.parametrize("hosts", ["legacy"], indirect=True)  # else nothing comes back at all
+    def test_a_host_that_fails_to_ask_has_not_asked(self, hosts, ferry_sandbox):
+        def fails():
+            raise ConnectionError
+
+        host = hosts(Person(fails), "--writes")
+        error(host.call("bookings_create", order(sailings(host)[0])), "approval_failed")
+        assert ferry_sandbox.counters.effects == ()
+
+
+class TestMarkPaid:
+    def test_a_payment_cannot_be_recorded(self, hosts, ferry_sandbox):
+        both = {
+            **environment(ferry_sandbox),
+            "FERRY_ORGANISATION_TOKEN": ferry_sandbox.organisation_token,
+        }
+        host = hosts(Person(), "--writes", env=both)
+        assert not any("paid" in name for name in host.tools())
+        error(host.call("tickets_mark_paid", {"ticket_id": "t1"}), "unknown_tool")
+        assert ferry_sandbox.counters.requests["tickets.mark_paid"] == 0
+
+
+class TestToken:
+    def test_it_comes_from_a_file_that_is_read_anew(self, hosts, ferry_sandbox, tmp_path):
+        file = tmp_path / "token"
+        file.write_text(f"{ferry_sandbox.token}\n", "utf-8")
+        named = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
+        done(hosts(env=named).call("catalogue_ports"))
+        bare = {"FERRY_BASE_URL": ferry_sandbox.base_url}
+        done(hosts(None, "--token-file", str(file), env=bare).call("catalogue_ports"))
+
+    def test_what_is_taken_is_not_left_in_the_environment(self, monkeypatch, tmp_path):
+        file = tmp_path / "token"
+        file.write_text(" of the file\n", "utf-8")
+        monkeypatch.setenv("FERRY_TOKEN", "of the environment")
+        monkeypatch.setenv("FERRY_ORGANISATION_TOKEN", "of the organisation")
+        monkeypatch.setenv("FERRY_TOKEN_FILE", str(file))
+        again = taken(None)
+        inherited = subprocess.run(
+            [sys.executable, "-c", "import os; print(*os.environ)"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        assert "FERRY_TOKEN" not in inherited
+        assert "FERRY_ORGANISATION_TOKEN" not in inherited
+        assert callable(again)
+        assert again() == "of the file"
+        file.write_text("another", "utf-8")
+        assert again() == "another"
+        with pytest.raises(ConfigurationError):
+            taken(tmp_path / "none")
+        monkeypatch.delenv("FERRY_TOKEN_FILE")
+        monkeypatch.setenv("FERRY_TOKEN", "of the environment")
+        assert taken(None) == "of the environment"
+        with pytest.raises(ConfigurationError):
+            taken(None)
+
+    @pytest.mark.parametrize("missing", ["FERRY_TOKEN", "FERRY_BASE_URL"])
+    def test_without_it_there_is_one_line_and_an_exit_code(self, ferry_sandbox, missing):
+        given = {k: v for k, v in environment(ferry_sandbox).items() if k != missing}
+        ended = started(ferry_sandbox, env=given)
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert ended.stderr.count("\n") == 1
+        assert missing in ended.stderr
+        assert ferry_sandbox.token not in ended.stderr
+
+    @pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff\xfe\x00"])
+    def test_a_file_of_no_use_is_named(self, ferry_sandbox, tmp_path, content):
+        file = tmp_path / "token"
+        if content is not None:
+            file.write_bytes(content)
+        given = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
+        ended = started(ferry_sandbox, env=given)
+        assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+        assert str(file) in ended.stderr
+
+    def test_a_limit_of_no_use_is_named(self, ferry_sandbox, monkeypatch, capsys):
+        for name, value in environment(ferry_sandbox).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(serving, "to_stderr", int)
+        with pytest.raises(SystemExit) as caught:
+            serving.serve(spend_limit={"EUR": "a lot"})
+        assert caught.value.code == 2
+        written = capsys.readouterr()
+        assert (written.out, written.err.count("\n")) == ("", 1)
+        assert "spend_limit" in written.err
+
+
+class TestErrors:
+    def test_a_failure_is_the_toolkits_error(self, hosts):
+        refused = hosts().call("tickets_get", {"ticket_id": "none"})
+        assert refused["status"] == "failed"
+        assert refused["error"]["outcome"] == "rejected"
+        assert {"code", "message", "next_step", "correlation_id"} <= set(refused["error"])
+
+    def test_the_words_of_an_unforeseen_failure_go_nowhere(self, hosts):
+        code = (
+            "from ferry_sdk.agents.stdio import serve\n"
+            "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
+            "async def call(*_, **__): raise ValueError('the canary')\n"
+            "AsyncToolkit.call = call\n"
+            "serve()"
+        )
+        host = hosts(run=[sys.executable, "-c", code])
+        with pytest.raises(Exception, match="Internal error") as caught:
+            host.call("catalogue_ports")
+        assert "canary" not in str(caught.value.__dict__)
+        assert "ValueError" in host.stderr
+        assert "canary" not in host.stderr
+
+
+class TestInputs:
+    def test_nothing_is_dropped_or_converted(self, hosts, ferry_sandbox):
+        host = hosts()
+        traveller = {"type": "Adult", "gender": "Female", "age": 34}
+        for changes, field in (
+            ({"surprise": 1}, "surprise"),
+            ({"out_time": 800}, "out_time"),
+            ({"passengers": json.dumps([traveller])}, "passengers"),
+            ({"passengers": [{**traveller, "age": "34"}]}, "passengers.0.age"),
+            ({"passengers": [{**traveller, "vip": True}]}, "passengers.0.vip"),
+        ):
+            asked = query(host, **changes)
+            refused = error(host.call("availability_search", asked), "invalid_arguments")
+            assert refused["field"] == field
+        assert ferry_sandbox.counters.requests["availability.search"] == 0
+
+    def test_money_is_never_a_float(self, hosts):
+        host = hosts(Person(), "--writes")
+        named = {"booking_id": booked(host)["booking_id"], "expect_total": 49.9}
+        refused = error(host.call("bookings_confirm", named), "invalid_arguments")
+        assert refused["field"] == "expect_total"
+
+
+class TestRetries:
+    def test_a_second_identical_call_is_not_sent(self, hosts, ferry_sandbox):
+        person = Person()
+        host = hosts(person, "--writes")
+        asked = order(sailings(host)[0])
+        booking = done(host.call("bookings_create", asked))
+        again = error(host.call("bookings_create", asked), "already_done")
+        assert again["result"]["booking_id"] == booking["booking_id"]
+        named = {"booking_id": booking["booking_id"]}
+        done(host.call("bookings_confirm", named))
+        error(host.call("bookings_confirm", named), "already_done")
+        assert len(person.shown) == 2
+        assert len(ferry_sandbox.counters.effects) == 2
+
+
+class TestOutputSchemas:
+    def test_every_tool_has_one_and_every_result_conforms(self, hosts):
+        """The official client checks what is structured, and raises where it does not conform."""
+        host = hosts(Person(), "--writes")
+        provider = sailings(host)[0]["provider"]["id"]
+        assert all(tool.output_schema["type"] == "object" for tool in host.tools().values())
+        booking = booked(host)
+        named = {"booking_id": booking["booking_id"]}
+        ticket = {"ticket_id": done(host.call("bookings_confirm", named))["ticket_id"]}
+        for detail in ("short", "full"):
+            wanted = {"detail": detail}
+            done(host.call("availability_search", query(host, **wanted)))
+            done(host.call("bookings_get", {**named, **wanted}))
+            done(host.call("bookings_cancel_fee", {"id": booking["booking_id"], **wanted}))
+            done(host.call("tickets_get", {**ticket, **wanted}))
+            done(host.call("tickets_pdf", {**ticket, **wanted}))
+            done(host.call("catalogue_departures", {"provider_id": provider, **wanted}))
+            for name in READS:
+                if name.startswith("catalogue_") and name != "catalogue_departures":
+                    done(host.call(name, wanted))
+            done(host.call("mcp_companies", wanted))
