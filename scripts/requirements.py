@@ -15,6 +15,8 @@ from packaging.version import Version
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from packaging.markers import Marker
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -38,15 +40,19 @@ def grouped(written: dict[str, Any]) -> list[str]:
     return [one for group in groups for one in group if isinstance(one, str)]
 
 
-def lowest(requirements: Iterable[str]) -> dict[str, Version]:
-    """Find the lowest version that is allowed of each; where several say one, the highest."""
-    found: dict[str, Version] = {}
+def lowest(requirements: Iterable[str]) -> list[str]:
+    """Pin each to the lowest version that is allowed; where several say one, to the highest."""
+    found: dict[tuple[str, Marker | None], Version] = {}
     for requirement in map(Requirement, requirements):
         said = [Version(one.version) for one in requirement.specifier if one.operator == ">="]
         if not said:
             sys.exit(f"pyproject.toml says no lowest version of {requirement.name}.")
-        found[requirement.name] = max(said[0], found.get(requirement.name, said[0]))
-    return found
+        which = (requirement.name, requirement.marker)
+        found[which] = max(said[0], found.get(which, said[0]))
+    return [
+        f"{name}=={version}" + (f"; {marker}" if marker else "")
+        for (name, marker), version in found.items()
+    ]
 
 
 def main(*arguments: str) -> None:
@@ -54,7 +60,7 @@ def main(*arguments: str) -> None:
     written = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     if "--lowest" in arguments:
         tested = [*used(written), *written["dependency-groups"]["test"]]
-        lines = [f"{name}=={version}" for name, version in lowest(tested).items()]
+        lines = lowest(tested)
     else:
         lines = [*used(written), *grouped(written), *written["build-system"]["requires"]]
     print(*lines, sep="\n")

@@ -16,6 +16,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from .refusals import Answer, RefusedError
+from .views import money
 
 VALID_FOR = 300.0
 """Seconds in which an approval is good, given by a code or not."""
@@ -57,7 +58,7 @@ class ApprovalRequest:
             "status": "approval_needed",
             "approval": {
                 "summary": self.summary,
-                "amount": str(self.amount),
+                "amount": money(self.amount),
                 "currency": self.currency,
                 "confirmation_code": code,
                 "expires_at": self.expires_at.isoformat(),

@@ -57,11 +57,10 @@ class Budget:
         """
         with self._lock:
             before = self._held.get(key)
-            self._held.pop(key, None)
-            spent = sum((held for held, its in self._held.values() if its == currency), Decimal(0))
+            others = [held for its_key, held in self._held.items() if its_key != key]
+            spent = sum((held for held, its in others if its == currency), Decimal(0))
             limit = None if self._spend is None else self._spend.get(currency)
             if self._spend is not None and (limit is None or spent + amount > limit):
-                self._put(key, before)
                 raise RefusedError(
                     "spend_limit",
                     f"{amount} {currency} is more than may still be spent",

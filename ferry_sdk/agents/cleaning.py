@@ -21,3 +21,9 @@ def cleaned(text: str, longest: int | None = None) -> str:
     """A text of somebody else's, safe to show: in one line, and no longer than so."""
     shown = "".join(" " if one.isspace() else "" if is_hidden(one) else one for one in text)
     return shown if longest is None or len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+def letters(name: str) -> str:
+    """What a name comes to, however it is spelt: its letters without accents, case or signs."""
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    return "".join(one for one in unicodedata.normalize("NFKD", plain) if one.isalpha())

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -182,6 +183,13 @@ class Desk:
                 type(error).__name__,
                 record.correlation_id,
             )
+        except GeneratorExit:
+            raise
+        except BaseException:
+            # Its task was cancelled meanwhile: told twice is better than not at all.
+            with suppress(Exception):
+                yield Ask(self._audit, record)
+            raise
 
     def _decided(
         self, call: Call, name: object, arguments: object, approve: Approve | None
@@ -189,7 +197,7 @@ class Desk:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         if tool.safety.is_read:
             result = yield Invoke(tool.operation, read.values)
-            self._learn(result, read.values)
+            self._learn(result, read.values, read.contains)
             return {"status": "done", "result": tool.shown(result, read.detail, read.contains)}
         prepared = yield from self._prepared(call, tool, read)
         if not isinstance(prepared, Prepared):
@@ -262,7 +270,11 @@ class Desk:
         if approve is None:
             call.approval = "code"
             binding = self._facts.fingerprint(
-                request.tool, prepared.arguments.values, str(request.amount), request.currency
+                request.tool,
+                prepared.arguments.values,
+                str(request.amount),
+                request.currency,
+                request.summary,
             )
             if prepared.arguments.code is None:
                 return request.needed(self._codes.issue(binding, prepared.until))
@@ -352,9 +364,9 @@ class Desk:
             ) from None
         return self._done(tool, arguments, identity, result, [])
 
-    def _learn(self, result: object, asked: dict[str, Any]) -> None:
+    def _learn(self, result: object, asked: dict[str, Any], contains: str | None = None) -> None:
         """Remember what is shown; what made a booking that is no more may be done again."""
-        self._facts.seen.learn(result, asked)
+        self._facts.seen.learn(result, asked, contains)
         if isinstance(result, BookingCancellation) or (
             isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}
         ):

@@ -88,7 +88,9 @@ def _plain(value: object, path: tuple[int | str, ...]) -> object:
         case dict():
             members = cast("dict[object, object]", value)
             return {
-                _key(name, path): _plain(one, (*path, str(name))) for name, one in members.items()
+                _key(name, path): _plain(one, (*path, str(name)))
+                for name, one in members.items()
+                if one is not None  # as much as left out, which models often say so
             }
         case list() | tuple():
             several = cast("list[object]", value)

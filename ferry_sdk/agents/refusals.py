@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -156,7 +157,11 @@ def failure(error: FerryError, *, of_a_write: bool) -> Answer:
         facts["correlation_id"] = error.correlation_id
     if isinstance(error, UnresolvedWriteError):
         facts["correlation_id"] = error.entry.correlation_id  # of the write that may have happened
-    if isinstance(error, APIError) and error.retry_after is not None:
+    if (
+        isinstance(error, APIError)
+        and error.retry_after is not None
+        and isfinite(error.retry_after)
+    ):
         facts["retry_after"] = error.retry_after
     lost = of_a_write and error.outcome == "unknown"
     return {

@@ -19,6 +19,7 @@ from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketJourney
 
 from .cleaning import cleaned
+from .views import has
 
 REMEMBERED = 10_000
 """How many sailings, bookings and tickets are remembered, of each."""
@@ -118,16 +119,17 @@ class Seen:
         with self._lock:
             return self._tickets.get(ticket_id)
 
-    def learn(self, result: object, asked: Mapping[str, Any]) -> None:
+    def learn(self, result: object, asked: Mapping[str, Any], contains: str | None = None) -> None:
         """Remember what a result shows.
 
         Args:
             result: What the client gave.
             asked: The arguments that it was asked with.
+            contains: Of a list, only the records with this text are shown.
         """
         with self._lock:
             if isinstance(result, Records):
-                self._learn_offers(cast("Records[object]", result), asked)
+                self._learn_offers(cast("Records[object]", result), asked, contains)
             elif isinstance(result, BookingCreated):
                 words = f"booking {quoted(result.booking_reference)}"
                 self._bookings.put(result.booking_id, Known(words))
@@ -140,7 +142,9 @@ class Seen:
             elif isinstance(result, Ticket):
                 self._learn_ticket(result, None)
 
-    def _learn_offers(self, records: Records[object], asked: Mapping[str, Any]) -> None:
+    def _learn_offers(
+        self, records: Records[object], asked: Mapping[str, Any], contains: str | None
+    ) -> None:
         for one in records:
             if isinstance(one, Availability):
                 vehicle = asked.get("vehicle")
@@ -150,7 +154,8 @@ class Seen:
                     asked.get("ret_journey_id") is not None,
                 )
                 offer = Offer(one, question, vehicle is not None)
-                self._offers.put(one.id, offer)
+                if has(one, contains):
+                    self._offers.put(one.id, offer)
                 self._prices.put(
                     (question, offer.crossing), frozenset(map(offer.standing, one.tariffs))
                 )

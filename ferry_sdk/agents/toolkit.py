@@ -64,7 +64,8 @@ class AnyToolkit(Generic[FerryT]):
         """Say what became of a write that is unresolved, once a person has looked.
 
         Args:
-            correlation_id: The write's.
+            correlation_id: The write's. Where a client sends one id with everything, all that is
+                unresolved is settled at once.
             happened: True: it counts as done; a booking that was made is counted as spent when
                 it is confirmed. False: it may be made again, and what it would have cost may be
                 spent again.

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
+from math import isfinite
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
 
@@ -102,6 +103,8 @@ SHORT: Final[Mapping[type[BaseModel], tuple[str, ...]]] = {
 _NEVER: Final = frozenset({"qr_code"})
 _LONGEST: Final = 200
 _DEEPEST: Final = 20
+_WRITTEN_OUT: Final = 50
+"""Digits of an amount; with more, as in 1E+999999, its exponent is shown."""
 _TOOLS: Final = {
     "Pay": "bookings_confirm",
     "Cancel": "bookings_cancel",
@@ -143,7 +146,7 @@ def shown(value: object, detail: Detail, contains: str | None = None) -> JsonVal
     """
     if isinstance(value, Records):
         records = cast("Records[object]", value)
-        items = [_shown(one, detail, "") for one in records if _has(one, contains)]
+        items = [_shown(one, detail, "") for one in records if has(one, contains)]
         return {"items": items, "count": len(items), "unreadable": len(records.unreadable)}
     return _shown(value, detail, "")
 
@@ -163,6 +166,8 @@ def schema_of(annotation: object, detail: Detail) -> Schema:
 
 def money(amount: Decimal) -> str:
     """An amount with all its digits, and two behind the point at the least."""
+    if abs(amount.adjusted()) > _WRITTEN_OUT:
+        return str(amount)
     _, _, exponent = amount.as_tuple()
     return f"{amount:.2f}" if isinstance(exponent, int) and exponent > -2 else f"{amount:f}"  # noqa: PLR2004 -- digits
 
@@ -191,6 +196,8 @@ def _shown(value: Any, detail: Detail, name: str, depth: int = 0) -> JsonValue: 
         return cleaned(value, None if is_key or detail == "full" else _LONGEST)
     if isinstance(value, Decimal):
         return money(value)
+    if isinstance(value, float) and not isfinite(value):
+        return None  # 1e999 is a number in JSON, and infinite when it is read
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
@@ -202,7 +209,8 @@ def _shown(value: Any, detail: Detail, name: str, depth: int = 0) -> JsonValue: 
     return cast("JsonValue", value)
 
 
-def _has(record: object, text: str | None) -> bool:
+def has(record: object, text: str | None) -> bool:
+    """Whether a text stands in the short view of a record."""
     return text is None or any(
         text.casefold() in one.casefold() for one in _texts(_shown(record, "short", ""))
     )

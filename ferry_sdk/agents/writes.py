@@ -18,6 +18,7 @@ from ferry_sdk.models.inputs import Passenger, Selection
 from ferry_sdk.models.tickets import CancellationFee
 
 from .budget import Budget, Hold
+from .cleaning import letters
 from .refusals import RefusedError
 from .seen import Known, Offer, Seen, quoted, sailing_in_words
 from .views import money
@@ -137,7 +138,7 @@ class Create:
     def identity(self, values: Mapping[str, Any]) -> Identity:
         """The same travellers on the same sailings are the same booking, however it is put."""
         offers = [one.offer.crossing for one in self._chosen(values)]
-        who = sorted(f"{one.first_name} {one.last_name}".casefold() for one in values["passengers"])
+        who = sorted(letters(f"{one.first_name} {one.last_name}") for one in values["passengers"])
         key = self._facts.fingerprint("bookings.create", sorted(offers), who)
         ids = [one.availability_id for one in values["availabilities"]]
         subject = {f"availability_id_{number}": each for number, each in enumerate(ids, 1)}

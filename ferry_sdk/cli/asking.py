@@ -36,7 +36,13 @@ def answer(question: str, read: Callable[[str], T], *, default: str | None = Non
     shown = f" [{default}]" if default else ""
     while True:
         prompt = Text.assemble((plain(question), "bold"), (plain(shown), "dim"), ": ")
-        text = console.input(prompt).strip()
+        try:
+            text = console.input(prompt).strip()
+        except (EOFError, KeyboardInterrupt):
+            console.print()  # what comes next has a line of its own
+            raise
+        except UnicodeDecodeError:
+            text = "\N{REPLACEMENT CHARACTER}"
         try:
             return read(text or default or "")
         except ValidationError as error:

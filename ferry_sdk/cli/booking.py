@@ -16,6 +16,7 @@ from ferry_sdk.recording import Recorder
 from .asking import agreed, can_ask
 from .completing import ports
 from .connecting import connected
+from .failing import shown
 from .interviews import Said, order_asked
 from .options import AsJson, BaseUrl, TokenFile, Yes
 from .order_files import order_in
@@ -27,9 +28,10 @@ from .searching import Adult, At, Back, Child, Company, Infant, JourneyId, Vehic
 from .waiting import working
 from .words import money
 
+_FROM = "'--from'"
 _PORT = "A port's code or a part of its name; asked for if left out."
-Depart = Annotated[str | None, typer.Argument(metavar="[FROM]", help=_PORT, autocompletion=ports)]
-Arrive = Annotated[str | None, typer.Argument(metavar="[TO]", help=_PORT, autocompletion=ports)]
+Depart = Annotated[str | None, typer.Argument(metavar="FROM", help=_PORT, autocompletion=ports)]
+Arrive = Annotated[str | None, typer.Argument(metavar="TO", help=_PORT, autocompletion=ports)]
 On = Annotated[str | None, typer.Option("--on", metavar="DAY", help="Day of departure, or +30.")]
 File = Annotated[
     Path | None,
@@ -66,9 +68,12 @@ def book(  # noqa: PLR0913 -- the options of one command
     The booking is not paid: `ferry confirm` does that.
     """
     if from_file is None and not can_ask():
-        raise typer.BadParameter("nobody can be asked here: name a file", param_hint="'--from'")
+        raise typer.BadParameter("nobody can be asked here: name a file", param_hint=_FROM)
     if not yes and not can_ask():
         raise typer.BadParameter("nobody can be asked here: say --yes", param_hint="'--yes'")
+    asked = (depart, arrive, on, back, adult, child, infant, vehicle, company, journey)
+    if from_file is not None and any(asked):
+        raise typer.BadParameter("the file says what to book, and nothing else", param_hint=_FROM)
     said = Said(
         depart=depart,
         arrive=arrive,
@@ -86,10 +91,11 @@ def book(  # noqa: PLR0913 -- the options of one command
         agreed("Book it?", yes=yes)
         with working("Booking"):
             created = order.send(ferry)
-    if as_json:
-        document({"booking": created.model_dump(mode="json")})
-    else:
-        _show(created)
+    with shown("it is booked", created.booking_id):
+        if as_json:
+            document({"booking": created.model_dump(mode="json")})
+        else:
+            _show(created)
 
 
 def _order(ferry: Ferry, from_file: Path | None, said: Said) -> Order:

@@ -12,6 +12,7 @@ from ferry_sdk.models.bookings import Booking
 
 from .asking import agreed
 from .connecting import connected
+from .failing import shown
 from .options import AsJson, BaseUrl, TokenFile, Yes
 from .output import aside, document, facts
 from .records import name_of, record_of
@@ -50,17 +51,18 @@ def confirm(
         agreed(f"Confirm it for {money(total, booking.currency)}?", yes=yes)
         with working("Confirming"):
             confirmation = ferry.bookings.confirm(booking_id, expect_total=total)
-    if as_json:
-        document({"confirmation": confirmation.model_dump(mode="json")})
-        return
-    facts(
-        [
-            ("status", confirmation.status),
-            ("ticket", confirmation.ticket_number),
-            ("ticket id", confirmation.ticket_id),
-            ("voucher", f"ferry voucher {confirmation.ticket_id}"),
-        ]
-    )
+    with shown("it is confirmed", booking_id):
+        if as_json:
+            document({"confirmation": confirmation.model_dump(mode="json")})
+            return
+        facts(
+            [
+                ("status", confirmation.status),
+                ("ticket", confirmation.ticket_number),
+                ("ticket id", confirmation.ticket_id),
+                ("voucher", f"ferry voucher {confirmation.ticket_id}"),
+            ]
+        )
 
 
 def cancel(
@@ -84,7 +86,11 @@ def cancel(
         if limit is not None and kept > limit:
             raise PenaltyExceededError(limit=limit, penalty=kept, currency=fee.currency)
         facts(
-            [("fee", money(kept, fee.currency)), ("comes back", money(refund, fee.currency))],
+            [
+                ("status", record.stage if isinstance(record, Booking) else record.status),
+                ("fee", money(kept, fee.currency)),
+                ("comes back", money(refund, fee.currency)),
+            ],
             on=aside(),
         )
         agreed(f"Cancel {name_of(record)}?", yes=yes)
@@ -94,18 +100,19 @@ def cancel(
                 if isinstance(record, Booking)
                 else ferry.tickets.cancel(some_id, max_penalty=kept)
             )
-    shown = fee.model_dump(mode="json")
-    if as_json:
-        document({"cancellation": done.model_dump(mode="json"), "fee": shown})
-        return
     back = getattr(done, "refund_amount", None)
-    facts(
-        [
-            ("status", done.status),
-            ("fee", money(kept, fee.currency)),
-            ("comes back", money(refund if back is None else back, fee.currency)),
-        ]
-    )
+    with shown("it is cancelled", some_id):
+        if as_json:
+            members = done.model_dump(mode="json")
+            document({"cancellation": members, "fee": fee.model_dump(mode="json")})
+            return
+        facts(
+            [
+                ("status", done.status),
+                ("fee", money(kept, fee.currency)),
+                ("comes back", money(refund if back is None else back, fee.currency)),
+            ]
+        )
 
 
 def amount(said: str | None, option: str) -> Decimal | None:

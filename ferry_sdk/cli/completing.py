@@ -6,6 +6,7 @@ from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError
 
 from .connecting import token_of
+from .output import plain
 
 _A_MOMENT = 1.0
 
@@ -17,4 +18,4 @@ def ports(incomplete: str) -> list[tuple[str, str]]:
             known = ferry.catalogue.ports()
     except FerryError:
         return []
-    return [(port.code, port.name) for port in known if port.code.startswith(incomplete)]
+    return [(plain(one.code), plain(one.name)) for one in known if one.code.startswith(incomplete)]

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ferry_sdk.client import Ferry
-from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.recording import Recorder
+from ferry_sdk.token_files import file_of, token_in
 
 from .output import aside, warn
 
@@ -20,50 +20,34 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 @contextmanager
 def connected(
-    base_url: str | None, token_file: Path | None, *, journal: Recorder | None = None
+    base_url: str | None, said: Path | None, *, journal: Recorder | None = None
 ) -> Generator[Ferry, None, None]:
     """A client for the block; its warnings are the command's."""
-    with _warnings(), Ferry(token_of(token_file), base_url=base_url, journal=journal) as ferry:
+    with _warnings(), Ferry(token_of(said), base_url=base_url, journal=journal) as ferry:
         yield ferry
 
 
-def token_of(token_file: Path | None) -> Callable[[], str] | None:
+def token_of(said: Path | None) -> Callable[[], str] | None:
     """The token in a file, read again when the service refuses it; None: the client looks itself.
 
     Raises:
-        ConfigurationError: The file cannot be read, or is empty.
+        ConfigurationError: The file cannot be read, or holds no token, or more.
     """
-    file = file_of(token_file)
+    file = file_of(said)
     if file is None:
         return None
     if is_open_to_others(file):
         warn(f"others can read the token in {file}: chmod 600 {file}")
-    _read(file)
-    return lambda: _read(file)
-
-
-def file_of(token_file: Path | None) -> Path | None:
-    """The file that holds the token: the option's, else the environment's."""
-    named = os.environ.get("FERRY_TOKEN_FILE")
-    return token_file or (Path(named) if named else None)
+    return token_in(file)
 
 
 def is_open_to_others(file: Path) -> bool:
     """Whether more people than its owner may do something with the file, where that is known."""
     try:
-        return os.name == "posix" and bool(file.stat().st_mode & _OTHERS)
+        mode = file.stat().st_mode
+        return os.name == "posix" and stat.S_ISREG(mode) and bool(mode & _OTHERS)
     except OSError:
         return False
-
-
-def _read(file: Path) -> str:
-    try:
-        token = file.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        raise ConfigurationError(f"token file {file}: it cannot be read") from None
-    if not token:
-        raise ConfigurationError(f"token file {file}: it is empty")
-    return token
 
 
 @contextmanager

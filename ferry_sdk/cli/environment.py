@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Final
 from urllib.request import getproxies
 
-from .connecting import file_of, is_open_to_others
+from ferry_sdk.token_files import file_of
+
+from .connecting import is_open_to_others
 from .findings import Finding
 
 EXTRAS: Final[dict[str, tuple[str, ...]]] = {

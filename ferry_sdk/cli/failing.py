@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import wraps
 
 import typer
@@ -34,6 +35,29 @@ class DeclinedError(Exception):
     """The user said no, and nothing was done."""
 
 
+class UnshownError(Exception):
+    """A write was done, and nobody could be told on standard output."""
+
+
+@contextmanager
+def shown(done: str, some_id: str) -> Generator[None, None, None]:
+    """Show in this block what a write gave: where that fails, it was done all the same.
+
+    Args:
+        done: What was done, in words.
+        some_id: The booking or the ticket.
+
+    Raises:
+        UnshownError: It could not be shown.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        problem = error.strerror or error
+        raise UnshownError(f"{some_id}: {done}; it could not be shown ({problem})") from None
+
+
 def told(command: Callable[..., None]) -> Callable[..., None]:
     """The command, whose failures are told in words and by its exit code."""
 
@@ -55,18 +79,28 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
         except EOFError:
             code = Exit.DECLINED
             _tell("no answer; nothing was done", None, code, as_json=as_json)
+        except UnshownError as error:
+            code = Exit.UNKNOWN
+            _tell(str(error), "do not repeat it; `ferry show` shows it", code, as_json=False)
         except BrokenPipeError:
-            # Nobody reads on. What is still held back must not fail when the interpreter ends.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = Exit.FAILED
         except (ModuleNotFoundError, OSError) as error:
             code = Exit.FAILED
             _tell(str(error), None, code, as_json=as_json)
         else:
             return
+        _let_go()
         raise typer.Exit(code)
 
     return run
+
+
+def _let_go() -> None:
+    """Where nobody reads on, what is held back must not fail when the interpreter ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tell(
@@ -79,9 +113,13 @@ def _tell(
 ) -> None:
     if as_json:
         error = {"message": message, "hint": hint, "exit_code": int(code), **(about or {})}
-        document({"error": error})
-        sys.stdout.flush()
-        return
+        try:
+            document({"error": error})
+            sys.stdout.flush()
+        except OSError:
+            pass  # it is told on standard error instead
+        else:
+            return
     console = aside()
     console.print(Text.assemble(("ferry: ", "red"), plain(message)))
     if hint:

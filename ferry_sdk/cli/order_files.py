@@ -94,15 +94,29 @@ def order_in(file: Path, ferry: Ferry) -> Order:
 
 def _read(file: Path) -> OrderFile:
     try:
-        text = sys.stdin.read() if str(file) == "-" else file.read_text("utf-8")
-        return OrderFile.model_validate(json.loads(text))
+        # Not the terminal's encoding: JSON is UTF-8 wherever it comes from.
+        given = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        content = json.loads(given.decode("utf-8-sig"), object_pairs_hook=_members)
+        return OrderFile.model_validate(content)
     except ValidationError as error:
         field, problem = path_of(error)
-        raise InvalidInputError(problem, field=f"{file}: {field}") from None
+        raise InvalidInputError(problem, field=f"{file}: {field}" if field else str(file)) from None
+    except InvalidInputError as error:
+        raise InvalidInputError("said twice", field=f"{file}: {error.field}") from None
     except OSError as error:
         raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InvalidInputError("no JSON", field=str(file)) from None
+
+
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The members of an object; of two of one name, nobody knows which is meant."""
+    members: dict[str, object] = {}
+    for name, value in pairs:
+        if name in members:
+            raise InvalidInputError("said twice", field=name)
+        members[name] = value
+    return members
 
 
 def _legs(ferry: Ferry, written: OrderFile, search: Search) -> list[Leg]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -80,17 +80,18 @@ def table(
     console = on or screen()
     box, gap = (SIMPLE_HEAD, 1) if console.is_terminal else (None, 2)
     drawn = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
+
+    def cell(value: object) -> Text:
+        text = plain(value)
+        return Text(text if console.is_terminal else text.replace("\n", ", "))
+
     for head in heads:
-        drawn.add_column(
-            head, justify="right" if head in right else "left", header_style="bold", overflow="fold"
-        )
+        side: JustifyMethod = "right" if head in right else "left"
+        drawn.add_column(cell(head), justify=side, header_style="bold", overflow="fold")
     for row in rows:
-        cells = [plain(cell) for cell in row]
-        drawn.add_row(
-            *(Text(one if console.is_terminal else one.replace("\n", ", ")) for one in cells)
-        )
+        drawn.add_row(*map(cell, row))
     if title:
-        console.print(Text(plain(title), style="bold"))
+        console.print(cell(title), style="bold")
     _print(drawn, console)
 
 

@@ -16,7 +16,7 @@ def ports(
     *,
     text: Annotated[
         str,
-        typer.Argument(metavar="[TEXT]", help="Only those with this in code, name or country."),
+        typer.Argument(metavar="TEXT", help="Only those with this in code, name or country."),
     ] = "",
     as_json: AsJson = False,
     base_url: BaseUrl = None,

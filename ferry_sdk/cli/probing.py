@@ -14,7 +14,13 @@ from urllib.request import getproxies, proxy_bypass
 
 from ferry_sdk._tls import context_of
 from ferry_sdk.client import Ferry
-from ferry_sdk.errors import APIError, AuthenticationError, FerryError, PermissionDeniedError
+from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
+    ConfigurationError,
+    FerryError,
+    PermissionDeniedError,
+)
 
 from .exits import Exit, exit_of
 from .findings import Finding
@@ -65,6 +71,8 @@ def service(ferry: Ferry) -> Iterator[Finding]:
         name = ("token", "reads") if is_about_token else ("connection", "catalogue")
         yield Finding(*name, "fail", str(error), Exit.REJECTED)
         return
+    except ConfigurationError:
+        raise
     except FerryError as error:
         yield Finding("connection", "service", "fail", str(error), exit_of(error))
         return

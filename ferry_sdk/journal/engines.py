@@ -88,8 +88,12 @@ def _sqlite(url: URL) -> Engine:
 def _make_durable(connection: sqlite3.Connection, _: object) -> None:
     # WAL lets processes read while one writes; with a file system that has no WAL, EXTRA makes
     # the rollback journal as durable.
-    _switch_to_wal(connection)
-    connection.execute("PRAGMA synchronous = EXTRA")
+    try:
+        _switch_to_wal(connection)
+        connection.execute("PRAGMA synchronous = EXTRA")
+    except BaseException:
+        connection.close()  # SQLAlchemy forgets it
+        raise
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, FiniteFloat
 
 from .base import Identifier, Model
 
@@ -56,5 +56,5 @@ class VehicleType(Model):
 
     code: Identifier
     name: str
-    max_length: float
-    max_height: float
+    max_length: FiniteFloat
+    max_height: FiniteFloat

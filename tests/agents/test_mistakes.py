@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferry_sdk.agents.seen import Seen
 from tests.agents.agent import (
     PASSENGERS,
     TRAVELLERS,
@@ -63,6 +64,25 @@ def test_an_id_that_nobody_showed(toolkit: Any, sending_nothing: Any) -> None:
         )
     assert refused["field"] == "availabilities.0.availability_id"
     assert "Search again" in refused["next_step"]
+
+
+def test_a_sailing_that_a_search_found_and_did_not_show(
+    toolkit: Any, sending_nothing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Any] = []
+    learn = Seen.learn
+
+    def learning(seen: Seen, result: Any, *asked: Any) -> None:
+        found[:] = result
+        learn(seen, result, *asked)
+
+    monkeypatch.setattr(Seen, "learn", learning)
+    (sailing,) = sailings(toolkit, contains=sailings(toolkit)[0]["depart_at"])
+    hidden = {**sailing, "id": next(one.id for one in found if one.id != sailing["id"])}
+    with sending_nothing():
+        refused = error(toolkit.call("bookings_create", order(hidden)), "unseen_id")
+    assert refused["field"] == "availabilities.0.availability_id"
+    done(toolkit.call("bookings_create", order(sailing)))
 
 
 @pytest.mark.parametrize("part", ["tariff_id", "place_id"])
@@ -148,6 +168,27 @@ def test_a_write_made_twice(toolkit: Any, sending_nothing: Any) -> None:
     with sending_nothing():
         error(toolkit.call("bookings_cancel", named), "already_done")
     done(toolkit.call("bookings_create", order(sailing)))
+
+
+@pytest.mark.parametrize(
+    ("first_name", "last_name"),
+    [
+        ("Jose\u0301", "O'Brien"),
+        ("JOSÉ", "O\N{RIGHT SINGLE QUOTATION MARK}Brien"),
+        ("Jose", "O-Brien."),
+        ("\N{FULLWIDTH LATIN CAPITAL LETTER J}osé", "O  Brien"),
+        ("José O'", "Brien"),
+    ],
+)
+def test_the_same_travellers_spelt_otherwise(
+    toolkit: Any, sending_nothing: Any, first_name: str, last_name: str
+) -> None:
+    sailing = sailings(toolkit)[0]
+    one = {"type": "Adult", "first_name": "José", "last_name": "O'Brien"}
+    done(toolkit.call("bookings_create", order(sailing, passengers=[one])))
+    again = [{**one, "first_name": first_name, "last_name": last_name}]
+    with sending_nothing():
+        error(toolkit.call("bookings_create", order(sailing, passengers=again)), "already_done")
 
 
 def test_a_booking_that_lapsed_may_be_made_again(toolkit: Any, ferry_sandbox: Sandbox) -> None:

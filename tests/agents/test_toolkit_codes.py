@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferry_sdk import Records
 from ferry_sdk.agents.approving import Codes
 from ferry_sdk.agents.refusals import RefusedError
 from tests.agents.agent import booked, desk_of, done, error, order, sailings
@@ -65,6 +66,18 @@ def test_a_code_for_another_traveller_at_the_same_price(
     other = [{**wanted["passengers"][0], "first_name": "Somebody"}]
     changed = {**wanted, "passengers": other, "confirmation_code": code}
     error(toolkit.call("bookings_create", changed), "code_invalid")
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+
+def test_a_code_for_another_sailing_of_the_same_id(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+    wanted = order(sailings(toolkit)[0])
+    code = code_of(toolkit.call("bookings_create", wanted))
+    seen = desk_of(toolkit)._facts.seen
+    sailing = seen.offer(wanted["availabilities"][0]["availability_id"]).sailing
+    later = sailing.model_copy(update={"depart_at": sailing.depart_at + timedelta(days=1)})
+    seen.learn(Records([later]), {"passengers": []})
+    coded = {**wanted, "confirmation_code": code}
+    error(toolkit.call("bookings_create", coded), "code_invalid")
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 

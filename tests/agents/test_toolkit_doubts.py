@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, Overflow
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
+import httpx
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, InvalidInputError
 from ferry_sdk.agents import AsyncToolkit, Toolkit
+from ferry_sdk.agents.budget import Budget
 from ferry_sdk.agents.deciding import READ_BACK
+from ferry_sdk.agents.refusals import RefusedError
 from ferry_sdk.journal import Journal
 from tests.agents.agent import booked, done, error, order, query, sailings
 
@@ -136,6 +139,23 @@ def test_a_read_that_fails_changes_nothing(
     assert failed["correlation_id"]
     assert failed.get("retry_after") == fault.get("retry_after")
     assert toolkit.unresolved == ()
+
+
+def test_a_wait_without_end_is_left_to_the_agent() -> None:
+    asked = httpx.Response(429, headers={"Retry-After": "9" * 400})
+    with httpx.Client(transport=httpx.MockTransport(lambda _: asked)) as http_client:
+        ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client, max_retries=0)
+        answer = Toolkit(ferry).call("catalogue_ports")
+    assert "retry_after" not in error(answer, "rate_limited", status="failed")
+
+
+def test_an_amount_beyond_reckoning_gives_nothing_back() -> None:
+    budget = Budget({"EUR": 20}, None)
+    budget.hold("one", Decimal(15), "EUR")
+    with pytest.raises(Overflow):
+        budget.hold("one", Decimal("1E+9999999"), "EUR")
+    with pytest.raises(RefusedError):
+        budget.hold("another", Decimal(10), "EUR")
 
 
 def test_a_closed_client_is_an_error_as_data(ferry_sandbox: Sandbox) -> None:
@@ -281,6 +301,30 @@ def test_a_cancelled_write_is_a_doubt(
 
     asyncio_portal.call(travel)
     trio_portal.call(travel)
+
+
+def test_a_call_that_is_cancelled_while_it_is_put_on_record_is_on_record(
+    ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal, trio_portal: BlockingPortal
+) -> None:
+    async def ports() -> None:
+        records: list[AuditRecord] = []
+        under_way = anyio.Event()
+
+        async def audit(record: AuditRecord) -> None:
+            under_way.set()
+            await anyio.sleep(0.2)
+            records.append(record)
+
+        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+            toolkit = AsyncToolkit(ferry, audit=audit)
+            async with anyio.create_task_group() as group:
+                group.start_soon(toolkit.call, "catalogue_ports")
+                await under_way.wait()
+                group.cancel_scope.cancel()
+        assert [(one.tool, one.status) for one in records] == [("catalogue_ports", "done")]
+
+    asyncio_portal.call(ports)
+    trio_portal.call(ports)
 
 
 class _Listed:

@@ -137,7 +137,6 @@ def test_any_other_money_is_refused(money):
         ("passengers", [ADULT] * 51),
         ("vehicle", "ABARTH__595"),
         ("detail", "long"),
-        ("vehicle", None),
         ("out_ad", "2026-07-14"),
     ],
 )
@@ -172,6 +171,11 @@ def test_what_a_selection_knows_beyond_its_ids_is_not_asked_of_an_agent():
     assert refused("bookings_create", {**BOOKING, "availabilities": [choice]}).field == (
         "availabilities.0.expiration_date"
     )
+
+
+def test_null_is_as_good_as_left_out():
+    assert TOOLS["bookings_get"].read({"booking_id": "b1", "detail": None}).detail == "short"
+    assert refused("bookings_get", {"booking_id": None}).field == "booking_id"
 
 
 def test_an_argument_that_is_needed_is_named():

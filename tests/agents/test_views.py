@@ -6,6 +6,7 @@ import json
 from datetime import datetime
 from decimal import Decimal
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.tickets import Voucher
 from tests.support import samples, summer
+from tests.support.exchanges import Exchanges, client_of
 
 TRAVELLER = {
     "type": "Adult",
@@ -259,6 +261,8 @@ def test_an_action_that_no_tool_does_names_none():
         ("0.125", "0.125"),
         ("1E+3", "1000.00"),
         ("-3.5", "-3.50"),
+        ("1E+999999", "1E+999999"),
+        ("1E-999999", "1E-999999"),
         ("1234567890123456789012345678901.5", "1234567890123456789012345678901.50"),
     ],
 )
@@ -268,7 +272,7 @@ def test_money_is_exact(amount, text):
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
 )
@@ -288,6 +292,17 @@ def test_whatever_an_interface_leaves_open_is_shown_by_the_schema(anything, text
     for detail in ("short", "full"):
         view = json.loads(json.dumps(shown(booking, detail), allow_nan=False))
         Draft202012Validator(schema_of(Booking, detail)).validate(view)
+
+
+def test_a_number_without_end_is_no_length_of_a_vehicle(clients):
+    lengths = ("4.5", "1e999")
+    cars = [
+        f'{{"code": "c", "name": "Car", "max_length": {length}, "max_height": 2}}'
+        for length in lengths
+    ]
+    ferry = client_of(clients, Exchanges(httpx.Response(200, text=f"[{', '.join(cars)}]")))
+    view = shown(ferry.catalogue.vehicle_types(), "short")
+    assert ([one["max_length"] for one in view["items"]], view["unreadable"]) == ([4.5], 1)
 
 
 def test_what_is_nested_without_end_is_shown_to_a_depth():

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pexpect
-from conftest import COMMAND, environment
+
+from tests.cli.commands import COMMAND, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +57,7 @@ def terminal(
         cwd=str(folder),
         env=environment(sandbox, **more),
         encoding="utf-8",
+        codec_errors="replace",
         timeout=20,
         dimensions=(30, 100),
     )

@@ -6,16 +6,18 @@ import subprocess
 import sys
 
 import pytest
-from conftest import environment
+
+from tests.cli.commands import environment
 
 COMPLETE = "from ferry_sdk.__main__ import main; main()"
 
 
 def completed(sandbox, *words: str, **more: str) -> str:
     asked = {"_FERRY_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(("ferry", *words))}
+    asked |= {"COMP_CWORD": str(len(words)), **more}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", COMPLETE],
-        env=environment(sandbox, **asked, COMP_CWORD=str(len(words)), **more),
+        env=environment(sandbox, **asked),
         capture_output=True,
         text=True,
         check=False,
@@ -44,6 +46,19 @@ def test_commands_and_options(ferry_sandbox):
 def test_codes_of_ports(ferry_sandbox):
     assert completed(ferry_sandbox, "search", "MATN").split() == ["MATNG"]
     assert "MAPTM" in completed(ferry_sandbox, "search", "ESTRF", "MA").split()
+
+
+def test_a_hostile_name_does_not_command_the_terminal(ferry_sandbox):
+    name = {"field": "name", "value": "Port\x1b[2J"}
+    ferry_sandbox.faults.add("unknown_enum", "catalogue.ports", index=0, **name)
+    asked = {
+        "_FERRY_COMPLETE": "complete_fish",
+        "_TYPER_COMPLETE_ARGS": "ferry search ",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    shown = completed(ferry_sandbox, **asked)
+    assert "Port�[2J" in shown
+    assert "\x1b" not in shown
 
 
 def test_nothing_where_the_service_does_not_answer(ferry_sandbox):

@@ -53,6 +53,14 @@ def test_settings_that_are_missing(cli):
     assert states(ended)["configuration: base url"] == "fail"
 
 
+def test_a_token_that_could_not_be_sent_is_a_fault_of_the_configuration(cli, tmp_path):
+    file = tmp_path / "token"
+    file.write_text("tök", "utf-8")
+    ended = cli("doctor", "--json", "--token-file", str(file), code=3)
+    assert states(ended)["configuration: client"] == "fail"
+    assert "connection: service" not in states(ended)
+
+
 def test_a_clock_that_is_wrong(cli, ferry_sandbox):
     ferry_sandbox.clock.advance(300)
     ended = cli("doctor", "--json")

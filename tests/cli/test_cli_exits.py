@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, environment
 
 from ferry_sdk.cli.exits import Exit
+from tests.cli.commands import COMMAND, environment
 
 posix = pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
 
@@ -115,6 +115,8 @@ def test_without_a_terminal_and_a_yes_nothing_is_sent(cli, ferry_sandbox, booked
         (["search", "A", "B", "--on", "+3", "--adult", "old"], "--adult"),
         (["search", "A", "B", "--on", "+3"], "--adult"),
         (["book"], "--from"),
+        (["book", "Tarifa", "--from", "order.json", "--yes"], "--from"),
+        (["book", "--vehicle", "FIAT__500", "--from", "order.json", "--yes"], "--from"),
         (["confirm", "b", "--expect-total", "cheap"], "--expect-total"),
         (["cancel", "b", "--max-penalty", "nan"], "--max-penalty"),
         (["mcp", "--spend-limit", "500"], "--spend-limit"),
@@ -142,6 +144,13 @@ def test_a_token_comes_from_a_file(cli, ferry_sandbox, tmp_path):
     assert "cannot be read" in cli("ports", "--token-file", "nowhere", code=3).err
     file.write_text("\n", "utf-8")
     assert "empty" in cli("ports", "--token-file", str(file), code=3).err
+    file.write_text(f"{ferry_sandbox.token}\r\n", "utf-8-sig", newline="")
+    assert cli("ports", "--token-file", str(file)).err == ""
+    file.write_text("one\nanother\n", "utf-8")
+    said = cli("ports", "--token-file", str(file), code=3).err
+    assert f"{file}: more than a token" in said
+    assert "another" not in said
+    assert "chmod" not in cli("ports", "--token-file", str(tmp_path), code=3).err
 
 
 @posix

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from conftest import SEARCH
-
 from ferry_sdk.models import Availability, Booking, Ticket
+from tests.cli.commands import SEARCH
 
 
 def test_search_prints_its_search_and_the_records_whole(cli):

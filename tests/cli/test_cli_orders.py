@@ -58,6 +58,9 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry):
     ("order", "named"),
     [
         ("[", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("[]", "-: Input should be"),
+        ('{"contact": null, "passengers": [{"age": 1, "age": 2}]}', "-: age: said twice"),
         ({"passengers": []}, "passengers"),
         ({"passengers": [PERSON]}, "availabilities or search"),
         ({"passengers": [{**PERSON, "age": "old"}], "search": SEARCH}, "passengers[0].age"),

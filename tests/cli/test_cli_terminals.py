@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
-from conftest import SEARCH
+
+from tests.cli.commands import SEARCH
 
 pytest.importorskip("pexpect")
 if sys.platform == "win32":
     pytest.skip("there are no pseudo-terminals", allow_module_level=True)
 
-from terminals import terminal
-
 from ferry_sdk.cli.app import COMMANDS
+from tests.cli.terminals import terminal
 
 DRIVEN = {
     "search",
@@ -138,7 +139,8 @@ def test_ctrl_c_and_ctrl_d_at_a_question_send_nothing(ferry_sandbox, tmp_path, o
         person.sees(": ")
         person.child.send(key)
         shown = person.ends(130 if key == "\x03" else 6)
-    assert ("interrupted" if key == "\x03" else "no answer") in shown
+    said = "interrupted" if key == "\x03" else "no answer"
+    assert f"\nferry: {said}" in shown
     assert "bookings.create" not in ferry_sandbox.counters.requests
 
 
@@ -150,6 +152,16 @@ def test_ctrl_c_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, boo
         shown = person.ends(130)
     assert "bookings.confirm was interrupted and may have happened (correlation id " in shown
     assert "ferry: interrupted" in shown
+
+
+def test_what_is_no_text_is_asked_for_again(ferry_sandbox, tmp_path):
+    strict = {"PYTHONIOENCODING": "utf-8:strict"}
+    with terminal(ferry_sandbox, tmp_path, "book", **strict) as person:
+        person.sees(": ")
+        os.write(person.child.child_fd, b"\xff\xfe\n")
+        person.sees("no port is called")
+        person.child.send("\x03")
+        person.ends(130)
 
 
 def test_show_names_the_travellers(ferry_sandbox, tmp_path, booked, ticket):
@@ -190,7 +202,9 @@ def test_what_was_typed_before_the_question_is_no_yes(ferry_sandbox, tmp_path, b
 def test_cancel_shows_the_fee_and_asks(ferry_sandbox, ferry, tmp_path, booked, ticket, which):
     some_id = booked if which == "booking" else ticket
     fee = ferry.bookings.cancel_fee(some_id)
+    stage = ferry.bookings.get(booked).stage
     with terminal(ferry_sandbox, tmp_path, "cancel", some_id) as person:
+        person.sees(stage if which == "booking" else "Issued")
         person.sees(f"{fee.penalty_amount:.2f} EUR")
         person.sees(f"Cancel {which} ")
         person.says("n")

@@ -7,12 +7,13 @@ import traceback
 from datetime import timedelta, timezone
 
 import pytest
-from sqlalchemy import create_engine, inspect
+from sqlalchemy import create_engine, event, inspect
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.pool import StaticPool
 
 from ferry_sdk import ConfigurationError, InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
+from ferry_sdk.journal.engines import engine_of
 from tests.journal.intents import TRAVELLER, confirmation, intent
 
 PASSWORD = "tr0ub4dor"
@@ -256,6 +257,19 @@ class TestFailures:
         path.write_text("This is a letter, and no database at all. " * 40)
         with Journal(f"sqlite:///{path}") as journal:
             assert "not a database" in self.told(journal.unresolved)
+
+    def test_a_file_that_is_of_no_use_is_closed_again(self, tmp_path):
+        path = tmp_path / "letter"
+        path.write_text("This is a letter, and no database at all. " * 40)
+        opened = []
+        engine = engine_of(f"sqlite:///{path}")
+        event.listen(engine, "connect", lambda link, _: opened.append(link), insert=True)
+        with Journal(engine) as journal:
+            self.told(journal.unresolved)
+        for link in opened:
+            with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+                link.execute("SELECT 1")
+        assert opened
 
     def test_a_file_that_may_only_be_read(self, sqlite_url):
         with Journal(sqlite_url) as journal:

@@ -154,7 +154,7 @@ class TestToken:
 
     def test_what_is_taken_is_not_left_in_the_environment(self, monkeypatch, tmp_path):
         file = tmp_path / "token"
-        file.write_text(" of the file\n", "utf-8")
+        file.write_text(" of-the-file\n", "utf-8")
         monkeypatch.setenv("FERRY_TOKEN", "of the environment")
         monkeypatch.setenv("FERRY_ORGANISATION_TOKEN", "of the organisation")
         monkeypatch.setenv("FERRY_TOKEN_FILE", str(file))
@@ -168,7 +168,7 @@ class TestToken:
         assert "FERRY_TOKEN" not in inherited
         assert "FERRY_ORGANISATION_TOKEN" not in inherited
         assert callable(again)
-        assert again() == "of the file"
+        assert again() == "of-the-file"
         file.write_text("another", "utf-8")
         assert again() == "another"
         with pytest.raises(ConfigurationError):

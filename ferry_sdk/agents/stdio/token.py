@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.token_files import file_of, token_in
 
 
 def taken(file: Path | None) -> str | Callable[[], str]:
@@ -24,24 +25,9 @@ def taken(file: Path | None) -> str | Callable[[], str]:
     """
     token = os.environ.pop("FERRY_TOKEN", "").strip()
     os.environ.pop("FERRY_ORGANISATION_TOKEN", None)  # no tool has a use for it
-    named = os.environ.get("FERRY_TOKEN_FILE")
-    if file is None and named:
-        file = Path(named)
-    if file is not None:
-        _read(file)
-        return lambda: _read(file)
+    kept = file_of(file)
+    if kept is not None:
+        return token_in(kept)
     if not token:
         raise ConfigurationError("missing: FERRY_TOKEN_FILE, or FERRY_TOKEN")
-    return token
-
-
-def _read(file: Path) -> str:
-    try:
-        token = file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"the token's file cannot be read: {file} ({type(error).__name__})"
-        ) from None
-    if not token:
-        raise ConfigurationError(f"the token's file is empty: {file}")
     return token

@@ -1,0 +1,138 @@
+"""Streams that are closed, full, in another encoding, or read by nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.commands import COMMAND, SEARCH, Ended, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+if os.name != "posix":
+    pytest.skip("the shell's own words for it", allow_module_level=True)
+
+HOSTILE = "Ferry [red]x[/red] :smile: \x1b[2J\x1b]0;t\x07\x9b31m\none more"
+
+
+@pytest.fixture
+def shell(ferry_sandbox, tmp_path) -> Callable[..., Ended]:
+    """Runs `ferry`, its streams redirected as a shell says it."""
+
+    def run(words: list[str], redirected: str, **more: str) -> Ended:
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", f"{shlex.join([*COMMAND, *words])} {redirected}"],  # noqa: S607 -- whichever bash
+            cwd=tmp_path,
+            env=environment(ferry_sandbox, **more),
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=50,
+        )
+        assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+def effects(sandbox) -> list[str]:
+    return [one.operation for one in sandbox.counters.effects]
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_no_failure(shell, ferry_sandbox, booked, closed):
+    assert shell(["confirm", booked, "--yes"], closed).code == 0
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm"]
+
+
+@pytest.mark.parametrize("command", ["book", "confirm"])
+def test_a_closed_input_is_nobody_to_ask(shell, ferry_sandbox, command):
+    assert shell([command, "ID"], "<&-").code in {2, 4}
+    assert shell(["book", "--from", "-", "--yes"], "<&-").code == 3
+    assert effects(ferry_sandbox) == []
+
+
+full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")  # noqa: PTH110 -- a device
+UNSHOWN = [pytest.param("> /dev/full", marks=full), "| true"]
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+@pytest.mark.parametrize("nowhere", UNSHOWN)
+def test_a_write_that_cannot_be_shown_was_done(shell, ferry_sandbox, order, as_json, nowhere):
+    """Who repeats what ended with 1 would book twice."""
+    ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.5)  # `true` has ended
+    ended = [shell(["book", "--from", str(order), "--yes", *as_json], nowhere)]
+    (made,) = ferry_sandbox.counters.effects
+    for command in ("confirm", "cancel"):
+        ferry_sandbox.faults.add("delay_before", f"bookings.{command}", seconds=0.5)
+        ended.append(shell([command, made.subject, "--yes", *as_json], nowhere))
+    for one in ended:
+        assert one.code == 5, one
+        assert f"{made.subject}: it is " in one.err
+        assert "do not repeat it" in one.err
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm", "bookings.cancel"]
+
+
+@full
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_a_read_that_cannot_be_shown_says_why(shell, as_json):
+    ended = shell(["ports", *as_json], "> /dev/full")
+    assert ended.code == 1
+    assert "No space left" in ended.err
+
+
+def test_an_order_is_utf_8_whatever_the_terminal_s_encoding(shell, ferry, order):
+    content = json.loads(order.read_text("utf-8"))
+    content["passengers"][0]["first_name"] = "Zoë"
+    order.write_text(json.dumps(content, ensure_ascii=False), "utf-8-sig")
+    words = ["book", "--from", "-", "--yes", "--json"]
+    other = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252"}
+    made = shell(words, f"< {order}", **other).document["booking"]["booking_id"]
+    (ticket,) = ferry.bookings.get(made).tickets
+    assert ticket.passengers[0].first_name == "Zoë"
+    assert shell([*words[:2], str(order), *words[3:]], "").code == 0
+
+
+def test_a_token_comes_through_a_pipe(shell, ferry_sandbox):
+    ended = shell(["ports"], f"--token-file <(printf %s {ferry_sandbox.token})", FERRY_TOKEN="")
+    assert (ended.code, ended.err) == (0, "")
+
+
+@pytest.mark.parametrize("field", ["ship_name", "tariffs.0.type", "company.name", "depart_name"])
+def test_a_hostile_name_is_text_in_a_line(shell, ferry_sandbox, field):
+    plain = shell(["search", *SEARCH, "--company", "BALEARIA"], "").out
+    ferry_sandbox.faults.add(
+        "unknown_enum", "availability.search", field=field, value=HOSTILE, times=1
+    )
+    shown = shell(["search", *SEARCH, "--company", "BALEARIA"], "").out
+    assert "Ferry [red]x[/red] :smile: �[2J�]0;t��31m, one more" in shown
+    assert shown.count("\n") == plain.count("\n")
+    assert not set(shown) & set("\x1b\x07\x9b")
+
+
+def test_a_command_told_to_end_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, booked):
+    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
+    with subprocess.Popen(
+        [*COMMAND, "confirm", booked, "--yes"],
+        cwd=tmp_path,
+        env=environment(ferry_sandbox),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not ferry_sandbox.counters.effects_of("bookings.confirm"):
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 130, said
+    assert "may have happened (correlation id " in said
