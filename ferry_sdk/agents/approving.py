@@ -52,19 +52,20 @@ class ApprovalRequest:
     expires_at: datetime
     travellers: tuple[str, ...] = field(default=(), repr=False)
 
-    def needed(self, code: str) -> Answer:
-        """The answer that hands out a code."""
-        return {
-            "status": "approval_needed",
-            "approval": {
-                "summary": self.summary,
-                "amount": money(self.amount),
-                "currency": self.currency,
-                "confirmation_code": code,
-                "expires_at": self.expires_at.isoformat(),
-                "warning": WARNING,
-            },
-        }
+
+def approval_needed(request: ApprovalRequest, code: str) -> Answer:
+    """The answer that hands out a code."""
+    return {
+        "status": "approval_needed",
+        "approval": {
+            "summary": request.summary,
+            "amount": money(request.amount),
+            "currency": request.currency,
+            "confirmation_code": code,
+            "expires_at": request.expires_at.isoformat(),
+            "warning": WARNING,
+        },
+    }
 
 
 class Codes:

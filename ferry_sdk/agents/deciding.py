@@ -24,7 +24,7 @@ from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreat
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.transport import AsyncTransport, Transport
 
-from .approving import VALID_FOR, ApprovalRequest, Codes
+from .approving import VALID_FOR, ApprovalRequest, Codes, approval_needed
 from .auditing import AuditRecord, Call
 from .budget import Budget, Limits
 from .refusals import Answer, RefusedError, failure, out_of_order, unknown
@@ -277,7 +277,7 @@ class Desk:
                 request.summary,
             )
             if prepared.arguments.code is None:
-                return request.needed(self._codes.issue(binding, prepared.until))
+                return approval_needed(request, self._codes.issue(binding, prepared.until))
             self._codes.use(prepared.arguments.code, binding, self.clock())
             return None
         call.approval = "callback"

@@ -88,8 +88,8 @@ class Toolkit(AnyToolkit[Ferry]):
         writes: Whether bookings may be made, confirmed and cancelled.
         approve: Asked about each write; it goes ahead only if this gives True. None: the agent is
             told a code, to be given back once somebody has agreed.
-        spend_limit: How much may be spent over the toolkit's life, by currency; one that is not
-            named may not be spent at all. None: no limit.
+        spend_limit: How much may be spent over the toolkit's life, by currency, such as
+            ``{"EUR": 500}``; one that is not named may not be spent at all. None: no limit.
         penalty_limit: How much one cancellation may cost, in the same way.
         audit: Told of every call, whatever became of it.
 
@@ -178,8 +178,8 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
         writes: Whether bookings may be made, confirmed and cancelled.
         approve: Asked about each write, async or not; it goes ahead only if this gives True.
             None: the agent is told a code, to be given back once somebody has agreed.
-        spend_limit: How much may be spent over the toolkit's life, by currency; one that is not
-            named may not be spent at all. None: no limit.
+        spend_limit: How much may be spent over the toolkit's life, by currency, such as
+            ``{"EUR": 500}``; one that is not named may not be spent at all. None: no limit.
         penalty_limit: How much one cancellation may cost, in the same way.
         audit: Told of every call, async or not, whatever became of it.
 
