@@ -60,6 +60,7 @@ def marked() -> set[int]:
 
 def test_there_are_files_to_check():
     names = [
+        "agents.py",
         "both_clients.py",
         "event_hooks.py",
         "http_clients.py",
