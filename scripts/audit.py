@@ -46,7 +46,7 @@ def main(*arguments: str) -> None:
         if found := faults(packages):
             sys.exit("\n".join(found))
         print(f"{len(packages)} packages, no known vulnerability.")
-    elif done.stdout or "ConnectionError" in done.stderr or "Timeout" in done.stderr:
+    elif done.stdout or "requests.exceptions." in done.stderr:
         if "--required" in arguments:
             sys.exit(UNREACHABLE)
         print(UNREACHABLE)
