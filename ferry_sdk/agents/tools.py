@@ -153,11 +153,6 @@ class Tool:
         ours = {ours: values.pop(name) for name, ours in _OURS.items() if name in values}
         return Arguments(values, **ours)
 
-    def call(self, ferry: object) -> Callable[..., Any]:
-        """The client's own method."""
-        group, method = self.operation.split(".")
-        return cast("Callable[..., Any]", getattr(getattr(ferry, group), method))
-
     def shown(self, result: object, detail: Detail, contains: str | None = None) -> JsonValue:
         """What is shown of a result; of a list, only the records in which a text stands."""
         return shown(result, detail, contains)

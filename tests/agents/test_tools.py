@@ -253,11 +253,19 @@ def test_arguments_with_any_one_value_in_them_are_read_or_refused(data, tool):
         place = place[key]
     place[key] = data.draw(json_values)
     if isinstance(read_or_refused(tool, arguments), Arguments):
-        SCHEMAS[tool].validate(arguments)
+        SCHEMAS[tool].validate(without_null(arguments))
 
 
-def test_a_tool_is_called_as_the_clients_own_method(ferry):
+def without_null(value):
+    """As much as was said; null is as good as left out."""
+    if isinstance(value, list):
+        return [*map(without_null, value)]
+    if isinstance(value, dict):
+        return {name: without_null(one) for name, one in value.items() if one is not None}
+    return value
+
+
+def test_a_tool_goes_by_its_operation():
     tool = TOOLS["catalogue_ports"]
-    assert tool.call(ferry) == ferry.catalogue.ports
     assert tool.safety.operation == tool.operation == "catalogue.ports"
     assert repr(tool) == "Tool('catalogue.ports')"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from decimal import Decimal
+from operator import attrgetter
 
 import httpx
 import pytest
@@ -55,7 +56,7 @@ def seen(ferry):
         tool = TOOLS[name]
         schema = tool.definition(approval=True).output_schema
         checker = Draft202012Validator(schema, format_checker=FormatChecker())
-        result = tool.call(ferry)(**tool.read(json.dumps(arguments)).values)
+        result = attrgetter(tool.operation)(ferry)(**tool.read(json.dumps(arguments)).values)
         views = [tool.shown(result, detail) for detail in ("short", "full")]
         for view in views:
             checker.validate(json.loads(json.dumps({"status": "done", "result": view})))
@@ -154,7 +155,7 @@ def test_a_trip_is_booked_and_cancelled_by_what_short_views_show(seen):
 
 def test_a_list_is_cut_down_to_the_records_asked_for(ferry):
     tool = TOOLS["catalogue_ports"]
-    ports = tool.call(ferry)()
+    ports = attrgetter(tool.operation)(ferry)()
     assert tool.shown(ports, "short", "MARSEILLE")["items"] == [
         {"code": "FRMRS", "name": "Marseille", "country": "France"}
     ]
