@@ -35,14 +35,24 @@ class Exchange:
         tracing: Follows it on its way.
     """
 
-    __slots__ = ("_body", "_head", "_lines", "_listener", "_sending", "_unpacking", "tracing")
+    __slots__ = (
+        "_body",
+        "_head",
+        "_lines",
+        "_listener",
+        "_sending",
+        "_size",
+        "_unpacking",
+        "tracing",
+    )
 
     def __init__(self, effect: Send, lines: Lines) -> None:
         self.tracing = Tracing(effect.sending, lines)
         self._sending = effect.sending
         self._listener = effect.listener
         self._lines = lines
-        self._body = bytearray()
+        self._body: list[bytes] = []
+        self._size = 0
         self._head: Head | None = None
         self._unpacking: Unpacking = Plain()
 
@@ -62,8 +72,9 @@ class Exchange:
         if self.tracing.is_given_up:
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
         for piece in self._unpacking.pieces(raw):
-            self._body += piece
-            if len(self._body) > LARGEST_REPLY:
+            self._body.append(piece)
+            self._size += len(piece)
+            if self._size > LARGEST_REPLY:
                 raise UnexpectedResponseError(
                     f"a reply of more than {LARGEST_REPLY} bytes is not read"
                 )
@@ -74,7 +85,7 @@ class Exchange:
     def reply(self) -> Reply:
         """The reply, as far as it was read."""
         assert self._head is not None  # noqa: S101 -- it was read
-        return Reply(self._head.status_code, self._head.headers, bytes(self._body))
+        return Reply(self._head.status_code, self._head.headers, b"".join(self._body))
 
     def given_up(self) -> RequestTimeoutError:
         """The error of a request that is not waited for any longer; from now on it is not sent."""

@@ -17,7 +17,10 @@ from .models.records import Records, Unreadable
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_A_PART = 200
+_A_PART = 1000
+"""Records that a processor's cache has room for."""
+_A_FEW = 60
+"""Records that pydantic reads without asking whether some of them are plain."""
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -65,7 +68,13 @@ class Many(Generic[ModelT]):
         """Read the records; the ones that cannot be read are kept apart."""
         items = self._items(value)
         lost: list[Unreadable] = []
-        makers = held_back(lambda: [self._looked_through(part, lost) for part in _parts(items)])
+        makers = held_back(
+            lambda: [
+                make
+                for first in range(0, len(items), _A_PART)
+                for make in self._looked_through(first, items[first : first + _A_PART], lost)
+            ]
+        )
         if lost:
             self._tell(lost, items)
         return Records[ModelT].made_by(
@@ -85,14 +94,19 @@ class Many(Generic[ModelT]):
         return cast("list[object]", value)
 
     def _looked_through(
-        self, part: tuple[int, list[object]], lost: list[Unreadable]
-    ) -> Callable[[], Sequence[ModelT]]:
-        first, items = part
+        self, first: int, items: list[object], lost: list[Unreadable]
+    ) -> Iterator[Callable[[], Sequence[ModelT]]]:
+        """What makes the records, those that are not plain found by halves."""
         try:
-            return looked_through(self.model, items)
+            yield looked_through(self.model, items)
         except NotPlainError:
-            records = [*self._one_by_one(first, items, lost)]
-            return lambda: records
+            half = len(items) // 2
+            if half < _A_FEW:
+                records = [*self._one_by_one(first, items, lost)]
+                yield lambda: records
+            else:
+                yield from self._looked_through(first, items[:half], lost)
+                yield from self._looked_through(first + half, items[half:], lost)
 
     def _one_by_one(
         self, first: int, items: Sequence[object], lost: list[Unreadable]
@@ -147,12 +161,6 @@ class Just(Generic[T]):
 
     def __repr__(self) -> str:
         return f"Just({self.kind.__name__})"
-
-
-def _parts(items: list[object]) -> Iterator[tuple[int, list[object]]]:
-    """The list in parts that a processor's cache has room for, each with the place of its first."""
-    for first in range(0, len(items), _A_PART):
-        yield first, items[first : first + _A_PART]
 
 
 def unreadable(

@@ -1,4 +1,4 @@
-"""Full collections wait while a big answer is read; otherwise the collector is as it was found."""
+"""While a big answer is read, only what is young is collected; then all is as it was found."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def state() -> tuple[object, ...]:
 
 
 def is_held() -> bool:
-    return gc.get_threshold()[2] > 1_000_000
+    return min(gc.get_threshold()[1:]) > 1_000_000
 
 
 def read() -> None:
@@ -57,12 +57,12 @@ def collector() -> Iterator[None]:
 
 
 @contextmanager
-def full_collections() -> Iterator[list[object]]:
+def older_collections() -> Iterator[list[object]]:
     """Those that begin within the block."""
     seen: list[object] = []
 
     def note(phase: str, info: dict[str, int]) -> None:
-        if phase == "start" and info["generation"] == 2:
+        if phase == "start" and info["generation"] > 0:
             seen.append(info)
 
     gc.callbacks.append(note)
@@ -100,13 +100,13 @@ def test_it_is_left_as_it_was_found_by_what_fails() -> None:
     assert state() == before
 
 
-def test_full_collections_wait_until_it_is_done() -> None:
+def test_older_collections_wait_until_it_is_done() -> None:
     gc.enable()
     gc.set_threshold(10, 1, 1)
     gc.collect()
 
     def counted() -> list[Any]:
-        with full_collections() as seen:
+        with older_collections() as seen:
             made.append(many_objects())
         return [*seen]
 

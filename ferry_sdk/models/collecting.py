@@ -1,8 +1,8 @@
-"""Full garbage collections, held back while a long list of records is made.
+"""Garbage collections of what is no longer young, held back while a long list of records is made.
 
 None of what is being made can be garbage, and to look through all of it again each time it has
-grown takes longer than to make it. The collector goes on with what is young; it is the threshold of
-full collections that is out of reach meanwhile.
+grown takes longer than to make it. The collector goes on with what is young; the thresholds of the
+older generations are out of reach meanwhile.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ferry_sdk._forking import in_a_child
 
 T = TypeVar("T")
 
-_OUT_OF_REACH: Final = 2**31 - 1
+_OUT_OF_REACH: Final = (2**31 - 1, 2**31 - 1)
 
 _lock = threading.RLock()
 _holders: set[object] = set()
@@ -24,7 +24,7 @@ _found = gc.get_threshold()
 
 
 def held_back(work: Callable[[], T]) -> T:
-    """Do the work without full collections, and leave the collector as it was found.
+    """Do the work while only what is young is collected; leave the collector as it was found.
 
     Work of several threads is held together. Thresholds that somebody else sets meanwhile stay.
     """
@@ -45,7 +45,7 @@ def _hold(holder: object) -> None:
     with _lock:
         if not _holders:
             _found = gc.get_threshold()
-            gc.set_threshold(*_found[:2], _OUT_OF_REACH)
+            gc.set_threshold(_found[0], *_OUT_OF_REACH)
         _holders.add(holder)
 
 
@@ -57,7 +57,7 @@ def _let_go(holder: object) -> None:
 
 
 def _restore() -> None:
-    if gc.get_threshold() == (*_found[:2], _OUT_OF_REACH):
+    if gc.get_threshold() == (_found[0], *_OUT_OF_REACH):
         gc.set_threshold(*_found)
 
 

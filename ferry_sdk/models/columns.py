@@ -9,19 +9,19 @@ before all of it is seen to be so.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
-from functools import lru_cache
-from itertools import repeat
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from itertools import chain, repeat
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Members = dict[str, Any]
-Convert = Callable[[list[Any]], Iterable[Any]]
-Rule = Callable[[list[Any]], Convert | None]
-"""Looks through a column: what converts it to its fields' values; None where it holds them."""
+Column = list[Any]
+Converted = Callable[[], Iterable[Any]]
+Rule = Callable[[Column], Converted | None]
+"""Looks through a column: what gives its fields' values; None where it holds them."""
 
 _NOTHING: Final[Members] = {}
 _all_done: Final = deque[Any](maxlen=0).extend
@@ -40,14 +40,14 @@ class Layout(NamedTuple):
     """What is to be done to records of the same members in the same order.
 
     Attributes:
-        rules: Those of the members that are fields.
+        rules: Each with the fields that it is for, which are looked through as one column.
         present: The names of all members.
         is_usual: Whether they are all the fields, in their order, and nothing else.
         made: The absent fields whose default is made anew each time.
         extra: The names of the other members.
     """
 
-    rules: tuple[tuple[str, Rule], ...]
+    rules: tuple[tuple[Rule, tuple[str, ...]], ...]
     present: set[str]
     is_usual: bool
     made: tuple[str, ...]
@@ -68,19 +68,20 @@ class Columns(Generic[ModelT]):
         self._blank = {name: field.default for name, field in model.model_fields.items()}
         self._layout = lru_cache(maxsize=64)(self._layout_of)
 
-    def look_through(self, records: list[Members]) -> Callable[[], list[ModelT]]:
-        """See that all records are plain, and give what makes them models.
+    def look_through(self, records: Sequence[Members]) -> Callable[[], list[ModelT]]:
+        """See that all records are plain, and give what makes them models, as often as it is asked.
 
         Raises:
             NotPlainError: They are not.
         """
+        kinds: set[tuple[str, ...]] = {*map(tuple, records)}
+        if len(kinds) == 1:
+            return self._look(kinds.pop(), records)
         names_of = [*map(tuple, records)]
-        if len({*names_of}) == 1:
-            return self._look(self._layout(names_of[0]), records)
         groups: dict[tuple[str, ...], list[Members]] = {}
         for names, record in zip(names_of, records, strict=True):
             groups.setdefault(names, []).append(record)
-        made = {names: self._look(self._layout(names), group) for names, group in groups.items()}
+        made = {names: self._look(names, group) for names, group in groups.items()}
 
         def make() -> list[ModelT]:
             models = {names: iter(make_group()) for names, make_group in made.items()}
@@ -88,30 +89,33 @@ class Columns(Generic[ModelT]):
 
         return make
 
-    def _look(self, layout: Layout, records: list[Members]) -> Callable[[], list[ModelT]]:
-        changes: list[tuple[str, Convert]] = []
-        for name, rule in layout.rules:
-            convert = rule([*map(itemgetter(name), records)])
-            if convert is not None:
-                changes.append((name, convert))
+    def _look(
+        self, names: tuple[str, ...], records: Sequence[Members]
+    ) -> Callable[[], list[ModelT]]:
+        layout = self._layout(names)
+        values = [*chain.from_iterable(map(dict[str, Any].values, records))]
+        changes: list[tuple[tuple[str, ...], Converted]] = []
+        for rule, fields in layout.rules:
+            column: list[Any] = []
+            for field in fields:
+                column += values[names.index(field) :: len(names)]
+            converted = rule(column)
+            if converted is not None:
+                changes.append((fields, converted))
+        return partial(self._made, layout, records, changes)
 
-        converted: dict[str, list[Any]] = {}
-
-        def make() -> list[ModelT]:
-            # Interrupted anywhere, or forked there, it can be done again from its beginning.
-            while changes:
-                name, convert = changes[-1]
-                if name not in converted:
-                    converted[name] = [*convert([*map(itemgetter(name), records)])]
-                for record, value in zip(records, converted[name], strict=True):
-                    record[name] = value
-                changes.pop()
-                del converted[name]
-            return self._models(layout, records)
-
-        return make
-
-    def _models(self, layout: Layout, records: list[Members]) -> list[ModelT]:
+    def _made(
+        self,
+        layout: Layout,
+        records: Sequence[Members],
+        changes: Iterable[tuple[tuple[str, ...], Converted]],
+    ) -> list[ModelT]:
+        """Make the models, from the beginning if that was interrupted, or forked, in the middle."""
+        for fields, converted in changes:
+            values = iter(converted())
+            for field in fields:
+                for record, value in zip(records, values):  # noqa: B905 -- the next field's follow
+                    record[field] = value
         extra: Iterable[Members] = repeat(_NOTHING)
         if not layout.is_usual:
             records = [self._blank | record for record in records]
@@ -133,8 +137,12 @@ class Columns(Generic[ModelT]):
         absent = [name for name in fields if name not in names]
         if any(fields[name].is_required() for name in absent):
             raise NotPlainError
+        known = [name for name in names if name in fields]
+        rules = dict.fromkeys(self._rules[name] for name in known)
         return Layout(
-            rules=tuple((name, self._rules[name]) for name in names if name in fields),
+            rules=tuple(
+                (rule, tuple(name for name in known if self._rules[name] is rule)) for rule in rules
+            ),
             present={*names},
             is_usual=names == tuple(fields),
             made=tuple(name for name in absent if fields[name].default_factory),

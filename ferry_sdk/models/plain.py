@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from .base import Amount, Currency, Identifier, Moment, OpenEnum
 from .base import Values as JsonValues
-from .columns import Columns, Convert, Members, NotPlainError, Rule
+from .columns import Column, Columns, Converted, Members, NotPlainError, Rule
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -50,7 +50,7 @@ def _rule_of(field: FieldInfo) -> Rule | None:
     if known is not None or field.metadata:
         return known
     if _is_a(kind, OpenEnum):
-        return _converted(lambda different: [*map(kind, different)], str)
+        return _words(lambda different: [*map(kind, different)])
     parts: tuple[Any, ...] = get_args(kind)
     is_tuple = get_origin(kind) is tuple and parts[1:] == (...,)
     held: type[BaseModel] = parts[0] if is_tuple else kind
@@ -62,7 +62,7 @@ def _is_a(kind: object, base: type) -> bool:
     return isinstance(kind, type) and issubclass(kind, base)
 
 
-def _only(column: list[Any], *types: type) -> None:
+def _only(column: Column, *types: type) -> None:
     if not {*types}.issuperset(map(type, column)):
         raise NotPlainError
 
@@ -71,88 +71,108 @@ def _plain(*types: type) -> Rule:
     return lambda column: _only(column, *types)
 
 
-def _anything(column: list[Any]) -> None:
+def _anything(column: Column) -> None:
     """What is in JSON is good where anything of JSON is."""
 
 
-def _filled(column: list[Any]) -> None:
-    _only(column, str)
+def _texts(column: Column) -> None:
+    try:
+        "".join(column)
+    except TypeError:
+        raise NotPlainError from None
+
+
+def _filled(column: Column) -> None:
+    _texts(column)
     if not all(column):
         raise NotPlainError
 
 
-def _converted(convert: Callable[[list[Any]], list[Any]], *types: type) -> Rule:
-    """Each value that occurs is converted once: records of one answer repeat each other."""
-
-    def look(column: list[Any]) -> Convert:
-        _only(column, *types)
-        different = [*{*column}]
+def _words(convert: Callable[[list[Any]], list[Any]]) -> Rule:
+    def look(column: Column) -> Converted:
         try:
-            values = dict(zip(different, convert(different), strict=True))
-        except ValueError:
+            different = [*{*column}]
+        except TypeError:
             raise NotPlainError from None
-        return partial(map, values.__getitem__)
+        _texts(different)
+        return _each_once(convert, different, column)
 
     return look
 
 
-def _amounts(column: list[Any]) -> Convert:
+def _moments(column: Column) -> Converted:
+    _only(column, str, int, float)
+    return _each_once(_read_moments, [*{*column}], column)
+
+
+def _each_once(
+    convert: Callable[[list[Any]], list[Any]], different: list[Any], column: Column
+) -> Converted:
+    """Each value that occurs is converted once: records of one answer repeat each other."""
+    try:
+        values = dict(zip(different, convert(different), strict=True))
+    except ValueError:
+        raise NotPlainError from None
+    return partial(map, values.__getitem__, column)
+
+
+def _amounts(column: Column) -> Converted:
+    """Numbers to the digits that they have in JSON, where 25 and 25.0 are two, as 0.0 and -0.0."""
     _only(column, int, float)
-    if inf in column or -inf in column:
+    different = {*column}
+    if not different.isdisjoint((inf, -inf)):
         raise NotPlainError
-    return _exact
+    if 0 in different or len({*map(type, column)}) > 1:
+        column = [*map(repr, column)]
+        different = {*column}
+
+    def exact() -> Iterable[Decimal]:
+        values = dict(zip(different, map(Decimal, map(str, different)), strict=True))
+        return map(values.__getitem__, column)
+
+    return exact
 
 
-def _exact(column: list[Any]) -> Iterable[Decimal]:
-    """Numbers to the digits that they have in JSON, where 25 and 25.0 are two."""
-    texts = [*map(repr, column)]
-    values = {text: Decimal(text) for text in {*texts}}
-    return map(values.__getitem__, texts)
-
-
-def _tuples(column: list[Any]) -> Convert:
+def _tuples(column: Column) -> Converted:
     _only(column, list)
-    return partial(map, tuple)
+    return partial(map, tuple, column)
 
 
-def _tuples_of_texts(column: list[Any]) -> Convert:
+def _tuples_of_texts(column: Column) -> Converted:
     convert = _tuples(column)
-    _only([*chain.from_iterable(column)], str)
+    _texts([*chain.from_iterable(column)])
     return convert
 
 
-def _one(columns: Columns[Any], column: list[Any]) -> Convert:
+def _one(columns: Columns[Any], column: Column) -> Converted:
     _only(column, dict)
-    make = columns.look_through(column)
-    return lambda _: make()
+    return columns.look_through(column)
 
 
-def _several(columns: Columns[Any], column: list[Any]) -> Convert:
+def _several(columns: Columns[Any], column: Column) -> Converted:
     _only(column, list)
     records: list[Members] = [*chain.from_iterable(column)]
     _only(records, dict)
     make = columns.look_through(records)
 
-    def parted(column: list[Any]) -> Iterable[tuple[Any, ...]]:
+    def parted() -> Iterable[tuple[Any, ...]]:
         models = iter(make())
-        return [tuple(islice(models, len(part))) for part in column]
+        return [tuple(islice(models, size)) for size in map(len, column)]
 
     return parted
 
 
+_read_moments: Final = TypeAdapter(list[Moment]).validate_python
 _RULES: Final[tuple[tuple[tuple[object, ...], Rule], ...]] = (
-    ((str,), _plain(str)),
+    ((str,), _texts),
     ((int,), _plain(int)),
     ((bool,), _plain(bool)),
     ((JsonValue,), _anything),
     ((JsonValues,), _tuples),
     ((tuple[str, ...],), _tuples_of_texts),
-    (
-        (Moment,),
-        _converted(TypeAdapter(list[Moment]).validate_python, str, int, float),
-    ),
+    ((Moment,), _moments),
     (get_args(Amount), _amounts),
-    (get_args(Currency), _converted(TypeAdapter(list[Currency]).validate_python, str)),
+    (get_args(Currency), _words(TypeAdapter(list[Currency]).validate_python)),
     (get_args(Identifier), _filled),
 )
 """By annotation and metadata, as a field has them."""
