@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+
+from .effects import Headers
 
 
-def fields_of(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """The headers by their names in lower case; one that comes twice is one list."""
+def fields_of(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers; one that comes twice is one list."""
     fields: dict[str, str] = {}
     for raw_name, raw_value in raw:
-        name, value = raw_name.decode("latin-1").lower(), _text_of(raw_value)
+        name, value = _name_of(raw_name), _text_of(raw_value)
         fields[name] = f"{fields[name]}, {value}" if name in fields else value
-    return fields
+    return Headers.of(fields)
+
+
+@lru_cache(maxsize=256)
+def _name_of(name: bytes) -> str:
+    return name.decode("latin-1").lower()
 
 
 def _text_of(value: bytes) -> str:

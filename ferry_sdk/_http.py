@@ -122,4 +122,7 @@ def apieces(response: AsyncHttpResponse) -> AsyncGenerator[bytes, None]:
 
 def head_of(response: HttpHead) -> Head:
     """Status and headers of a reply; a header that comes twice is one list."""
-    return Head(response.status_code, Headers(response.headers.items()))
+    headers = response.headers
+    return Head(
+        response.status_code, headers if isinstance(headers, Headers) else Headers(headers.items())
+    )

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, overload
 
+from typing_extensions import Self
+
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -71,6 +73,13 @@ class Headers(Mapping[str, str]):
 
     def __init__(self, items: Iterable[tuple[str, str]]) -> None:
         self._values = {name.lower(): value for name, value in items}
+
+    @classmethod
+    def of(cls, values: dict[str, str]) -> Self:
+        """Headers whose names are in lower case."""
+        headers = cls(())
+        headers._values = values
+        return headers
 
     def __getitem__(self, name: str) -> str:
         return self._values[name.lower()]

@@ -41,24 +41,26 @@ async def exchanged(pool: Pool, request: AioRequest) -> AioResponse:
         protocol.set_response_params(
             read_until_eof=True,
             auto_decompress=False,
-            read_timeout=request.limits.read,
             max_line_size=_LONGEST_LINE,
             max_field_size=_LONGEST_LINE,
         )
         head = line.route.first_lines(request.method, request.address.target) + request.headers
         if len(request.content) <= _AT_ONCE:
-            line.transport.write(head + request.content)
+            # What leaves in one round of the loop leaves together: less work for the system.
+            pool.loop.call_soon(line.transport.write, head + request.content)
         else:
             line.transport.write(head)
             await _write(line, request.content, request.limits.write)
-        protocol.start_timeout()
-        message, body = await protocol.read()
-        while message.code < _FINAL and message.code != _SWITCHING:
+        while True:
+            pool.waits.begin(line, protocol, request.limits.read)
             message, body = await protocol.read()
+            if message.code >= _FINAL or message.code == _SWITCHING:
+                break
+        pool.waits.end(line)
     except BaseException:
         pool.give_up(line)
         raise
-    return AioResponse(message, body, line, pool)
+    return AioResponse(message, body, line, pool, request.limits.read)
 
 
 async def _write(line: Line, content: bytes, patience: float | None) -> None:

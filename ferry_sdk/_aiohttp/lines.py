@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import select
 import sys
 from collections import deque
@@ -13,6 +14,44 @@ from .proxies import credentials_of
 
 if TYPE_CHECKING:
     from aiohttp.connector import Connection
+
+
+class Ear(asyncio.Protocol):
+    """Stands before aiohttp's protocol, and knows when something has come in.
+
+    Args:
+        protocol: What it is for.
+        clock: The event loop's.
+
+    Attributes:
+        heard_at: When something came in last.
+    """
+
+    def __init__(self, protocol: asyncio.Protocol, clock: Callable[[], float]) -> None:
+        self._protocol = protocol
+        self._clock = clock
+        self.heard_at = clock()
+
+    def data_received(self, data: bytes) -> None:
+        """Something has come in."""
+        self.heard_at = self._clock()
+        self._protocol.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        """No more will come."""
+        return self._protocol.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is over."""
+        self._protocol.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Too much waits to be sent."""
+        self._protocol.pause_writing()
+
+    def resume_writing(self) -> None:
+        """More may be sent."""
+        self._protocol.resume_writing()
 
 
 class Line:
@@ -32,6 +71,7 @@ class Line:
     __slots__ = (
         "__weakref__",
         "_connection",
+        "_ear",
         "_has_news",
         "idle_since",
         "protocol",
@@ -46,6 +86,8 @@ class Line:
         self._connection = connection
         self.protocol = protocol
         self.transport = transport
+        self._ear = Ear(protocol, asyncio.get_running_loop().time)
+        transport.set_protocol(self._ear)
         self._has_news = _watch(transport.get_extra_info("socket").fileno())
         self.route = route
         self.idle_since = monotonic()
@@ -53,6 +95,11 @@ class Line:
     def get_extra_info(self, name: str) -> Any:  # noqa: ANN401 -- whatever the event loop knows
         """What the event loop knows of it, such as its socket."""
         return self.transport.get_extra_info(name)
+
+    @property
+    def heard_at(self) -> float:
+        """When something came in last, on the event loop's clock."""
+        return self._ear.heard_at
 
     @property
     def is_whole(self) -> bool:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING
 
-import anyio
-
 from ferry_sdk.errors import ConnectionFailedError
 
 from .lines import Line, Route
 from .proxies import proxy_of_environment
+from .turns import Turns
+from .waits import Waits
 
 if TYPE_CHECKING:
     import ssl
@@ -53,6 +53,7 @@ class Pool:
     Attributes:
         loop: The event loop.
         is_closed: Whether no more are given.
+        waits: How long replies are waited for.
     """
 
     def __init__(self, options: Options) -> None:
@@ -60,9 +61,10 @@ class Pool:
 
         self.loop = asyncio.get_running_loop()
         self.is_closed = False
+        self.waits = Waits(self.loop)
         self._options = options
         self._expiry = math.inf if options.keepalive_expiry is None else options.keepalive_expiry
-        self._turns = asyncio.Semaphore(options.max_connections)
+        self._turns = Turns(options.max_connections, self.waits, self.loop)
         # Lookups that calls share are cancelled when it is closed, and the calls with them.
         self._connector = TCPConnector(ssl=options.tls, limit=0, use_dns_cache=False)
         self._routes: dict[str, Route] = {}
@@ -70,22 +72,19 @@ class Pool:
 
     async def take(self, request: AioRequest) -> Line:
         """A connection for one request, whose time-outs hold for the wait and the connecting."""
-        if self._turns.locked():
+        if not self._turns.is_there:
             await request.trace("pool.wait.started", {})
-            with anyio.fail_after(request.limits.pool):
-                await self._turns.acquire()
-        else:
-            await self._turns.acquire()
+        await self._turns.take(request.limits.pool)
         try:
             route = self._route(request.address.origin)
             return self._waiting(route) or await self._connected(route, request)
         except BaseException:
-            self._turns.release()
+            self._turns.give_back()
             raise
 
     def give_back(self, line: Line) -> None:
         """Let a connection wait for its next request, if it can have one."""
-        self._turns.release()
+        self._turns.give_back()
         if self.is_closed or not line.is_whole:
             self._drop(line)
             return
@@ -97,7 +96,7 @@ class Pool:
 
     def give_up(self, line: Line) -> None:
         """End a connection whose request did not come to its end."""
-        self._turns.release()
+        self._turns.give_back()
         self._drop(line)
 
     def end(self) -> None:
@@ -109,6 +108,7 @@ class Pool:
     async def close(self) -> None:
         """End all connections, and what is under way to make some."""
         self.end()
+        self.waits.close()
         await self._connector.close()
 
     def _route(self, origin: str) -> Route:
@@ -143,4 +143,5 @@ class Pool:
 
     def _drop(self, line: Line) -> None:
         self._lines.discard(line)
+        self.waits.end(line)
         line.end()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
+
+from typing_extensions import Self
 
 from ferry_sdk._fields import fields_of
 from ferry_sdk._unpacking import unpacking_of
@@ -28,6 +30,7 @@ class AioResponse:
         body: What the body is read from.
         line: The connection it comes on.
         pool: Whose it is.
+        patience: Seconds that each piece of the body may take; None: any.
 
     Attributes:
         status_code: The status.
@@ -40,32 +43,23 @@ class AioResponse:
     extensions = _NOTHING_MORE
 
     def __init__(
-        self, message: RawResponseMessage, body: StreamReader, line: Line, pool: Pool
+        self,
+        message: RawResponseMessage,
+        body: StreamReader,
+        line: Line,
+        pool: Pool,
+        patience: float | None,
     ) -> None:
         self.status_code = message.code
         self.headers = fields_of(message.raw_headers)
         self._body = body
         self._line: Line | None = line
         self._pool = pool
+        self._patience = patience
 
-    async def aiter_raw(self) -> AsyncGenerator[bytes, None]:
-        """The body as it comes in.
-
-        Raises:
-            ConnectionFailedError: It ends before its end.
-            RequestTimeoutError: Its next piece takes too long.
-        """
-        read = self._body.readany
-        try:
-            while piece := await read():
-                yield piece
-        except Exception as error:
-            failure = failure_of(error, "unknown")
-            if failure is None:
-                raise
-        else:
-            return
-        raise failure
+    def aiter_raw(self) -> Pieces:
+        """The body as it comes in."""
+        return Pieces(self._piece)
 
     async def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
         """The body as it comes in, unpacked."""
@@ -78,4 +72,45 @@ class AioResponse:
         """Give the connection back; one that has more to say is ended."""
         line, self._line = self._line, None
         if line is not None:
+            self._pool.waits.end(line)
             self._pool.give_back(line)
+
+    async def _piece(self) -> bytes:
+        """The next piece of the body, or nothing at its end.
+
+        Raises:
+            ConnectionFailedError: It ends before its end.
+            RequestTimeoutError: Its next piece takes too long.
+        """
+        try:
+            if self._line is not None and not self._body.is_eof():
+                self._pool.waits.begin(self._line, self._body, self._patience)
+            return await self._body.readany()
+        except Exception as error:
+            failure = failure_of(error, "unknown")
+            if failure is None:
+                raise
+        raise failure
+
+
+class Pieces:
+    """The pieces of a body. It holds nothing that has to be closed, as a generator would.
+
+    Args:
+        read: Gives the next piece; nothing at the end.
+    """
+
+    def __init__(self, read: Callable[[], Awaitable[bytes]]) -> None:
+        self._read = read
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        piece = await self._read()
+        if not piece:
+            raise StopAsyncIteration
+        return piece
+
+    async def aclose(self) -> None:
+        """Let go of nothing."""

@@ -45,6 +45,8 @@ class Connections:
             try:
                 for one in useless:
                     one.close()
+                if connection.is_idle():
+                    request.leaves()
                 response = connection.handle_request(request.request)
             except BaseException:
                 self._keeping.busy.discard(connection)
@@ -112,6 +114,8 @@ class AsyncConnections:
             try:
                 for one in useless:
                     await _closed(one)
+                if connection.is_idle():
+                    await request.leaves()
                 response = await connection.handle_async_request(request.request)
             except GeneratorExit:  # its loop has ended, and nothing can be awaited
                 raise

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from typing import Any, cast
 
 import httpcore
@@ -53,7 +61,7 @@ class Incoming(Beginning):
 
     def iter_raw(self) -> Iterator[bytes]:
         """The body as it comes in."""
-        return self._response.iter_stream()
+        return iter(cast("Iterable[bytes]", self._response.stream))
 
     iter_bytes = iter_raw
 
@@ -78,7 +86,7 @@ class AsyncIncoming(Beginning):
 
     def aiter_raw(self) -> AsyncIterator[bytes]:
         """The body as it comes in."""
-        return self._response.aiter_stream()
+        return aiter(cast("AsyncIterable[bytes]", self._response.stream))
 
     aiter_bytes = aiter_raw
 

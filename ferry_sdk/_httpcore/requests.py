@@ -31,6 +31,11 @@ class Outgoing:
     is_tls: bool
     patience: float | None
 
+    def leaves(self) -> Any:  # noqa: ANN401 -- awaitable where the trace is async
+        """Tell of the one step that matters on a connection that is made, and of no more."""
+        known: Any = vars(self.request)["extensions"]
+        return known.pop("trace")("http11.send_request_headers.started", {"request": self.request})
+
 
 def outgoing(
     method: str,
