@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from .models.bookings import Booking
 from .models.enums import PaymentStatus, Stage, TicketStatus
-from .models.tickets import Ticket
+
+if TYPE_CHECKING:
+    from .models.bookings import Booking
+    from .models.tickets import Ticket
 
 Cause = Literal["not_sent", "rate_limited", "unauthorised", "lost"]
 """Why an attempt failed, as far as it matters to sending it again. ``lost`` is a reply that was
@@ -51,6 +53,8 @@ class Proof:
             record: What was read.
             ticket_id: The one ticket of a booking that matters; None: all.
         """
+        from .models.tickets import Ticket  # noqa: PLC0415 -- no read needs it
+
         if isinstance(record, Ticket):
             return record.status == self.tickets
         mine = [ticket for ticket in record.tickets if ticket_id in {None, ticket.id}]

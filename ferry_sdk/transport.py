@@ -10,7 +10,7 @@ from concurrent.futures import wait
 from contextlib import aclosing
 from functools import partial
 from inspect import isawaitable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -22,7 +22,7 @@ from ._exchange import Exchange
 from ._files import saved
 from ._http_client import AsyncHttpClient, HttpClient
 from ._moments import in_a_thread, seconds_until
-from ._sharing import AsyncShared, Shared
+from ._sharing.threads import Shared
 from .effects import Ask, Consult, Effect, InTurn, Reply, Save, Send, Sleep, Steps, Together
 from .errors import (
     ConfigurationError,
@@ -33,6 +33,9 @@ from .flow import recover, run
 from .operation import Operation, ReadBack
 from .responses import RawResponse
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from ._sharing.tasks import AsyncShared
 
 T = TypeVar("T")
 
@@ -191,7 +194,11 @@ class AsyncTransport:
         shared: AsyncShared | None = None,
     ) -> None:
         self.settings = settings
-        self.shared: AsyncShared = shared or AsyncShared(client)
+        if shared is None:
+            from ._sharing.tasks import AsyncShared  # noqa: PLC0415 -- no thread needs asyncio
+
+            shared = AsyncShared(client)
+        self.shared = shared
 
     def view(self, settings: Settings) -> Self:
         """The same pool and session under other settings."""

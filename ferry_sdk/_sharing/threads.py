@@ -1,0 +1,61 @@
+"""What the threads of a process share."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ferry_sdk._forking import process_id
+from ferry_sdk._http_client import HttpClient
+from ferry_sdk._tracing import Lines
+from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.session import Session
+
+from .homes import Home
+
+
+class Shared:
+    """Connections and locks for threads.
+
+    Args:
+        client: A client of the caller's own; else one is made where it is needed.
+
+    Attributes:
+        session: What the service has told.
+        is_closed: Whether calls are refused.
+    """
+
+    def __init__(self, client: HttpClient[Any] | None) -> None:
+        self.session: Session = Session()
+        self.is_closed: bool = False
+        self._given = client
+        self._homes: dict[int, Home[HttpClient[Any], threading.Lock]] = {}
+
+    def home(self) -> Home[HttpClient[Any], threading.Lock]:
+        """This process's.
+
+        Raises:
+            ConfigurationError: The client is closed.
+        """
+        if self.is_closed:
+            raise ConfigurationError("the client is closed")
+        home = self._homes.get(process_id())
+        if home is None:
+            lines = Lines(is_ours=self._given is None)
+            made = Home(self._given or _new_client(), threading.Lock, lines)
+            home = self._homes.setdefault(process_id(), made)
+        return home.checked()
+
+    def close(self) -> None:
+        """Close the connections of this process; those of a parent are the parent's."""
+        self.is_closed = True
+        home = self._homes.get(process_id())
+        if home is not None:
+            home.lines.close()
+            home.client.close()
+
+
+def _new_client() -> HttpClient[Any]:
+    from ferry_sdk._own_clients import new_client  # noqa: PLC0415 -- loaded with the first call
+
+    return new_client()
