@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from functools import partial
 from time import process_time
 from typing import TYPE_CHECKING, Final
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ._clients import installed
 from ._decoding import decoding
 from ._in_flight import rates
-from ._lines import Bar, Line
+from ._lines import Bar, Line, compared
 from ._measure import Figures, in_turn, timed
 from ._payload import search_answer
 from ._running import main
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from ._measure import Effort, Measurement
 
 BAR: Final = Bar(1.5)
-BESIDE_AIOHTTP: Final = Bar(1.1)
+LONE_BAR: Final = Bar(1.1)
 IN_FLIGHT: Final = (1, 10, 50, 200, 1000)
 RECORDS: Final = (10, 100, 1000, 10_000, 100_000)
 _CALLS = 400
@@ -46,7 +45,7 @@ def measure(effort: Effort) -> list[Line]:
             costs = {name: _of_calls(rate[name], effort) for name in clients}
     lines = [_flat("CPU of a call, ferry, by calls in flight", costs["ferry"])]
     if "aiohttp" in costs:
-        lines.append(_beside_aiohttp(costs["ferry_over_aiohttp"], costs["aiohttp"]))
+        lines += _over_aiohttp(costs["ferry_over_aiohttp"], costs["aiohttp"])
     return [*lines, decoded]
 
 
@@ -56,16 +55,18 @@ def _of_calls(rate: Rate, effort: Effort) -> Figures:
         f"{level:,}": _cost(rate(level, effort.of(max(_EACH, _CALLS // level)), process_time))
         for level in levels
     }
-    return in_turn(contenders, rounds=effort.of(5))
+    return in_turn(contenders, rounds=effort.of(7))
 
 
-def _beside_aiohttp(ours: Figures, floor: Figures) -> Line:
-    """A lone call wakes the event loop by itself: no client over aiohttp is flatter than that."""
-    line = _flat("the same, ferry_over_aiohttp, dearest to cheapest", ours, {"aiohttp": floor})
-    costs = [floor.median(level) for level in floor.rounds]
-    return replace(
-        line, ratio=line.ratio * min(costs) / max(costs), to="aiohttp's own", bar=BESIDE_AIOHTTP
-    )
+def _over_aiohttp(ours: Figures, floor: Figures) -> list[Line]:
+    """A lone call wakes the event loop for itself, which no client over aiohttp can help."""
+    lone, *more = ours.rounds
+    in_company = Figures({level: ours.rounds[level] for level in more})
+    alone = Figures({"ferry": ours.rounds[lone], "aiohttp": floor.rounds[lone]})
+    return [
+        _flat("the same over aiohttp, in company", in_company, {"aiohttp": floor}),
+        compared(alone, "the same over aiohttp, alone", "µs", LONE_BAR, ours="ferry", to="aiohttp"),
+    ]
 
 
 def _of_records(effort: Effort) -> Line:

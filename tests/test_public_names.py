@@ -18,6 +18,7 @@ from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
+from ferry_sdk.sandbox import Sandbox
 
 ERRORS = {
     "APIError",
@@ -223,6 +224,20 @@ def test_a_client_loads_no_local_service():
     loaded = loaded_after("from ferry_sdk import AsyncFerry, Ferry")
     assert not {"starlette", "uvicorn", "fpdf", "segno", "pytest"} & loaded
     assert not [name for name in loaded if name.startswith("ferry_sdk.sandbox")]
+
+
+def test_a_read_loads_only_what_it_needs():
+    """httpcore, which loads trio where it is installed, is kept from it."""
+    with Sandbox() as sandbox:
+        loaded = loaded_after(
+            "sys.modules.update(trio=None)\n"
+            "from ferry_sdk import Ferry\n"
+            f"with Ferry({sandbox.token!r}, base_url={sandbox.base_url!r}) as ferry:\n"
+            "    assert len(ferry.catalogue.ports())"
+        )
+    assert not {"httpx", "asyncio", "tenacity"} & loaded
+    assert not {"ferry_sdk.models.bookings", "ferry_sdk.models.tickets"} & loaded
+    assert "ferry_sdk.models.catalogue" in loaded
 
 
 def public_things():

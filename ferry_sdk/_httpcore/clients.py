@@ -17,6 +17,7 @@ from .requests import Outgoing, outgoing
 
 _MOST: Final = 200
 """Connections at the same time."""
+_LEAVES: Final = "http11.send_request_headers.started"
 
 
 class Connections:
@@ -45,8 +46,9 @@ class Connections:
             try:
                 for one in useless:
                     one.close()
-                if connection.is_idle():
-                    request.leaves()
+                trace = request.without_trace() if connection.is_idle() else None
+                if trace is not None:
+                    trace(_LEAVES, {"request": request.request})
                 response = connection.handle_request(request.request)
             except BaseException:
                 self._keeping.busy.discard(connection)
@@ -114,8 +116,9 @@ class AsyncConnections:
             try:
                 for one in useless:
                     await _closed(one)
-                if connection.is_idle():
-                    await request.leaves()
+                trace = request.without_trace() if connection.is_idle() else None
+                if trace is not None:
+                    await trace(_LEAVES, {"request": request.request})
                 response = await connection.handle_async_request(request.request)
             except GeneratorExit:  # its loop has ended, and nothing can be awaited
                 raise

@@ -31,10 +31,13 @@ class Outgoing:
     is_tls: bool
     patience: float | None
 
-    def leaves(self) -> Any:  # noqa: ANN401 -- awaitable where the trace is async
-        """Tell of the one step that matters on a connection that is made, and of no more."""
+    def without_trace(self) -> Any:  # noqa: ANN401 -- a function, async or not
+        """Take the trace off, where a connection is made already; None if there is none.
+
+        It has one step to be told of there, and httpcore would tell of ten.
+        """
         known: Any = vars(self.request)["extensions"]
-        return known.pop("trace")("http11.send_request_headers.started", {"request": self.request})
+        return known.pop("trace", None)
 
 
 def outgoing(
