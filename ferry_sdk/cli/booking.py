@@ -72,7 +72,7 @@ def book(  # noqa: PLR0913 -- the options of one command
     if not yes and not can_ask():
         raise typer.BadParameter("nobody can be asked here: say --yes", param_hint="'--yes'")
     asked = (depart, arrive, on, back, adult, child, infant, vehicle, company, journey)
-    if from_file is not None and any(asked):
+    if from_file is not None and (any(asked) or at != "00:00"):
         raise typer.BadParameter("the file says what to book, and nothing else", param_hint=_FROM)
     said = Said(
         depart=depart,

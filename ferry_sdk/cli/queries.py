@@ -19,6 +19,7 @@ from ferry_sdk.models.inputs import SearchPassenger
 from .routes import Route, route_of
 
 _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
+_TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _AHEAD: Final = re.compile(r"\+(\d{1,3})", re.ASCII)
 
 
@@ -141,6 +142,17 @@ def day_option(said: str | None, option: str) -> date | None:
         return None if said is None else day(said)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=f"'{option}'") from None
+
+
+def time_of_day(said: str) -> str:
+    """A time of the day, as an option says it.
+
+    Raises:
+        BadParameter: It is none.
+    """
+    if _TIME.fullmatch(said) is None:
+        raise typer.BadParameter("a time of the day is expected, such as 08:30")
+    return said
 
 
 def traveller(said: str, kind: PassengerType = PassengerType.ADULT) -> SearchPassenger:

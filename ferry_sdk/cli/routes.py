@@ -57,6 +57,12 @@ def route_of(
     ]
     found = journey or _journey(ferry, scheduled, start, end)
     companies = (company,) if company else _companies(scheduled, found)
+    if not companies and journey:
+        raise InvalidInputError(
+            f"the timetable shows no such journey from {start.name} to {end.name}; if there is "
+            "one, name its --company",
+            field="--journey",
+        )
     if not companies:
         raise InvalidInputError(
             f"the timetable does not say who sails from {start.name} to {end.name}; name one",

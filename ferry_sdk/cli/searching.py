@@ -15,7 +15,7 @@ from .connecting import connected
 from .options import AsJson, BaseUrl, TokenFile
 from .orders import fitting
 from .output import document, note, table, warn
-from .queries import day_option, party_option, query_of, sailings_of
+from .queries import day_option, party_option, query_of, sailings_of, time_of_day
 from .waiting import working
 from .words import money, span, time_of
 
@@ -29,7 +29,10 @@ Arrive = Annotated[
 On = Annotated[
     str, typer.Option("--on", metavar="DAY", help="Day of departure: 2027-03-01, or +30.")
 ]
-At = Annotated[str, typer.Option("--at", metavar="HH:MM", help="From this time of the day.")]
+At = Annotated[
+    str,
+    typer.Option("--at", metavar="HH:MM", help="From this time of the day.", callback=time_of_day),
+]
 Back = Annotated[
     str | None, typer.Option("--back", metavar="DAY", help="Day of the way back: a round trip.")
 ]

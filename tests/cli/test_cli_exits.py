@@ -114,7 +114,10 @@ def test_without_a_terminal_and_a_yes_nothing_is_sent(cli, ferry_sandbox, booked
         (["search", "A", "B", "--on", "soon", "--adult", "3F"], "--on"),
         (["search", "A", "B", "--on", "+3", "--adult", "old"], "--adult"),
         (["search", "A", "B", "--on", "+3"], "--adult"),
+        (["search", "A", "B", "--on", "+3", "--at", "25:00", "--adult", "3F"], "--at"),
+        (["search", "A", "B", "--on", "+3", "--at", "8:30", "--adult", "3F"], "--at"),
         (["book"], "--from"),
+        (["book", "--at", "08:30", "--from", "order.json", "--yes"], "--from"),
         (["book", "Tarifa", "--from", "order.json", "--yes"], "--from"),
         (["book", "--vehicle", "FIAT__500", "--from", "order.json", "--yes"], "--from"),
         (["confirm", "b", "--expect-total", "cheap"], "--expect-total"),
@@ -133,6 +136,7 @@ def test_a_route_that_is_not_known_says_what_there_is(cli):
     assert "ferry ports" in cli("search", "Atlantis", "MATNG", *there, code=3).err
     assert "MAPTM" in cli("search", "ESTRF", "Tangier", *there, code=3).err
     assert "no journey" in cli("search", "ESTRF", "ITGOA", *there, code=3).err
+    assert "--journey" in cli("search", "Tarifa", "MATNG", *there, "--journey", "x", code=3).err
 
 
 def test_a_token_comes_from_a_file(cli, ferry_sandbox, tmp_path):
