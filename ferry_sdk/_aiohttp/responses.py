@@ -72,7 +72,6 @@ class AioResponse:
         """Give the connection back; one that has more to say is ended."""
         line, self._line = self._line, None
         if line is not None:
-            self._pool.waits.end(line)
             self._pool.give_back(line)
 
     async def _piece(self) -> bytes:
@@ -82,14 +81,18 @@ class AioResponse:
             ConnectionFailedError: It ends before its end.
             RequestTimeoutError: Its next piece takes too long.
         """
+        line = self._line
         try:
-            if self._line is not None and not self._body.is_eof():
-                self._pool.waits.begin(self._line, self._body, self._patience)
+            if line is not None and not self._body.is_eof():
+                self._pool.waits.begin(line, self._body, self._patience)
             return await self._body.readany()
         except Exception as error:
             failure = failure_of(error, "unknown")
             if failure is None:
                 raise
+        finally:
+            if line is not None:
+                self._pool.waits.end(line)
         raise failure
 
 

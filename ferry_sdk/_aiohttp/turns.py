@@ -20,7 +20,7 @@ class _Turn:
 class Turns:
     """So many turns at a time, given in the order in which they were asked for.
 
-    asyncio's semaphore has no time-out, and one around it takes longer than a call does.
+    asyncio's semaphore has no time-out, and one around it costs a third of a call.
 
     Args:
         most: How many.

@@ -331,3 +331,26 @@ def test_a_turn_that_does_not_come_is_told_as_not_sent(ferry_sandbox: Sandbox) -
             assert await ferry.catalogue.ports()
 
     in_a_loop(work)
+
+
+def test_who_reads_slowly_gets_what_came_in_time() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\na")
+        await asyncio.sleep(SHORT)
+        writer.write(b"b")
+        writer.close()
+
+    async def work() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with server, DefaultAioHttpClient() as http:
+            limits = (LONG, 4 * SHORT, LONG, LONG)
+            reply = await http.send(http.build_request("GET", address, timeout=limits))
+            pieces = reply.aiter_raw()
+            assert await anext(pieces) == b"a"
+            await asyncio.sleep(8 * SHORT)
+            assert await anext(pieces) == b"b"
+            await reply.aclose()
+
+    in_a_loop(work)
