@@ -80,7 +80,7 @@ def begun(journal: Journal, name: str) -> list[str]:
 
 
 def reading_until(journal: Journal, stop: threading.Event) -> None:
-    while not stop.is_set():
+    while not stop.wait(0.001):  # others get a turn with the one connection, too
         journal.unresolved()
 
 
