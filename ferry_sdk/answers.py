@@ -20,7 +20,7 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 _A_PART = 1000
 """Records that a processor's cache has room for."""
 _A_FEW = 60
-"""Records that pydantic reads without asking whether some of them are plain."""
+"""Records that a part is not halved below; pydantic reads them one by one."""
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
