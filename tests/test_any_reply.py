@@ -18,7 +18,7 @@ from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, Record
 from ferry_sdk.answers import Just, Many, One
 from tests.support.operations import OPERATIONS as ALL_OPERATIONS
 from tests.support.operations import UNCOVERED, described, make
-from tests.support.trip import PASSENGERS, booked, found, search_arguments
+from tests.support.trip import PASSENGERS, booked, search_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -351,8 +351,7 @@ def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
     ) as ferry:
         raw: Any = ferry.with_raw_response
         search = search_arguments(ferry)
-        sailing = found(ferry)
-        search["out_at"] = sailing.depart_at.date()
+        sailing = ferry.availability.search(**search)[0]
         selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
         first, second, third = booked(ferry), booked(ferry), booked(ferry)
         confirmed = ferry.bookings.confirm(first.booking_id)

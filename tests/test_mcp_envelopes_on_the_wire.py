@@ -85,12 +85,6 @@ def ticket_id(both):
     return both.bookings.confirm(booked(both).booking_id).ticket_id
 
 
-def a_search(both):
-    arguments = search_arguments(both)
-    arguments["out_at"] = found(both).depart_at.date()
-    return arguments
-
-
 def impossible_search(both):
     return {**search_arguments(both), "company": "NONE"}
 
@@ -102,7 +96,7 @@ def book(both, selection):
 @pytest.mark.usefixtures("carrier")
 @pytest.mark.parametrize("shape", READABLE)
 def test_a_search_is_read_from_every_shape(both, ferry_sandbox, shape):
-    arguments = a_search(both)
+    arguments = search_arguments(both)
     expected = [each.sailing_id for each in both.availability.search(**arguments)]
     ferry_sandbox.mcp.set(result=shape)
     found_now = both.mcp.search_availability(**arguments)
@@ -139,7 +133,7 @@ def test_a_result_counts_at_any_status(both, ferry_sandbox, selection, status):
 
 @pytest.mark.usefixtures("carrier")
 def test_empty_content_is_an_empty_search(both, ferry_sandbox):
-    arguments = a_search(both)
+    arguments = search_arguments(both)
     ferry_sandbox.mcp.set(result="empty")
     assert len(both.mcp.search_availability(**arguments)) == 0
 

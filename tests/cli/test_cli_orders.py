@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 
 import pytest
+
+from tests.support.summer import DAY, stopped
 
 PERSON = {
     "type": "Adult",
@@ -14,7 +16,7 @@ PERSON = {
     "gender": "Female",
     "age": 34,
 }
-SEARCH = {"depart_code": "Genoa", "arrive_code": "ITPMO", "out_at": "+32", "company": "GNV"}
+SEARCH = {"depart_code": "Genoa", "arrive_code": "ITPMO", "out_at": f"{DAY}", "company": "GNV"}
 
 
 @pytest.fixture
@@ -40,17 +42,18 @@ def test_the_arguments_of_create(cli, ferry, arguments):
     assert ferry.bookings.get(made["booking"]["booking_id"]).ticket_count == 1
 
 
-def test_a_search_and_a_choice_with_a_vehicle(cli, ferry):
+def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
+    stopped(ferry_sandbox)
     order = {
         "search": {**SEARCH, "vehicle": "FIAT__500"},
-        "choices": [{"leaves": "19:00", "tariff": "Option", "place": "Suite for 2"}],
+        "choices": [{"leaves": "22:05", "tariff": "Option", "place": "Suite for 2"}],
         "passengers": [PERSON],
     }
     made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(order)).document
     booking = ferry.bookings.get(made["booking"]["booking_id"])
     assert booking.journey_details["outward"]["place_name"] == "Suite for 2"
     assert booking.tickets[0].vehicle.vehicule_code == "FIAT__500"
-    left = booking.expire_at - datetime.now(timezone.utc)
+    left = booking.expire_at - ferry_sandbox.clock.now()
     assert left > timedelta(hours=12)  # a ticket would not be held so long
 
 
@@ -93,6 +96,7 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry):
     ],
 )
 def test_an_order_that_makes_no_sense_names_the_field(cli, ferry_sandbox, order, named):
+    stopped(ferry_sandbox)
     given = order if isinstance(order, str) else json.dumps(order)
     code = 3 if named else 4
     ended = cli("book", "--from", "-", "--yes", given=given, code=code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import timedelta
 
 import pytest
 
@@ -15,6 +16,7 @@ if sys.platform == "win32":
 
 from ferry_sdk.cli.app import COMMANDS
 from tests.cli.terminals import terminal
+from tests.support.summer import BACK, DAY, stopped
 
 DRIVEN = {
     "search",
@@ -57,12 +59,13 @@ def test_no_colour_where_none_is_wanted(ferry_sandbox, tmp_path):
 
 
 def test_book_from_the_first_question_to_the_booking(ferry_sandbox, ferry, tmp_path):
+    stopped(ferry_sandbox)
     with terminal(ferry_sandbox, tmp_path, "book") as person:
         person.says("Nowhere")
         person.sees("no port is called 'Nowhere'")
         person.says("Genoa", "Palermo", "31st")
         person.sees("a day is expected")
-        person.says("+32", "34")
+        person.says(f"{DAY}", "34")
         person.sees("an age and F or M")
         person.says("34F", "9M", "", "FIAT__501")
         person.sees("FIAT__500")
@@ -102,12 +105,16 @@ def test_book_from_the_first_question_to_the_booking(ferry_sandbox, ferry, tmp_p
 
 
 def test_book_a_way_back_and_another_day_where_nothing_sails(ferry_sandbox, ferry, tmp_path):
-    words = ["Genoa", "Palermo", "--on", "+31", "--back", "+36", "--adult", "40M"]
+    stopped(ferry_sandbox)
+    before = timedelta(days=1)
+    days = ["--on", f"{DAY - before}", "--back", f"{BACK - before}"]
+    words = ["Genoa", "Palermo", *days, "--adult", "40M"]
     with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
         person.sees("No sailing fits this search.")
-        person.says("+32")
-        while person.child.expect_exact(["Which tariff", "Another day for the way back"]):
-            person.says("+37" if "Nothing" in person.child.before else "+38")
+        person.says(f"{DAY}")
+        person.sees("Nothing sails back on that day.")
+        person.says(f"{BACK}")
+        person.sees("Which tariff")
         person.says("1")
         person.sees("Which place")
         person.says("1")

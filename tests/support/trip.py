@@ -46,16 +46,24 @@ class Search(TypedDict):
 def search_arguments(
     ferry: Ferry, *, company: str = "CTN", depart: str = "FRMRS", arrive: str = "TNLGN"
 ) -> Search:
-    """A search that finds something: a date well ahead, whole days are tried from."""
-    return {
+    """A search that finds something: on the first day, well ahead, on which something sails."""
+    arguments: Search = {
         "company": company,
         "depart_code": depart,
         "arrive_code": arrive,
         "out_journey_id": journey_id(ferry, depart, arrive),
-        "out_at": date.today() + timedelta(days=30),
+        "out_at": date.today(),
         "out_time": "00:00",
         "passengers": TRAVELLERS,
     }
+    for ahead in range(30, 45):
+        arguments["out_at"] = date.today() + timedelta(days=ahead)
+        try:
+            ferry.availability.search(**arguments)
+        except AvailabilityError:
+            continue
+        return arguments
+    raise LookupError("nothing sails for a fortnight")
 
 
 def journey_id(ferry: Ferry, depart: str, arrive: str) -> str:
@@ -69,14 +77,7 @@ def journey_id(ferry: Ferry, depart: str, arrive: str) -> str:
 
 def found(ferry: Ferry, **which: str) -> Availability:
     """A sailing of the local service's."""
-    arguments = search_arguments(ferry, **which)
-    for ahead in range(30, 45):
-        arguments["out_at"] = date.today() + timedelta(days=ahead)
-        try:
-            return ferry.availability.search(**arguments)[0]
-        except AvailabilityError:
-            continue
-    raise LookupError("nothing sails for a fortnight")
+    return ferry.availability.search(**search_arguments(ferry, **which))[0]
 
 
 def booked(ferry: Ferry, **which: str) -> BookingCreated:
