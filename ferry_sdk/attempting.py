@@ -52,7 +52,11 @@ def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]
         repeating = repeating or _repeating(operation, context)
         wait = repeating.wait_after(failure, context.remaining())
         yield from _again(failure, wait, operation.name, context)
-        yield from Sleep(wait)
+        try:
+            yield from Sleep(wait)
+        except FerryError as closed:
+            closed.outcome = failure.outcome  # of the last attempt, which no other follows
+            raise
 
 
 def _again(failure: FerryError, wait: float, name: str, context: Context) -> Steps[None]:

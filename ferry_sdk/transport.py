@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Awaitable, Coroutine
 from concurrent.futures import wait
 from contextlib import aclosing
@@ -111,7 +110,7 @@ class Transport:
             case Together():
                 return self._together(effect)
             case Sleep(seconds):
-                time.sleep(seconds)
+                self.shared.sleep(seconds)
             case Save(path, content):
                 saved(path, content)
             case _:
@@ -260,7 +259,7 @@ class AsyncTransport:
             case Together():
                 return self._together(effect)
             case Sleep(seconds):
-                return anyio.sleep(seconds)
+                return self.shared.sleep(seconds)
             case Save(path, content):
                 return anyio.to_thread.run_sync(saved, path, content)
             case _:

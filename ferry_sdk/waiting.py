@@ -68,7 +68,10 @@ def watched(reading: Operation[T], context: Context, wait: Wait) -> Steps[Watche
             return Watched(last, is_enough=False, failure=failure)
         pause = max(asked, min(pause, remaining))
         yield from context.waits(pause)
-        yield from Sleep(pause)
+        try:
+            yield from Sleep(pause)
+        except FerryError as closed:
+            return Watched(last, is_enough=False, failure=closed)
 
 
 def _told(wait: Wait, seen: object, context: Context) -> Steps[None]:

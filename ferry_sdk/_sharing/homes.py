@@ -26,11 +26,13 @@ class Home(Generic[ClientT, LockT]):
         client: The HTTP client with its pool.
         new_lock: What makes the lock of a key.
         lines: The client's connections.
+        sleepers: What wakes each call that waits before it goes on.
     """
 
     client: ClientT
     new_lock: Callable[[], LockT]
     lines: Lines
+    sleepers: set[Callable[[], object]] = field(default_factory=set[Callable[[], object]])
     _locks: dict[Hashable, LockT] = field(default_factory=dict[Hashable, LockT])
 
     def checked(self) -> Self:
@@ -38,6 +40,11 @@ class Home(Generic[ClientT, LockT]):
         if self.client.is_closed:
             raise ConfigurationError("the client is closed")
         return self
+
+    def wake(self) -> None:
+        """Wake every call that waits before it goes on."""
+        for wake in [*self.sleepers]:
+            wake()
 
     def lock(self, key: Hashable) -> LockT:
         """The lock of a key; `setdefault` makes one only, whichever thread is first."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary, finalize
 
@@ -55,6 +57,22 @@ class AsyncShared:
             finalize(loop, lines.drop).atexit = False
         return home.checked()
 
+    async def sleep(self, seconds: float) -> None:
+        """Wait for some seconds.
+
+        Raises:
+            ConfigurationError: The client is closed, or is closed meanwhile.
+        """
+        closed = anyio.Event()
+        sleepers = self.home().sleepers
+        sleepers.add(closed.set)
+        try:
+            with anyio.move_on_after(seconds):
+                await closed.wait()
+                raise ConfigurationError("the client is closed")
+        finally:
+            sleepers.discard(closed.set)
+
     async def close(self) -> None:
         """Close the connections of this event loop, and end those of others."""
         self.is_closed = True
@@ -64,6 +82,8 @@ class AsyncShared:
             home = None if loop is None else self._homes.get(loop)
             if home is not None:
                 home.lines.close()
+                if home.lines.pid == process_id():
+                    _call_in(loop, home.wake)
         loop = _loop_of_now()
         if loop in self._homes and self._homes[loop].lines.pid == process_id():
             await self._homes.pop(loop).client.aclose()
@@ -81,6 +101,15 @@ def _new_async_client() -> AsyncHttpClient[Any]:
     from ferry_sdk._own_clients import new_async_client  # noqa: PLC0415 -- loaded with the first call
 
     return new_async_client()
+
+
+def _call_in(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio
+    """Have an event loop call a function soon, from whichever thread."""
+    with suppress(RuntimeError):  # it has ended
+        if isinstance(loop, asyncio.AbstractEventLoop):
+            loop.call_soon_threadsafe(function)
+        else:
+            loop.run_sync_soon(function)
 
 
 def _loop_of_now() -> Any:  # noqa: ANN401 -- of asyncio or of trio

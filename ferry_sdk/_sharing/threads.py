@@ -46,11 +46,27 @@ class Shared:
             home = self._homes.setdefault(process_id(), made)
         return home.checked()
 
+    def sleep(self, seconds: float) -> None:
+        """Block for some seconds.
+
+        Raises:
+            ConfigurationError: The client is closed, or is closed meanwhile.
+        """
+        closed = threading.Event()
+        sleepers = self.home().sleepers
+        sleepers.add(closed.set)
+        try:
+            if self.is_closed or closed.wait(seconds):
+                raise ConfigurationError("the client is closed")
+        finally:
+            sleepers.discard(closed.set)
+
     def close(self) -> None:
         """Close the connections of this process; those of a parent are the parent's."""
         self.is_closed = True
         home = self._homes.get(process_id())
         if home is not None:
+            home.wake()
             home.lines.close()
             home.client.close()
 

@@ -6,6 +6,7 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 
 from ferry_sdk import (
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from anyio.from_thread import BlockingPortal
 
+    from ferry_sdk.journal import Journal
     from ferry_sdk.sandbox import Sandbox
     from tests.support.both import Clients
 
@@ -106,16 +108,73 @@ def test_whatever_a_call_waits_for_it_ends(
             calls = at_once(*[lambda: ferry.bookings.confirm(booking_id)] * 3)
             eventually(lambda: counted.requests["bookings.confirm"])
         else:
-            ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=3)
+            ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=20)
             calls = [UnderWay(lambda: ferry.bookings.confirm(booking_id))]
             eventually(lambda: "next try" in caplog.text)
         ferry.close()
-        expected = "unknown" if moment == "joined" else "not_sent"
+        expected = {"joined": "unknown", "pause": "rejected"}.get(moment, "not_sent")
         for call in calls:
             outcome = call.outcome()
             assert isinstance(outcome.error, FerryError), outcome
             assert outcome.error.outcome == expected
             assert outcome.seconds < SOON * 2
+
+
+@pytest.mark.parametrize("shared_with", ["the client", "a view"])
+def test_a_call_that_waits_out_a_retry_after_is_woken(
+    new_client: NewClient,
+    ferry_sandbox: Sandbox,
+    caplog: pytest.LogCaptureFixture,
+    shared_with: str,
+) -> None:
+    caplog.set_level(logging.INFO, "ferry_sdk")
+    ferry = new_client()
+    caller = ferry if shared_with == "the client" else ferry.with_options(language="fr")
+    ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=50)
+    calls = at_once(*[caller.catalogue.ports] * 3)
+    eventually(lambda: caplog.text.count("next try") == 3)
+    ferry.close()
+    for call in calls:
+        outcome = call.outcome()
+        assert outcome.seconds < SOON * 2
+        assert isinstance(outcome.error, ConfigurationError)
+        assert "the client is closed" in str(outcome.error)
+        assert outcome.error.outcome == "rejected"
+        assert [attempt.status_code for attempt in outcome.error.attempts] == [429]
+
+
+def test_a_write_in_doubt_whose_read_back_waits_stays_in_doubt(
+    new_client: NewClient,
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    journal: Journal,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "ferry_sdk")
+    ferry = new_client(journal=journal)
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    ferry_sandbox.faults.add("rate_limited", "bookings.get", times=None, retry_after=20)
+    call = UnderWay(lambda: ferry.bookings.confirm(booking_id))
+    eventually(lambda: "next try" in caplog.text)
+    ferry.close()
+    outcome = call.outcome()
+    assert outcome.seconds < SOON * 2
+    assert isinstance(outcome.error, OutcomeUnknownError)
+    assert [entry.state for entry in journal.unresolved()] == ["unknown"]
+
+
+def test_a_client_closed_from_another_event_loop_wakes_who_waits(
+    ferry_sandbox: Sandbox,
+    portal: BlockingPortal,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "ferry_sdk")
+    ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=50)
+    call = portal.start_task_soon(ferry.catalogue.ports)
+    eventually(lambda: "next try" in caplog.text)
+    anyio.run(ferry.aclose)
+    assert "the client is closed" in str(call.exception(SOON))
 
 
 def test_later_calls_are_refused(new_client: NewClient, ferry_sandbox: Sandbox) -> None:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import (
+    ConfigurationError,
     FerryError,
     NotFoundError,
     OutcomeUnknownError,
     RateLimitError,
     UnexpectedResponseError,
 )
+from ferry_sdk.effects import Sleep
 from tests.flow.replies import (
     booking,
     good,
@@ -127,6 +129,27 @@ def test_an_effect_seen_later_gives_the_result(case: Case) -> None:
     assert driver.paths[1:] == [case.read] * 5
     for wait, pause in zip(driver.waits, (0.25, 0.5, 1, 2), strict=True):
         assert pause <= wait <= pause + 0.25
+
+
+@every_case
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(
+    case: Case, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = heard(reset(), then=good(case.before))
+    perform = driver.perform
+
+    def close_in_a_pause(effect: Any) -> Any:
+        if isinstance(effect, Sleep) and len(driver.waits) == number - 1:
+            driver.effects.append(effect)
+            raise ConfigurationError("the client is closed")
+        return perform(effect)
+
+    monkeypatch.setattr(driver, "perform", close_in_a_pause)
+    with pytest.raises(OutcomeUnknownError) as info:
+        driver.raw(case.operation(), SETTINGS)
+    assert info.value.last_seen is not None
+    assert len(driver.waits) == number
 
 
 @every_case
