@@ -175,6 +175,7 @@ def test_a_client_closed_from_another_event_loop_wakes_who_waits(
     eventually(lambda: "next try" in caplog.text)
     anyio.run(ferry.aclose)
     assert "the client is closed" in str(call.exception(SOON))
+    portal.call(ferry.aclose)
 
 
 def test_later_calls_are_refused(new_client: NewClient, ferry_sandbox: Sandbox) -> None:
