@@ -8,6 +8,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import httpx
+import pytest
+
 from ferry_sdk import Ferry
 
 if TYPE_CHECKING:
@@ -24,6 +27,50 @@ def test_the_sandbox_runs_until_it_is_interrupted(tmp_path: Path) -> None:
             assert len(ferry.catalogue.ports()) > 100
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("2028-02-29T09:30:00+01:00", "2028-02-29T08:30:00+00:00"),
+        ("2028-02-29T09:30Z", "2028-02-29T09:30:00+00:00"),
+        ("2028-02-29T09:30:00.250000-0330", "2028-02-29T13:00:00.250000+00:00"),
+    ],
+)
+def test_the_sandbox_begins_at_a_moment_that_is_said(tmp_path: Path, said: str, meant: str) -> None:
+    command = [*SANDBOX, "--now", said, "--frozen"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip().partition("=")[2]
+        clock = httpx.get(f"{address}/_sandbox/clock").json()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    assert clock == {"now": meant, "frozen": True}
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("2028-02-29T09:30:00", "formats"),
+        ("2027-02-29T09:30:00Z", "formats"),
+        ("tomorrow", "formats"),
+        ("2200-01-01T00:00:00Z", "1970 to 2199"),
+    ],
+)
+def test_the_sandbox_refuses_a_moment_it_cannot_begin_at(
+    tmp_path: Path, said: str, why: str
+) -> None:
+    done = subprocess.run(
+        [*SANDBOX, "--now", said],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=20,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--now" in done.stderr
+    assert why in done.stderr
 
 
 def test_a_missing_extra_is_named(tmp_path: Path) -> None:

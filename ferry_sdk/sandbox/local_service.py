@@ -23,6 +23,8 @@ from ferry_sdk.sandbox.offers import Offers
 from ferry_sdk.sandbox.service import Service
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
@@ -52,6 +54,8 @@ class LocalService:
         read_only_token: str | None = None,
         organisation_token: str | None = None,
         mcp: McpOptions | None = None,
+        now: datetime | None = None,
+        frozen: bool = False,
     ) -> None:
         """Make a service, not yet started.
 
@@ -63,8 +67,13 @@ class LocalService:
             read_only_token: The token that may only read.
             organisation_token: The token that may do everything, recording payments too.
             mcp: How `/mcp` shapes its replies to begin with.
+            now: The moment at which the clock begins, with a time zone; real time if left out.
+            frozen: Whether the clock stands still to begin with.
+
+        Raises:
+            ValueError: `now` has no time zone, or is not in the years 1970 to 2199.
         """
-        self.clock: Clock = Clock()
+        self.clock: Clock = Clock(now, frozen=frozen)
         self.faults: Faults = Faults()
         self.counters: Counters = Counters(self.clock)
         self.mcp: McpSwitches = McpSwitches(mcp)
@@ -121,7 +130,7 @@ class LocalService:
         return self._server is not None
 
     def reset(self) -> None:
-        """Forget every booking, offer, fault, count and session; real time, the first options.
+        """Forget every booking, offer, fault, count and session; the first time and options.
 
         The address and the tokens stay, and so do the connections.
         """

@@ -14,6 +14,7 @@ from typing_extensions import Self
 from ferry_sdk.sandbox.local_service import LocalService
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from types import TracebackType
 
 _A_WHILE = 3600.0
@@ -121,6 +122,8 @@ def serve(
     token: str | None = None,
     read_only_token: str | None = None,
     organisation_token: str | None = None,
+    now: datetime | None = None,
+    frozen: bool = False,
 ) -> None:
     """Run the local service in the foreground until Ctrl-C or SIGTERM.
 
@@ -134,6 +137,8 @@ def serve(
         token: The read-write token; random if left out, as are the other two.
         read_only_token: The token that may only read.
         organisation_token: The token that may do everything, recording payments too.
+        now: The moment at which the clock begins, with a time zone; real time if left out.
+        frozen: Whether the clock stands still to begin with.
     """
     sandbox = Sandbox(
         seed=seed,
@@ -142,6 +147,8 @@ def serve(
         token=token,
         read_only_token=read_only_token,
         organisation_token=organisation_token,
+        now=now,
+        frozen=frozen,
     )
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -80,6 +80,46 @@ def test_reset_brings_back_real_time():
     assert abs(clock.now() - datetime.now(timezone.utc)) < timedelta(minutes=1)
 
 
+@pytest.mark.parametrize("frozen", [False, True])
+def test_it_begins_where_it_is_told_to_and_reset_returns_there(frozen):
+    clock = Clock(MOMENT, frozen=frozen)
+    for _ in range(2):
+        assert clock.frozen == frozen
+        assert MOMENT <= clock.now() < MOMENT + timedelta(minutes=1)
+        assert (clock.now() == MOMENT) == frozen
+        clock.resume()
+        clock.advance(timedelta(days=9))
+        clock.reset()
+
+
+def test_it_stands_still_from_the_beginning():
+    before = datetime.now(timezone.utc)
+    clock = Clock(frozen=True)
+    assert before <= clock.now() == clock.now() <= datetime.now(timezone.utc)
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        datetime(1969, 12, 31, 23, 59, 59, tzinfo=timezone.utc),
+        datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=2))),
+        datetime(2199, 12, 31, 0, 0, 1, tzinfo=timezone.utc),
+        datetime.min.replace(tzinfo=timezone.utc),
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-14))),
+        MOMENT.replace(tzinfo=None),
+    ],
+)
+def test_a_moment_it_cannot_keep_moves_nothing(moment):
+    clock = Clock(MOMENT, frozen=True)
+    with pytest.raises(ValueError, match=r"time zone|1970 to 2199"):
+        clock.travel_to(moment)
+    with pytest.raises(ValueError, match=r"time zone|1970 to 2199"):
+        Clock(moment)
+    with pytest.raises(ValueError, match="1970 to 2199"):
+        clock.advance(timedelta(days=365 * 200))
+    assert clock.now() == MOMENT
+
+
 def test_threads_that_advance_it_lose_no_step():
     clock = Clock()
     clock.travel_to(MOMENT)

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import warnings
+from datetime import datetime, timezone
 
 import anyio
 import httpx
@@ -191,6 +192,16 @@ def test_reset_makes_it_new_but_for_address_and_tokens():
         assert sandbox.faults.pending == ()
         assert sandbox.mcp.current.result == "text"
         assert ports(sandbox, sandbox.token).status_code == 200
+
+
+def test_it_begins_at_a_moment_and_reset_returns_there():
+    moment = datetime(2028, 2, 29, 8, tzinfo=timezone.utc)
+    with Sandbox(now=moment, frozen=True) as sandbox:
+        assert ports(sandbox, sandbox.token).headers["date"] == "Tue, 29 Feb 2028 08:00:00 GMT"
+        sandbox.clock.advance(3600)
+        sandbox.clock.resume()
+        sandbox.reset()
+        assert (sandbox.clock.now(), sandbox.clock.frozen) == (moment, True)
 
 
 def test_the_clock_moves_while_requests_run():
