@@ -47,7 +47,8 @@ class Exchange:
     )
 
     def __init__(self, effect: Send, lines: Lines) -> None:
-        self.tracing = Tracing(effect.sending, lines)
+        is_plain = not effect.request.url.lower().startswith("https:")
+        self.tracing = Tracing(effect.sending, lines, is_plain=is_plain)
         self._sending = effect.sending
         self._listener = effect.listener
         self._lines = lines

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from types import FunctionType
 from typing import Any, Final
+from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ._http_client import AsyncHttpClient, HttpClient
 from ._httpcore import AsyncConnections, Connections
 from ._tls import context_of
+from .checks import is_local_http
 from .errors import ConfigurationError
 
 _WAYS: Final = (
@@ -27,14 +29,14 @@ _WAYS: Final = (
 """Where doubles and tracers put themselves."""
 
 
-def new_client() -> HttpClient[Any]:
-    """A client of the library's own."""
-    return _of_httpx("Client") if _wants_httpx() else Connections()
+def new_client(base_url: str) -> HttpClient[Any]:
+    """A client of the library's own for the service at an address."""
+    return _of_httpx("Client", base_url) if _wants_httpx() else Connections()
 
 
-def new_async_client() -> AsyncHttpClient[Any]:
-    """An async client of the library's own."""
-    return _of_httpx("AsyncClient") if _wants_httpx() else AsyncConnections()
+def new_async_client(base_url: str) -> AsyncHttpClient[Any]:
+    """An async client of the library's own for the service at an address."""
+    return _of_httpx("AsyncClient", base_url) if _wants_httpx() else AsyncConnections()
 
 
 def _wants_httpx() -> bool:
@@ -56,13 +58,15 @@ def _is_replaced() -> bool:
     return False
 
 
-def _of_httpx(kind: str) -> Any:  # noqa: ANN401 -- a client of either kind
+def _of_httpx(kind: str, base_url: str) -> Any:  # noqa: ANN401 -- a client of either kind
     import httpx  # noqa: PLC0415 -- it takes long to load
 
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
     context = context_of(verify=True, trust_env=True)
+    # None is no proxy: plain http to this machine must not pass through another one.
+    direct = {f"http://{urlsplit(base_url).netloc}": None} if is_local_http(base_url) else None
     try:
-        return getattr(httpx, kind)(verify=context, limits=limits)
+        return getattr(httpx, kind)(verify=context, limits=limits, mounts=direct)
     except (ImportError, ValueError, httpx.InvalidURL):
         # What httpx says of it may show the proxy's password.
         raise ConfigurationError("the environment names a proxy that cannot be used") from None

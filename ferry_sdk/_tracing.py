@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from socket import SHUT_RDWR, socket
+from socket import AF_INET, AF_INET6, SHUT_RDWR, socket
 from typing import Any, Literal
 from weakref import WeakKeyDictionary, WeakSet, ref
 
 import anyio
 
 from ._forking import process_id
+from .checks import is_loopback
 from .effects import Sending
-from .errors import ConnectionFailedError, RequestTimeoutError
+from .errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 
 
 @dataclass(slots=True)
@@ -25,11 +26,13 @@ class Lines:
     Attributes:
         is_ours: Whether the client is the library's own, which tells of every step.
         pid: The process; what its child does must not reach them.
+        is_local_only: Whether plain http may be sent to this machine only.
         is_closed: Whether nothing may be sent any more.
     """
 
     is_ours: bool
     pid: int = field(default_factory=process_id)
+    is_local_only: bool = False
     is_closed: bool = False
     _sockets: WeakSet[socket] = field(default_factory=WeakSet[socket])
     _by_stream: WeakKeyDictionary[Any, ref[socket]] = field(
@@ -70,12 +73,22 @@ class Tracing:
     Args:
         sending: Where it is noted.
         lines: The connections it may use.
+        is_plain: Whether it goes without TLS.
     """
 
-    __slots__ = ("_lines", "_lock", "_sending", "_socket", "_stream", "is_given_up")
+    __slots__ = (
+        "_is_local_only",
+        "_lines",
+        "_lock",
+        "_sending",
+        "_socket",
+        "_stream",
+        "is_given_up",
+    )
 
-    def __init__(self, sending: Sending, lines: Lines) -> None:
+    def __init__(self, sending: Sending, lines: Lines, *, is_plain: bool) -> None:
         self._sending = sending
+        self._is_local_only = is_plain and lines.is_local_only
         self._lines = lines
         self._lock = threading.Lock()
         self._socket: socket | None = None
@@ -90,6 +103,7 @@ class Tracing:
         Raises:
             RequestTimeoutError: It was given up.
             ConnectionFailedError: The client was closed.
+            ConfigurationError: It would leave this machine in plain http.
         """
         if self._is_left_open(event, info):
             self._stream.close()
@@ -141,6 +155,12 @@ class Tracing:
                 raise RequestTimeoutError("the deadline has passed")
             if self._lines.is_closed:
                 raise ConnectionFailedError("the client was closed meanwhile")
+            # A connection that is used again was looked at when it was made.
+            if self._is_local_only and self._socket is not None and _is_remote(self._socket):
+                raise ConfigurationError(
+                    "base_url: plain http would show the token to the network, as the connection "
+                    "leads to another machine"
+                )
             self._sending.is_sent = True
 
 
@@ -148,6 +168,17 @@ def shut(connection: socket) -> None:
     """End a connection under a thread that reads from it; to close it would not wake the thread."""
     with suppress(OSError):
         socket.shutdown(connection, SHUT_RDWR)  # under TLS, too, without its farewell
+
+
+def _is_remote(connection: socket) -> bool:
+    """Whether the other end is another machine; ``localhost`` may be resolved to anything."""
+    if connection.family not in {AF_INET, AF_INET6}:
+        return False
+    try:
+        host: object = connection.getpeername()[0]
+    except OSError:  # it has ended, and nothing can be sent on it
+        return False
+    return not is_loopback(str(host).removeprefix("::ffff:"))
 
 
 @lru_cache(maxsize=128)

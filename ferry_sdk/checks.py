@@ -95,6 +95,12 @@ def address(url: str, *, allow_http: bool) -> str:
     return url.rstrip("/")
 
 
+def is_local_http(url: str) -> bool:
+    """Whether an address is plain http on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and is_loopback(parts.hostname or "")
+
+
 def is_loopback(host: str) -> bool:
     """Whether the host is this machine, by its name or its address."""
     try:

@@ -7,7 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
-from .checks import address, extra_headers, header_value, retries, seconds, time_outs
+from .checks import (
+    address,
+    extra_headers,
+    header_value,
+    is_local_http,
+    retries,
+    seconds,
+    time_outs,
+)
 from .effects import Timeout
 from .errors import ConfigurationError, InvalidInputError
 from .hooks import Hooks
@@ -46,6 +54,8 @@ class Settings:
     Attributes:
         base_url: The service's address, without a slash at its end.
         token: The access token.
+        is_local_only: Plain http was accepted because the address is this machine's, so nothing
+            may be sent to another one.
         organisation_token: The token of `mark_paid`.
         language: Accept-Language.
         client_version: x-client-version.
@@ -61,6 +71,7 @@ class Settings:
 
     base_url: str
     token: Secret
+    is_local_only: bool = False
     organisation_token: Secret | None = None
     language: str | None = None
     client_version: str | None = None
@@ -115,9 +126,11 @@ def read_settings(
     if not base_url:
         raise ConfigurationError("missing: base_url=… or FERRY_BASE_URL")
     try:
+        url = address(base_url, allow_http=allow_http)
         return Settings(
-            base_url=address(base_url, allow_http=allow_http),
+            base_url=url,
             token=Secret(token),
+            is_local_only=is_local_http(url) and not allow_http,
             organisation_token=Secret(organisation_token, "organisation_token")
             if organisation_token
             else None,

@@ -59,7 +59,7 @@ class Transport:
         shared: Shared | None = None,
     ) -> None:
         self.settings = settings
-        self.shared: Shared = shared or Shared(client)
+        self.shared: Shared = shared or Shared(client, settings)
 
     def view(self, settings: Settings) -> Self:
         """The same pool and session under other settings."""
@@ -196,7 +196,7 @@ class AsyncTransport:
         if shared is None:
             from ._sharing.tasks import AsyncShared  # noqa: PLC0415 -- no thread needs asyncio
 
-            shared = AsyncShared(client)
+            shared = AsyncShared(client, settings)
         self.shared = shared
 
     def view(self, settings: Settings) -> Self:

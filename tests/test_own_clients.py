@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
+from contextlib import suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +100,40 @@ def test_no_proxy_is_respected(
         READ.make(clients("t", base_url=service.url))
         assert service.asked == [READ.line]
         assert proxy.heard == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.9.9.9", "[::1]", "x.localhost"])
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
+def test_plain_http_to_this_machine_passes_through_no_proxy(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch, name: str, host: str
+) -> None:
+    with Service(serve) as service, Service(serve) as proxy:
+        monkeypatch.setenv(name, proxy.url)
+        url = f"http://{host}:{service.port}"
+        with suppress(ConnectionFailedError):  # the service listens on one address only
+            READ.make(clients("t", base_url=url, max_retries=0))
+        assert host not in {"127.0.0.1", "localhost"} or service.asked == [READ.line]
+        assert proxy.heard == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("name", ["NOTHING", "HTTP_PROXY"])
+def test_plain_http_is_not_sent_where_localhost_is_another_machine(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch, host: str, name: str
+) -> None:
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with Service(serve) as service:
+        url = f"http://{host}:{service.port}"
+        with monkeypatch.context() as names:
+            names.setattr(socket.socket, "getpeername", lambda _: ("203.0.113.9", 80))
+            with pytest.raises(ConfigurationError, match=r"^base_url: ") as caught:
+                CREATE.make(clients("t", base_url=url))
+        assert caught.value.outcome == "not_sent"
+        assert not service.asked
+        READ.make(clients("t", base_url=url))
+        with monkeypatch.context() as names:
+            names.setattr(socket.socket, "getpeername", lambda _: ("203.0.113.9", 80))
+            READ.make(clients("t", base_url=url, allow_http=True))
 
 
 def test_a_proxy_for_the_other_scheme_is_not_used(

@@ -6,6 +6,7 @@ from base64 import b64encode
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from ferry_sdk.checks import is_local_http
 from ferry_sdk.errors import ConfigurationError
 
 
@@ -28,9 +29,13 @@ def proxy_address(url: str) -> str:
 def proxy_of_environment(origin: str) -> str | None:
     """The proxy that the environment has for a service; None if it has none.
 
+    Plain http to this machine uses none.
+
     Raises:
         ConfigurationError: It is no HTTP proxy.
     """
+    if is_local_http(origin):
+        return None
     parts = urlsplit(origin)
     known = getproxies()
     found = known.get(parts.scheme) or known.get("all")

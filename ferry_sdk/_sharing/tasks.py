@@ -16,6 +16,7 @@ from ferry_sdk._http_client import AsyncHttpClient
 from ferry_sdk._tracing import Lines
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.session import Session
+from ferry_sdk.settings import Settings
 
 from .homes import Home
 
@@ -25,16 +26,18 @@ class AsyncShared:
 
     Args:
         client: A client of the caller's own; else one is made where it is needed.
+        settings: Where the service is.
 
     Attributes:
         session: What the service has told.
         is_closed: Whether calls are refused.
     """
 
-    def __init__(self, client: AsyncHttpClient[Any] | None) -> None:
+    def __init__(self, client: AsyncHttpClient[Any] | None, settings: Settings) -> None:
         self.session: Session = Session()
         self.is_closed: bool = False
         self._given = client
+        self._settings = settings
         self._homes: WeakKeyDictionary[Any, Home[AsyncHttpClient[Any], anyio.Lock]] = (
             WeakKeyDictionary()
         )
@@ -51,8 +54,10 @@ class AsyncShared:
         home = self._homes.get(loop)
         if home is None or home.lines.pid != process_id():
             self._forget_ended_loops()
-            lines = Lines(is_ours=self._given is None)
-            home = Home(self._given or _new_async_client(), anyio.Lock, lines)
+            lines = Lines(is_ours=self._given is None, is_local_only=self._settings.is_local_only)
+            home = Home(
+                self._given or _new_async_client(self._settings.base_url), anyio.Lock, lines
+            )
             self._homes[loop] = home
             finalize(loop, lines.drop).atexit = False
         return home.checked()
@@ -97,10 +102,10 @@ class AsyncShared:
                     ended.lines.drop()
 
 
-def _new_async_client() -> AsyncHttpClient[Any]:
+def _new_async_client(base_url: str) -> AsyncHttpClient[Any]:
     from ferry_sdk._own_clients import new_async_client  # noqa: PLC0415 -- loaded with the first call
 
-    return new_async_client()
+    return new_async_client(base_url)
 
 
 def _call_in(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio

@@ -10,6 +10,7 @@ from ferry_sdk._http_client import HttpClient
 from ferry_sdk._tracing import Lines
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.session import Session
+from ferry_sdk.settings import Settings
 
 from .homes import Home
 
@@ -19,16 +20,18 @@ class Shared:
 
     Args:
         client: A client of the caller's own; else one is made where it is needed.
+        settings: Where the service is.
 
     Attributes:
         session: What the service has told.
         is_closed: Whether calls are refused.
     """
 
-    def __init__(self, client: HttpClient[Any] | None) -> None:
+    def __init__(self, client: HttpClient[Any] | None, settings: Settings) -> None:
         self.session: Session = Session()
         self.is_closed: bool = False
         self._given = client
+        self._settings = settings
         self._homes: dict[int, Home[HttpClient[Any], threading.Lock]] = {}
 
     def home(self) -> Home[HttpClient[Any], threading.Lock]:
@@ -41,8 +44,8 @@ class Shared:
             raise ConfigurationError("the client is closed")
         home = self._homes.get(process_id())
         if home is None:
-            lines = Lines(is_ours=self._given is None)
-            made = Home(self._given or _new_client(), threading.Lock, lines)
+            lines = Lines(is_ours=self._given is None, is_local_only=self._settings.is_local_only)
+            made = Home(self._given or _new_client(self._settings.base_url), threading.Lock, lines)
             home = self._homes.setdefault(process_id(), made)
         return home.checked()
 
@@ -71,7 +74,7 @@ class Shared:
             home.client.close()
 
 
-def _new_client() -> HttpClient[Any]:
+def _new_client(base_url: str) -> HttpClient[Any]:
     from ferry_sdk._own_clients import new_client  # noqa: PLC0415 -- loaded with the first call
 
-    return new_client()
+    return new_client(base_url)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from base64 import b64encode
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ferry_sdk import ConfigurationError, DefaultAioHttpClient
+from ferry_sdk import AsyncFerry, ConfigurationError, ConnectionFailedError, DefaultAioHttpClient
 from tests.boundary import scripted
 from tests.boundary.calls import READ, failure
 from tests.boundary.scripted import Service, in_turn, over_tls, serve
@@ -16,6 +18,8 @@ from tests.boundary.test_proxies import tunnel
 
 if TYPE_CHECKING:
     import ssl
+
+    from anyio.from_thread import BlockingPortal
 
     from tests.aiohttp.conftest import AioCaller
     from tests.boundary.scripted import Connection
@@ -94,6 +98,34 @@ def test_the_environments_proxy_is_not_used(
         READ.make(caller.ferry(service.url, **options))
         assert service.asked == [READ.line]
         assert proxy.heard == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.9.9.9", "[::1]", "x.localhost"])
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
+def test_plain_http_to_this_machine_passes_through_no_proxy(
+    caller: AioCaller, monkeypatch: pytest.MonkeyPatch, name: str, host: str
+) -> None:
+    with Service(serve) as service, Service(serve) as proxy:
+        monkeypatch.setenv(name, proxy.url)
+        with suppress(ConnectionFailedError):  # the service listens on one address only
+            READ.make(caller.ferry(f"http://{host}:{service.port}"))
+        assert host not in {"127.0.0.1", "localhost"} or service.asked == [READ.line]
+        assert proxy.heard == 0
+
+
+def test_plain_http_is_not_sent_where_localhost_is_another_machine(
+    asyncio_portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket.socket, "getpeername", lambda _: ("203.0.113.9", 80))
+
+    async def create(url: str) -> None:
+        async with DefaultAioHttpClient() as http:
+            await AsyncFerry("t", base_url=url, http_client=http).catalogue.ports()
+
+    with Service(serve) as service:
+        with pytest.raises(ConfigurationError, match=r"^base_url: "):
+            asyncio_portal.call(create, f"http://localhost:{service.port}")
+        assert not service.asked
 
 
 def test_a_given_proxy_goes_before_the_environments(
