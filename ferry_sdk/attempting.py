@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from .context import Context
 from .effects import Sleep, Steps
-from .errors import APIError, FerryError, UnexpectedResponseError
+from .errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from .facts import Attempt
 from .operation import Operation
 from .responses import RawResponse
@@ -41,6 +41,7 @@ def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]
             return (yield from _attempt(operation, context))
         except FerryError as error:
             failure = error
+        _settle(failure, context)
         _hide(failure, _secrets(operation, context))
         context.attempts.append(_record(failure, operation.name))
         _log(operation, context)
@@ -57,6 +58,20 @@ def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]
         except FerryError as closed:
             closed.outcome = failure.outcome  # of the last attempt, which no other follows
             raise
+
+
+def _settle(failure: FerryError, context: Context) -> None:
+    """Keep the request in doubt unless the failure proves that nothing was done."""
+    if (
+        failure.outcome == "not_sent"
+        and not isinstance(failure, TransportError)
+        and context.may_have_happened
+    ):
+        failure.outcome = (
+            "unknown"  # raised while a reply was read, by code that knows of no request
+        )
+    if failure.outcome != "unknown":
+        context.sending = None
 
 
 def _again(failure: FerryError, wait: float, name: str, context: Context) -> Steps[None]:

@@ -37,8 +37,10 @@ class Context:
         until: When the call has to be over, on the monotonic clock.
         attempts: What was tried so far.
         presented: The tokens that were sent, the last one last.
-        sending: The request that was handed over and has not come to an end.
-        is_in_doubt: Whether the call may have happened, and it is being found out.
+        sending: The request that was handed over last. It stays until the service is known to have
+            done nothing with it; a reply alone does not take it away.
+        is_in_doubt: Whether the call may have happened, whatever became of its last request.
+        is_done: Whether the write is known to be done.
         keeps_reserve: Whether a request is given up some time before the call has to be over.
         is_left: Whether nobody waits for the call any more.
         began: When the call began, on the monotonic clock.
@@ -56,6 +58,7 @@ class Context:
     presented: list[str] = field(default_factory=list[str], repr=False)
     sending: Sending | None = None
     is_in_doubt: bool = False
+    is_done: bool = False
     keeps_reserve: bool = False
     is_left: bool = False
     began: float = 0.0
@@ -88,6 +91,10 @@ class Context:
             if settings.hooks
             else None,
         )
+
+    def aside(self) -> Context:
+        """The same call, for requests that go before its own; nothing of it is sent by them."""
+        return replace(self)
 
     def over_by(self, moment: float) -> Context:
         """The same call, for steps that have to be over by then, if not earlier."""
@@ -127,13 +134,9 @@ class Context:
         """
         until = self._until()
         timeout = self.within(until)
+        # In place before the request leaves, so that no interruption finds it missing.
         self.sending = Sending()
-        try:
-            reply = yield from self.told(Send(request, timeout, listener, until, self.sending))
-        except FerryError:
-            self.sending = None
-            raise
-        self.sending = None
+        reply = yield from self.told(Send(request, timeout, listener, until, self.sending))
         self.session.hear(reply.headers.get("date"), self.now())
         return reply
 

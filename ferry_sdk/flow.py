@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import logging
 from copy import copy
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .attempting import attempted
 from .context import Context
@@ -13,29 +12,43 @@ from .effects import Steps
 from .errors import FerryError, OutcomeUnknownError, ReadOnlyError
 from .operation import Operation, ReadBack
 from .responses import RawResponse
-from .session import Session
-from .settings import Settings
 from .waiting import waited
-from .writing import ended, written
+from .writing import ended, outcome_after, written
 
 T = TypeVar("T")
 
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-def run(
-    operation: Operation[T],
-    settings: Settings,
-    session: Session,
-    clock: Callable[[], float] = time.monotonic,
-    now: Callable[[], float] = time.time,
-) -> Steps[RawResponse[T]]:
+
+def run(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
     """Make the call, as the safety table allows, to its answer or error.
 
     Raises:
         FerryError: What became of the call, with its attempts and its correlation id.
     """
-    context = Context.begun(settings, session, operation.name, clock=clock, now=now)
-    steps = _made(operation, context)
-    return (yield from _told(steps, context))
+    return (yield from _told(_made(operation, context), context))
+
+
+def report_interruption(operation: Operation[Any], context: Context) -> None:
+    """Log what became of a write whose caller does not learn it.
+
+    The driver of the steps calls this from its outermost frame, so that no instant between the
+    first byte and the caller is left out.
+    """
+    if operation.write is None:
+        return
+    if context.is_done:
+        logger.warning(
+            "%s was done when it was interrupted (correlation id %s)",
+            operation.name,
+            context.correlation_id,
+        )
+    elif context.may_have_happened:
+        logger.warning(
+            "%s was interrupted and may have happened (correlation id %s)",
+            operation.name,
+            context.correlation_id,
+        )
 
 
 def _made(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
@@ -43,40 +56,28 @@ def _made(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
         if context.settings.read_only and not operation.safety.is_read:
             raise ReadOnlyError("the client only reads, and this is a write")
         if operation.write is not None:
-            return (yield from written(operation, operation.write, context))
+            response = yield from written(operation, operation.write, context)
+            context.is_done = True
+            return response
         if operation.wait is not None:
             context.until = None  # its own time goes before the client's
             return (yield from waited(operation, operation.wait, context))
         return (yield from attempted(operation, context))
     except FerryError as error:
         context.name(error, operation.name)
+        if operation.write is not None:
+            error.outcome = outcome_after(error, context)
         raise
 
 
-def recover(
-    error: OutcomeUnknownError,
-    read_back: ReadBack[T],
-    settings: Settings,
-    session: Session,
-    clock: Callable[[], float] = time.monotonic,
-    now: Callable[[], float] = time.time,
-) -> Steps[T]:
+def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Steps[T]:
     """Read a write back again, under the correlation id that it had.
 
     Raises:
         OutcomeUnknownError: The same, with fresher facts.
     """
-    context = Context.begun(
-        settings,
-        session,
-        "recover",
-        correlation_id=error.correlation_id,
-        clock=clock,
-        now=now,
-    )
     context.is_in_doubt = True
-    steps = _recovered(error, read_back, context)
-    return (yield from _told(steps, context))
+    return (yield from _told(_recovered(error, read_back, context), context))
 
 
 def _recovered(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Steps[T]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import wait
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,19 +16,22 @@ import anyio.lowlevel
 import anyio.to_thread
 from typing_extensions import Self
 
-from . import _flights, _http
+from . import _http
 from ._exchange import Exchange
 from ._files import saved
+from ._flights import Flight, join_or_start
 from ._http_client import AsyncHttpClient, HttpClient
 from ._moments import in_a_thread, seconds_until
 from ._sharing.threads import Shared
+from .context import Context
 from .effects import Ask, Consult, Effect, InTurn, Reply, Save, Send, Sleep, Steps, Together
 from .errors import (
     ConfigurationError,
+    FerryError,
     OutcomeUnknownError,
     RequestTimeoutError,
 )
-from .flow import recover, run
+from .flow import recover, report_interruption, run
 from .operation import Operation, ReadBack
 from .responses import RawResponse
 from .settings import Settings
@@ -36,6 +39,7 @@ from .settings import Settings
 if TYPE_CHECKING:
     from ._sharing.tasks import AsyncShared
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 _GRACE = 0.05
@@ -70,16 +74,32 @@ class Transport:
         self.shared.close()
 
     def run(self, operation: Operation[T]) -> T:
-        """Make a call and give its answer."""
-        return self.answer(operation).parse()
+        """Make a call and return its answer."""
+        return self._call(operation, _parsed)
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
-        """Make a call and give its answer with the reply it stood in."""
-        return self._walk(run(operation, self.settings, self.shared.session))
+        """Make a call and return its answer with the reply it stood in."""
+        return self._call(operation, _itself)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
-        """Read a write back again and give its result."""
-        return self._walk(recover(error, read_back, self.settings, self.shared.session))
+        """Read a write back again and return its result."""
+        context = Context.begun(
+            self.settings,
+            self.shared.session,
+            "recover",
+            correlation_id=error.correlation_id,
+        )
+        return self._walk(recover(error, read_back, context))
+
+    def _call(self, operation: Operation[T], finish: Callable[[RawResponse[T]], R]) -> R:
+        context = Context.begun(self.settings, self.shared.session, operation.name)
+        try:
+            return finish(self._walk(run(operation, context)))
+        except FerryError:
+            raise
+        except BaseException:
+            report_interruption(operation, context)
+            raise
 
     def _walk(self, steps: Steps[T]) -> T:
         try:
@@ -119,27 +139,27 @@ class Transport:
 
     def _in_turn(self, effect: InTurn[T]) -> T:
         lock = self.shared.home().lock(effect.key)
-        if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
-            raise RequestTimeoutError("the deadline has passed")
         try:
+            if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
+                raise RequestTimeoutError("the deadline has passed")
             return self._walk(effect.steps())
         finally:
-            lock.release()
+            with suppress(RuntimeError):  # the lock is not this thread's
+                lock.release()
 
     def _together(self, effect: Together[T]) -> T:
-        flight, is_mine = _flights.boarded(effect.key)
-        if not is_mine:
-            if not flight.landed.wait(seconds_until(effect.until, threading.TIMEOUT_MAX)):
+        flight = Flight()
+        landing = join_or_start(effect.key, flight)
+        if landing is not None:
+            if not landing.event.wait(seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed", outcome="unknown")
-            joined: T = flight.outcome()
+            joined: T = landing.outcome()
             return joined
         try:
-            value = self._walk(effect.steps())
+            return flight.land(effect.key, self._walk(effect.steps()))
         except BaseException as error:
-            flight.land(effect.key, None, error)
+            flight.fail(effect.key, error)
             raise
-        flight.land(effect.key, value)
-        return value
 
     def _send(self, effect: Send) -> Reply:
         home = self.shared.home()
@@ -147,15 +167,15 @@ class Transport:
         if effect.until is None:
             return self._exchanged(client, effect, exchange)
         # A time-out of httpx is for one step; only another thread can be left at a moment.
-        future = in_a_thread(partial(self._exchanged, client, effect, exchange))
         try:
+            future = in_a_thread(partial(self._exchanged, client, effect, exchange))
             wait((future,), seconds_until(effect.until + _GRACE, threading.TIMEOUT_MAX))
+            if future.done():
+                return future.result()
         except BaseException:
-            exchange.given_up()
+            exchange.given_up()  # the thread sends nothing from now on
             raise
-        if not future.done():
-            raise exchange.given_up()
-        return future.result()
+        raise exchange.given_up()
 
     def _exchanged(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         try:
@@ -207,17 +227,33 @@ class AsyncTransport:
         """Close the HTTP client."""
         await self.shared.close()
 
-    async def run(self, operation: Operation[T]) -> T:
-        """Make a call and give its answer."""
-        return (await self.answer(operation)).parse()
+    def run(self, operation: Operation[T]) -> Coroutine[Any, Any, T]:
+        """Make a call and return its answer."""
+        return self._call(operation, _parsed)
 
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
-        """Make a call and give its answer with the reply it stood in."""
-        return self._walk(run(operation, self.settings, self.shared.session))
+        """Make a call and return its answer with the reply it stood in."""
+        return self._call(operation, _itself)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> Coroutine[Any, Any, T]:
-        """Read a write back again and give its result."""
-        return self._walk(recover(error, read_back, self.settings, self.shared.session))
+        """Read a write back again and return its result."""
+        context = Context.begun(
+            self.settings,
+            self.shared.session,
+            "recover",
+            correlation_id=error.correlation_id,
+        )
+        return self._walk(recover(error, read_back, context))
+
+    async def _call(self, operation: Operation[T], finish: Callable[[RawResponse[T]], R]) -> R:
+        context = Context.begun(self.settings, self.shared.session, operation.name)
+        try:
+            return finish(await self._walk(run(operation, context)))
+        except FerryError:
+            raise
+        except BaseException:
+            report_interruption(operation, context)
+            raise
 
     async def _walk(self, steps: Steps[T]) -> T:
         perform = self._perform
@@ -267,31 +303,31 @@ class AsyncTransport:
 
     async def _in_turn(self, effect: InTurn[T]) -> T:
         lock = self.shared.home().lock(effect.key)
-        with anyio.move_on_after(seconds_until(effect.until, math.inf)) as scope:
-            await lock.acquire()
-        if scope.cancelled_caught:
-            raise RequestTimeoutError("the deadline has passed")
         try:
+            with anyio.move_on_after(seconds_until(effect.until, math.inf)) as scope:
+                await lock.acquire()
+            if scope.cancelled_caught:
+                raise RequestTimeoutError("the deadline has passed")
             return await self._walk(effect.steps())
         finally:
-            lock.release()
+            with suppress(RuntimeError):  # the lock is not this task's
+                lock.release()
 
     async def _together(self, effect: Together[T]) -> T:
-        flight, is_mine = _flights.boarded(effect.key)
-        if not is_mine:
+        flight = Flight()
+        landing = join_or_start(effect.key, flight)
+        if landing is not None:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)):
-                while not flight.landed.is_set():  # noqa: ASYNC110 -- its maker may be in no loop
+                while not landing.event.is_set():  # noqa: ASYNC110 -- its maker may be in no loop
                     await anyio.sleep(_LOOK)
-                joined: T = flight.outcome()
+                joined: T = landing.outcome()
                 return joined
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
         try:
-            value = await self._walk(effect.steps())
+            return flight.land(effect.key, await self._walk(effect.steps()))
         except BaseException as error:
-            flight.land(effect.key, None, error)
+            flight.fail(effect.key, error)
             raise
-        flight.land(effect.key, value)
-        return value
 
     async def _send(self, effect: Send) -> Reply:
         await anyio.lowlevel.checkpoint_if_cancelled()
@@ -349,6 +385,14 @@ class AsyncRawTransport:
     def run(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and give its answer with the reply it stood in."""
         return self._transport.answer(operation)
+
+
+def _parsed(response: RawResponse[T]) -> T:
+    return response.parse()
+
+
+def _itself(response: RawResponse[T]) -> RawResponse[T]:
+    return response
 
 
 def _at_once(effect: Ask[T]) -> object:

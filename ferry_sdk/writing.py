@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TypeVar
 
@@ -15,13 +15,12 @@ from .errors import (
     APIError,
     FerryError,
     InvalidInputError,
-    JournalError,
     OutcomeUnknownError,
-    RequestTimeoutError,
     TransportError,
     UnexpectedResponseError,
     UnresolvedWriteError,
 )
+from .facts import Outcome
 from .operation import Operation, ReadBack, Wait, Write
 from .recording import EndState, Intent, Recorder
 from .responses import RawResponse
@@ -36,7 +35,7 @@ READ_BACK_WINDOW = 30.0
 
 
 def written(operation: Operation[T], write: Write[T], context: Context) -> Steps[RawResponse[T]]:
-    """The answer of a write.
+    """Return the answer of a write.
 
     Raises:
         OutcomeUnknownError: It may have happened.
@@ -44,16 +43,16 @@ def written(operation: Operation[T], write: Write[T], context: Context) -> Steps
     """
     _refuse_expired(write, context)
     if write.guard is None:
-        return (yield from _sent_together(operation, write, context))
+        return (yield from _deduplicate(operation, write, context))
     guard = write.guard
     try:
-        before = yield from attempted(guard.reading, context)
+        before = yield from attempted(guard.reading, context.aside())
     except FerryError as failure:
         if failure.outcome == "unknown":
             failure.outcome = "not_sent"  # of the write, which waited for this read
         raise
     guard.judge(before.parse())
-    response = yield from _sent_together(operation, write, context)
+    response = yield from _deduplicate(operation, write, context)
     return response.of(guard.conclude(response.parse(), before.parse()))
 
 
@@ -65,28 +64,60 @@ def _refuse_expired(write: Write[T], context: Context) -> None:
             raise InvalidInputError("the tariff has expired; search again", field=argument)
 
 
-def _sent_together(
+def _deduplicate(
     operation: Operation[T], write: Write[T], context: Context
 ) -> Steps[RawResponse[T]]:
-    """Send it once for all who ask for the same change at the same time."""
+    """Send one request for all callers who ask for the same change at the same time.
+
+    Callers who share a journal share its entry. A caller with another journal has an entry of its
+    own there and shares the request only.
+    """
+    journal = context.settings.journal
+    send = partial(_send, operation, write, context)
     if not write.subject:
-        return (yield from _recorded(operation, write, context))
+        if journal is None:
+            return (yield from send(None))
+        return (yield from _with_journal(journal, operation, write, context, send))
+    key = _key(operation, write, context)
+    share = partial(_share, operation, write, context)
+
+    def share_request(entry_id: str | None) -> Steps[RawResponse[T]]:
+        return share(key, partial(send, entry_id), entry_id)
+
+    if journal is None:
+        return (yield from share_request(None))
+    steps = partial(_with_journal, journal, operation, write, context, share_request)
+    return (yield from share((*key, id(journal)), steps, None))
+
+
+def _share(
+    operation: Operation[T],
+    write: Write[T],
+    context: Context,
+    key: Hashable,
+    steps: Callable[[], Steps[RawResponse[T]]],
+    entry_id: str | None,
+) -> Steps[RawResponse[T]]:
+    """Run the steps, or wait for the caller who runs those of the same key."""
+
+    def lead() -> Steps[RawResponse[T]]:
+        context.is_in_doubt = False
+        return (yield from steps())
+
     context.is_in_doubt = True  # another caller's request for the same may be on its way
     try:
-        return (
-            yield from Together(
-                _key(operation, write, context),
-                lambda: _recorded(operation, write, context),
-                context.until,
-            )
-        )
-    except TransportError as failure:  # of the one who was joined, and was interrupted
+        return (yield from Together(key, lead, context.until))
+    except FerryError as failure:
         if failure.outcome != "unknown":
+            context.is_in_doubt = False
             raise
-        return (yield from _doubted(operation, write, context, failure, None))
+        if not isinstance(failure, TransportError):
+            raise
+        doubt = failure  # the caller who was joined was interrupted
+    return (yield from _resolve_unknown(operation, write, context, doubt, entry_id))
 
 
-def _key(operation: Operation[T], write: Write[T], context: Context) -> Hashable:
+def _key(operation: Operation[T], write: Write[T], context: Context) -> tuple[Hashable, ...]:
     settings = context.settings
     source = settings.secret(operation.call.authority).source
     whose = source if isinstance(source, str) else id(source)
@@ -97,43 +128,40 @@ def _canonical(write: Write[T]) -> bytes:
     return json.dumps(write.identity, sort_keys=True, default=str).encode()
 
 
-def _recorded(operation: Operation[T], write: Write[T], context: Context) -> Steps[RawResponse[T]]:
-    """Send it; where there is a journal, with its intent on record before and its outcome after."""
-    context.is_in_doubt = False
-    journal = context.settings.journal
-    entry_id: str | None = None
-    if journal is not None:
-        intent = _intent(operation, write, context)
-        begun: list[str] = []
-        try:
-            yield from Consult(partial(_begin, journal, intent, context, begun), context.until)
-        except UnresolvedWriteError as twin:
-            return (yield from _settled(write, context, twin))
-        except GeneratorExit:
-            raise
-        except BaseException:
-            context.is_left = True
-            yield from ended(context, begun[0] if begun else None, "not_sent")
-            raise
-        entry_id = begun[0]
+def _with_journal(
+    journal: Recorder,
+    operation: Operation[T],
+    write: Write[T],
+    context: Context,
+    send: Callable[[str], Steps[RawResponse[T]]],
+) -> Steps[RawResponse[T]]:
+    """Send it with its intent on record before, and its outcome after.
+
+    The entry is ``open``, which counts as unresolved, from before the first byte leaves. Only an
+    outcome that is certain changes that, so an interruption at any point leaves it unresolved.
+    """
+    intent = _intent(operation, write, context)
+    begun: list[str] = []
     try:
-        response = yield from _known_or_doubted(operation, write, context, entry_id)
+        yield from Consult(partial(_begin, journal, intent, context, begun), context.until)
+        response = yield from send(begun[0])
     except GeneratorExit:
         raise
+    except UnresolvedWriteError as error:
+        duplicate = error
     except BaseException as stop:
-        state = _state_after(stop, context)
+        context.is_left = True
         if isinstance(stop, FerryError):
             context.name(stop, operation.name)
-        elif state == "unknown":
-            logger.warning(
-                "%s was interrupted and may have happened (correlation id %s)",
-                operation.name,
-                context.correlation_id,
-            )
-        yield from ended(context, entry_id, state)
+        if isinstance(stop, OutcomeUnknownError):
+            stop.entry_id = begun[0]  # not that of the caller whose request was shared
+        yield from ended(context, begun[0] if begun else None, outcome_after(stop, context))
         raise
-    yield from ended(context, entry_id, "done")
-    return response
+    else:
+        context.is_done = True
+        yield from ended(context, begun[0], "done")
+        return response
+    return (yield from _settled(write, context, duplicate))
 
 
 def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:
@@ -163,7 +191,7 @@ def _settled(
     if write.read_back is None:
         raise twin
     try:
-        seen = yield from attempted(write.read_back.reading, context)
+        seen = yield from attempted(write.read_back.reading, context.aside())
     except FerryError as failure:
         raise twin from failure.with_traceback(None)
     if not write.read_back.shows(seen.parse()):
@@ -179,8 +207,8 @@ def ended(context: Context, entry_id: str | None, state: EndState) -> Steps[None
         return
     try:
         yield from Consult(partial(journal.end, entry_id, state), context.until)
-    except (JournalError, RequestTimeoutError) as error:
-        logger.error(  # noqa: TRY400 -- its traceback says nothing
+    except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
+        logger.error(  # noqa: TRY400 -- its traceback may show the recorder's variables
             "journal entry %s is not known to be %s: %s (correlation id %s)",
             entry_id,
             state,
@@ -189,15 +217,16 @@ def ended(context: Context, entry_id: str | None, state: EndState) -> Steps[None
         )
 
 
-def _state_after(stop: BaseException, context: Context) -> EndState:
-    if isinstance(stop, FerryError):
-        return stop.outcome
-    return "unknown" if context.may_have_happened else "not_sent"
+def outcome_after(stop: BaseException, context: Context) -> Outcome:
+    """Return what became of a write that ended so; "not sent" only where nothing may have left."""
+    outcome = stop.outcome if isinstance(stop, FerryError) else "not_sent"
+    return "unknown" if outcome == "not_sent" and context.may_have_happened else outcome
 
 
-def _known_or_doubted(
+def _send(
     operation: Operation[T], write: Write[T], context: Context, entry_id: str | None
 ) -> Steps[RawResponse[T]]:
+    """Send it once; where the reply is lost, find out whether it was done."""
     context.keeps_reserve = write.read_back is not None
     try:
         return (yield from attempted(operation, context))
@@ -206,14 +235,14 @@ def _known_or_doubted(
             raise
         doubt = failure
     context.keeps_reserve, context.is_in_doubt = False, True
-    return (yield from _doubted(operation, write, context, doubt, entry_id))
+    return (yield from _resolve_unknown(operation, write, context, doubt, entry_id))
 
 
 def _is_redirect(failure: FerryError) -> bool:
     return isinstance(failure, UnexpectedResponseError) and failure.is_redirect
 
 
-def _doubted(
+def _resolve_unknown(
     operation: Operation[T],
     write: Write[T],
     context: Context,
@@ -229,7 +258,7 @@ def _doubted(
             type(doubt).__name__,
             context.correlation_id,
         )
-        found = yield from _looked_for(write.read_back, context)
+        found = yield from _poll_for_effect(write.read_back, context)
         if found is not None and found.last is not None:
             last_seen = found.last.parse()
             if found.is_enough:
@@ -243,7 +272,7 @@ def _doubted(
     ) from doubt.with_traceback(None)
 
 
-def _looked_for(read_back: ReadBack[T], context: Context) -> Steps[Watched[object] | None]:
+def _poll_for_effect(read_back: ReadBack[T], context: Context) -> Steps[Watched[object] | None]:
     remaining = context.remaining()
     if remaining is not None and remaining <= 0:
         return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any, Generic, TypeVar
 
 import anyio
@@ -15,7 +15,7 @@ from ferry_sdk._tracing import Lines
 from ferry_sdk.errors import ConfigurationError
 
 ClientT = TypeVar("ClientT", HttpClient[Any], AsyncHttpClient[Any])
-LockT = TypeVar("LockT", threading.Lock, anyio.Lock)
+LockT = TypeVar("LockT", RLock, anyio.Lock)
 
 
 @dataclass(slots=True)

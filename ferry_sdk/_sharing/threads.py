@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from threading import Event, RLock
 from typing import Any
 
 from ferry_sdk._forking import process_id
@@ -32,9 +32,9 @@ class Shared:
         self.is_closed: bool = False
         self._given = client
         self._settings = settings
-        self._homes: dict[int, Home[HttpClient[Any], threading.Lock]] = {}
+        self._homes: dict[int, Home[HttpClient[Any], RLock]] = {}
 
-    def home(self) -> Home[HttpClient[Any], threading.Lock]:
+    def home(self) -> Home[HttpClient[Any], RLock]:
         """This process's.
 
         Raises:
@@ -45,7 +45,7 @@ class Shared:
         home = self._homes.get(process_id())
         if home is None:
             lines = Lines(is_ours=self._given is None, is_local_only=self._settings.is_local_only)
-            made = Home(self._given or _new_client(self._settings.base_url), threading.Lock, lines)
+            made = Home(self._given or _new_client(self._settings.base_url), RLock, lines)
             home = self._homes.setdefault(process_id(), made)
         return home.checked()
 
@@ -55,7 +55,7 @@ class Shared:
         Raises:
             ConfigurationError: The client is closed, or is closed meanwhile.
         """
-        closed = threading.Event()
+        closed = Event()
         sleepers = self.home().sleepers
         sleepers.add(closed.set)
         try:

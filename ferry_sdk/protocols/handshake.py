@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Final, cast
 
@@ -42,8 +41,7 @@ def open_session(context: Context) -> Steps[None]:
 
 def renew_session(context: Context, generation: int) -> Steps[None]:
     """Make a new handshake, unless another call has made one since that generation."""
-    aside = replace(context)  # of the call itself nothing is sent meanwhile
-    yield from InTurn(_TURN, lambda: _renew(aside, generation), context.until)
+    yield from InTurn(_TURN, lambda: _renew(context.aside(), generation), context.until)
 
 
 def _renew(context: Context, generation: int) -> Steps[None]:

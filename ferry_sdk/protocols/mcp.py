@@ -90,6 +90,7 @@ def _in_session(context: Context, method: str, params: Mapping[str, object]) -> 
     generation = context.session.generation
     posted = yield from post(context, method, params)
     if _wants_session(posted):
+        context.sending = None  # the server did not look at it
         yield from renew_session(context, generation)
         posted = yield from post(context, method, params)
     return posted

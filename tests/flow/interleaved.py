@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk._flights import boarded
+from ferry_sdk._flights import Flight, join_or_start
 from ferry_sdk.effects import InTurn, Together
 
 if TYPE_CHECKING:
@@ -75,15 +75,14 @@ class Interleaved:
             self._turns.remove(effect.key)
 
     def _together(self, effect: Together[Any]) -> Course:
-        flight, is_mine = boarded(effect.key)
-        if not is_mine:
-            while not flight.landed.is_set():
+        flight = Flight()
+        landing = join_or_start(effect.key, flight)
+        if landing is not None:
+            while not landing.event.is_set():
                 yield
-            return flight.outcome()
+            return landing.outcome()
         try:
-            value = yield from self.course(effect.steps())
+            return flight.land(effect.key, (yield from self.course(effect.steps())))
         except BaseException as error:
-            flight.land(effect.key, None, error)
+            flight.fail(effect.key, error)
             raise
-        flight.land(effect.key, value)
-        return value

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ferry_sdk.context import Context
 from ferry_sdk.effects import (
     Ask,
     Consult,
@@ -17,8 +18,8 @@ from ferry_sdk.effects import (
     Sleep,
     Together,
 )
-from ferry_sdk.errors import RequestTimeoutError
-from ferry_sdk.flow import recover, run
+from ferry_sdk.errors import FerryError, RequestTimeoutError
+from ferry_sdk.flow import recover, report_interruption, run
 from ferry_sdk.session import Session
 from ferry_sdk.settings import Secret, Settings
 
@@ -75,7 +76,14 @@ class Driver:
 
     def steps(self, operation: Operation[Any], settings: Settings) -> Steps[RawResponse[Any]]:
         """The call's flow by the driver's clocks."""
-        return run(operation, settings, self.session, self.clock, self.calendar)
+        context = self._context(operation.name, settings)
+        try:
+            return (yield from run(operation, context))
+        except FerryError:
+            raise
+        except BaseException:
+            report_interruption(operation, context)
+            raise
 
     def raw(self, operation: Operation[Any], settings: Settings, **changes: Any) -> Any:
         """The call's answer and how it came."""
@@ -83,8 +91,18 @@ class Driver:
 
     def recovered(self, error: Any, read_back: Any, settings: Settings, **changes: Any) -> Any:
         """What a write gives that is read back once more."""
-        used = replace(settings, **changes)
-        return self.walk(recover(error, read_back, used, self.session, self.clock, self.calendar))
+        context = self._context("recover", replace(settings, **changes), error.correlation_id)
+        return self.walk(recover(error, read_back, context))
+
+    def _context(self, name: str, settings: Settings, correlation_id: str | None = None) -> Context:
+        return Context.begun(
+            settings,
+            self.session,
+            name,
+            correlation_id=correlation_id,
+            clock=self.clock,
+            now=self.calendar,
+        )
 
     def clock(self) -> float:
         """The monotonic clock."""
