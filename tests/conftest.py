@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from ferry_sdk.sandbox import Sandbox
 from tests.support import injected
 from tests.support.both import Clients
+from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +45,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "own_http_client(reason): --http-client leaves the clients of this test alone"
+    )
+    config.addinivalue_line(
+        "markers", "long: left out by scripts/test, and run by scripts/test --all"
     )
     if name := config.getoption("--http-client"):
         injected.known_to_tests(name)
@@ -105,7 +109,7 @@ def ferry_sandbox() -> Iterator[Sandbox]:
         yield sandbox
 
 
-@pytest.fixture(params=["sync", "asyncio", "trio"])
+@pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
 def any_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
     """Makes clients: sync ones, and async ones on either kind of event loop."""
     loop = request.param

@@ -18,6 +18,7 @@ from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, Record
 from ferry_sdk.answers import Just, Many, One
 from tests.support.operations import OPERATIONS as ALL_OPERATIONS
 from tests.support.operations import UNCOVERED, described, make
+from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import PASSENGERS, booked, search_arguments
 
 if TYPE_CHECKING:
@@ -259,6 +260,7 @@ def test_every_operation_has_arguments_here() -> None:
     assert len(OPERATIONS) == len(set(OPERATIONS)) >= 32
 
 
+@LONG
 @given(
     status=statuses,
     headers=headers,
@@ -280,7 +282,7 @@ def test_any_reply_at_all_gives_a_typed_result_or_a_ferry_error(
     check_all(Service(status, headers, body, wrap, as_stream, good_handshake), tmp_path)
 
 
-@pytest.mark.parametrize("body", ODD_BODIES, ids=lambda body: repr(body[:24]))
+@pytest.mark.parametrize("body", mostly_long(ODD_BODIES, short=5, ids=lambda body: repr(body[:24])))
 def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(tmp_path: Path, body: bytes) -> None:
     for wrap, as_stream in (("bare", False), ("bare", True), ("error", False), ("text", True)):
         for status in (200, 422):
@@ -418,7 +420,7 @@ def test_a_good_reply_gives_a_typed_result(
         check_answer(make(ferry, name, tmp_path), name, tmp_path)
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", mostly_long(OPERATIONS, short=6))
 @given(data=st.data())
 @settings(quick, max_examples=25)
 def test_a_spoilt_good_reply_gives_a_typed_result_or_a_ferry_error(

@@ -21,11 +21,12 @@ from tests.support.blocks import (
     notebook_source,
     save,
 )
+from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [LONG, pytest.mark.timeout(180)]
 
 STRICT = {"typeCheckingMode": "strict", "pythonVersion": "3.10"}
 OTHERS = "\n# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false\n"

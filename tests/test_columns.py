@@ -41,6 +41,7 @@ from ferry_sdk.models.plain import columns_of, looked_through
 from ferry_sdk.protocols.bodies import decoded
 from tests.support import samples
 from tests.support.operations import OPERATIONS, described
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -69,9 +70,11 @@ SAMPLES: dict[type[BaseModel], samples.Wire] = {
 ANSWERED = {
     answer.model for name in OPERATIONS if isinstance(answer := described(name).answer, Many)
 }
-EVERY_LIST = pytest.mark.parametrize("model", [pytest.param(m, id=m.__name__) for m in SAMPLES])
+EVERY_LIST = pytest.mark.parametrize(
+    "model", mostly_long([pytest.param(m, id=m.__name__) for m in SAMPLES], short=3)
+)
 BY_COLUMNS = pytest.mark.parametrize(
-    "model", [pytest.param(m, id=m.__name__) for m in SAMPLES if columns_of(m)]
+    "model", mostly_long([pytest.param(m, id=m.__name__) for m in SAMPLES if columns_of(m)])
 )
 
 TOO_BIG = "1e400"

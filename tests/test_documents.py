@@ -22,16 +22,24 @@ from tests.support.blocks import (
     python,
     told_by,
 )
+from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SCRIPTS = [path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith("test_")]
+SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name[:5] != "test_")
+SHORT = ("README.md", "start.md", "outcomes.md")
+"""The pages whose blocks are run without --all too."""
 IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    "block", [pytest.param(block, id=block.place) for block in BLOCKS if not block.title]
+    "block",
+    [
+        pytest.param(block, id=block.place, marks=() if block.path.name in SHORT else LONG)
+        for block in BLOCKS
+        if not block.title
+    ],
 )
 def test_a_block_runs_and_says_what_it_shows(
     block: Block, tmp_path: Path, record_property: Callable[[str, object], None]
@@ -108,7 +116,7 @@ def recognised(row: Safety, proof: Proof) -> str:
     return f"`{proof.read}`{needed}: {', or '.join(signs)}"
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", mostly_long(SCRIPTS, ids=lambda path: path.stem))
 def test_an_example_runs_and_says_something(
     script: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -116,6 +124,7 @@ def test_an_example_runs_and_says_something(
     record_property("examples executed", 1)
 
 
+@LONG
 def test_the_example_of_tests_passes(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

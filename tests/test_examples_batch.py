@@ -16,13 +16,14 @@ import pytest
 
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.network import journey_id
+from tests.support.tiers import LONG
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "batch.py"
 TRIPS = 5
 COLUMNS = "trip company depart_code arrive_code journey_id date age first_name last_name most"
 PATIENCE = 30.0
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [LONG, pytest.mark.timeout(180)]
 
 
 class Batch:

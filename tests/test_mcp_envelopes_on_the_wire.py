@@ -19,6 +19,7 @@ from ferry_sdk import (
     TicketNotFoundError,
     UnexpectedResponseError,
 )
+from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, booked, found, search_arguments
 
 READABLE = [
@@ -63,7 +64,7 @@ LOST = [
 ]
 
 
-@pytest.fixture(params=["json", "sse"])
+@pytest.fixture(params=mostly_long(["sse", "json"]))
 def carrier(request, ferry_sandbox):
     ferry_sandbox.mcp.set(reply=request.param)
     return request.param

@@ -13,6 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from scripts import audit, breaking_changes, licence_policy, package_contents, requirements
+from tests.support.tiers import LONG
 
 ROOT = Path(__file__).parents[1]
 LOCK = (ROOT / "requirements-dev.lock").read_text("utf-8")
@@ -123,6 +124,7 @@ def repository(tmp_path_factory) -> Path:
     return folder
 
 
+@LONG
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 @pytest.mark.parametrize(
     ("file", "before", "after", "told"),

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 
 from ferry_sdk import SAFETY
+from tests.support.tiers import LONG
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -120,6 +121,7 @@ def is_shown(name: str, sections: dict[str, tuple[str, str]]) -> bool:
     return text.endswith(".")  # an attribute: what follows its value is a sentence
 
 
+@LONG
 def test_every_public_name_is_shown_with_its_docstring(sections):
     shown_by_the_root = set(import_module("ferry_sdk").__all__)
     names = [
@@ -131,6 +133,7 @@ def test_every_public_name_is_shown_with_its_docstring(sections):
     assert [name for name in names if not is_shown(name, sections)] == []
 
 
+@LONG
 def test_every_call_is_shown_with_its_endpoint_and_its_answer(sections):
     assert [path for path in CALLS.values() if path not in sections] == []
     for operation, path in CALLS.items():
@@ -142,10 +145,12 @@ def test_every_call_is_shown_with_its_endpoint_and_its_answer(sections):
     assert "get(ticket_id: str) -> Ticket " in text
 
 
+@LONG
 def test_no_call_is_shown_as_its_description(sections):
     assert [anchor for anchor, (_, text) in sections.items() if "Operation[" in text] == []
 
 
+@LONG
 def test_every_field_of_a_record_is_shown(sections):
     models = import_module("ferry_sdk.models")
     for name in models.__all__:
@@ -174,6 +179,7 @@ def leads_somewhere(page: str, link: str, site: Path, pages: dict[str, Links]) -
     return (site / path.lstrip("/")).is_file()
 
 
+@LONG
 def test_every_link_of_the_site_leads_somewhere(site, pages):
     inner = [
         (page, link)
@@ -185,6 +191,7 @@ def test_every_link_of_the_site_leads_somewhere(site, pages):
     assert [one for one in inner if not leads_somewhere(*one, site, pages)] == []
 
 
+@LONG
 def test_the_site_loads_nothing_from_elsewhere(site, pages):
     loaded = [link for found in pages.values() for link in found.loaded]
     assert loaded
@@ -193,6 +200,7 @@ def test_the_site_loads_nothing_from_elsewhere(site, pages):
     assert re.findall(r"url\(\s*[\"']?(?:https?:)?//[^)]*", styles) == []
 
 
+@LONG
 def test_every_page_has_one_first_heading(site):
     for path in site.rglob("*.html"):
         if path.name != "404.html":

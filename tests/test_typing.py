@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tiers import LONG
+
 ROOT = Path(__file__).parent.parent
 USAGE = ROOT / "tests" / "typing"
 MISTAKES = ROOT / "tests" / "typing_mistakes.py"
@@ -72,12 +74,14 @@ def test_there_are_files_to_check():
     assert sum(one.read_text(encoding="utf-8").count("assert_type(") for one in GOOD) > 100
 
 
+@LONG
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_every_call_has_exactly_the_type_it_says(checker, request):
     found = request.getfixturevalue(checker)
     assert [one for one in sorted(found) if one[0] != MISTAKES.name] == []
 
 
+@LONG
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_every_mistake_is_reported_and_nothing_else(checker, request):
     found = request.getfixturevalue(checker)

@@ -8,6 +8,7 @@ import pytest
 from tenacity import wait_none
 
 from ferry_sdk.journal import Journal
+from tests.support.tiers import mostly_long
 from tests.support.trip import booked
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ferry_sdk.repeating._backoff", wait_none())
 
 
-@pytest.fixture(params=["asyncio", "trio"])
+@pytest.fixture(params=mostly_long(["asyncio", "trio"]))
 def portal(request: pytest.FixtureRequest) -> BlockingPortal:
     """An event loop in a thread."""
     made: BlockingPortal = request.getfixturevalue(f"{request.param}_portal")

@@ -17,6 +17,7 @@ from tests.backend.descriptors import connections_to
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
 from tests.boundary.scripted import Service, hang
+from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
 
 if TYPE_CHECKING:
@@ -47,9 +48,11 @@ class Stopper:
 
 @pytest.fixture(
     params=[
-        pytest.param((loop, way), id=f"{loop}-{way.__name__}")
+        one
         for loop, ways in stopping.WAYS.items()
-        for way in ways
+        for one in mostly_long(
+            pytest.param((loop, way), id=f"{loop}-{way.__name__}") for way in ways
+        )
     ]
 )
 def stop(request: pytest.FixtureRequest) -> Stopper:

@@ -29,6 +29,7 @@ from tests.boundary.scripted import (
     serve,
     serve_once,
 )
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -324,8 +325,10 @@ WAYS = [("asyncio", by_scope), ("asyncio", by_task), ("trio", by_scope)]
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # anyio's, see below
-@pytest.mark.parametrize("expired", [0, 3], ids=["kept", "some expired"])
-@pytest.mark.parametrize(("loop", "cancel"), WAYS)
+@pytest.mark.parametrize(
+    "expired", mostly_long([pytest.param(0, id="kept"), pytest.param(3, id="some expired")])
+)
+@pytest.mark.parametrize(("loop", "cancel"), mostly_long(WAYS))
 def test_wherever_a_call_is_cancelled_its_place_is_free_again(
     loop: str,
     cancel: Callable[..., Awaitable[None]],
@@ -338,7 +341,7 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(
         async with AsyncFerry("t", base_url=service.url, timeout=5) as ferry:
             await ferry.catalogue.ports()
             keeping: Any = next(iter(ferry._transport.shared._homes.values())).client
-            for steps in range(300):
+            for steps in range(120):
                 with monkeypatch.context() as patch:
                     if steps % 4 < expired:
                         # what is kept is found to have waited too long
@@ -378,7 +381,7 @@ def test_wherever_a_call_is_interrupted_its_place_is_free_again(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with Service(press) as service, Ferry("t", base_url=service.url, timeout=20) as ferry:
-            for _ in range(300):
+            for _ in range(100):
                 with pytest.raises(KeyboardInterrupt):
                     ferry.catalogue.ports()
                 assert not connections_to(service.url)

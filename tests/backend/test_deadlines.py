@@ -58,7 +58,7 @@ def test_the_lock_of_a_handshake_that_another_call_makes(
     new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
     ferry = new_client()
-    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=5)
+    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=3)
     slow = UnderWay(ferry.mcp.countries)
     eventually(lambda: ferry_sandbox.counters.requests["mcp.initialize"])
     hurried = ferry.with_options(deadline=DEADLINE)

@@ -25,6 +25,7 @@ from tests.backend.hurry import (
     threads_end,
 )
 from tests.boundary.scripted import Connection, Service, hang, in_turn, read_request, serve
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,7 +99,7 @@ def test_a_reply_that_does_not_come_to_its_end(
         threads_end()
 
 
-@pytest.mark.parametrize("script", REPLIES.values(), ids=REPLIES)
+@pytest.mark.parametrize("script", mostly_long(REPLIES.values(), short=3))
 def test_a_second_reply_that_does_not_come_to_its_end(client_at: NewClient, script: Script) -> None:
     def answered(connection: Connection) -> None:
         connection.request()

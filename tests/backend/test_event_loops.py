@@ -14,6 +14,7 @@ import trio
 from ferry_sdk import AsyncFerry, ConfigurationError
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,7 +134,7 @@ def test_a_handshake_that_another_loop_makes_is_not_waited_for_in_vain(
     asyncio_portal.call(ferry.aclose)
 
 
-@pytest.mark.parametrize("run", [on_asyncio, on_trio])
+@pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
 def test_ended_loops_are_forgotten(ferry: AsyncFerry, run: Callable[..., Any]) -> None:
     loops: list[weakref.ref[Any]] = []
 
@@ -156,7 +157,7 @@ def test_ended_loops_are_forgotten(ferry: AsyncFerry, run: Callable[..., Any]) -
     assert [loop() for loop in loops] == [None] * 4
 
 
-@pytest.mark.parametrize("run", [on_asyncio, on_trio])
+@pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
 def test_the_connections_of_ended_loops_are_closed(
     ferry: AsyncFerry, ferry_sandbox: Sandbox, run: Callable[..., Any]
 ) -> None:
@@ -180,7 +181,7 @@ def test_closed_on_one_loop_it_is_closed_on_all(
     eventually(lambda: not connections_to(ferry_sandbox.base_url))
 
 
-@pytest.mark.parametrize("run", [on_asyncio, on_trio])
+@pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
 def test_a_loop_of_which_a_call_is_cut_off_leaves_the_client_whole(
     ferry: AsyncFerry, ferry_sandbox: Sandbox, run: Callable[..., Any]
 ) -> None:

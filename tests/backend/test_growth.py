@@ -19,11 +19,14 @@ import trio
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, _flights
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
+from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferry_sdk.sandbox import Sandbox
+
+pytestmark = LONG
 
 URL = "https://ferry.example"
 WARM_UP = 300

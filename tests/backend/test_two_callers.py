@@ -15,6 +15,7 @@ from ferry_sdk import (
     RateLimitError,
 )
 from tests.backend.gathering import LONG, UnderWay, at_once, eventually
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ def by_mcp(ferry: Ferry, booking_id: str) -> Any:
     return ferry.mcp.confirm_booking(booking_id)
 
 
-@pytest.mark.parametrize("second", ["same client", "view", "other client"])
+@pytest.mark.parametrize("second", mostly_long(["same client", "view", "other client"]))
 @pytest.mark.parametrize(
     ("first_by", "second_by"),
     [(by_rest, by_rest), (by_mcp, by_mcp), (by_rest, by_mcp), (by_mcp, by_rest)],

@@ -11,6 +11,7 @@ from tenacity import wait_none
 
 from tests.boundary.calls import CONFIRM, CREATE, READ, Call, Caller
 from tests.support.injected import LIBRARIES
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +60,7 @@ def untrusted() -> ssl.SSLContext:
     return of_a_server(trustme.CA(), "localhost")
 
 
-@pytest.fixture(params=["sync", "asyncio", "trio"])
+@pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"], short=2))
 def caller(
     request: pytest.FixtureRequest, library: str, trusted: ssl.SSLContext
 ) -> Iterator[Caller]:
@@ -70,7 +71,7 @@ def caller(
     made.close()
 
 
-@pytest.fixture(params=[*LIBRARIES])
+@pytest.fixture(params=mostly_long(LIBRARIES))
 def library(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.cli.commands import environment
+from tests.support.tiers import mostly_long
 
 COMPLETE = "from ferry_sdk.__main__ import main; main()"
 
@@ -26,7 +27,7 @@ def completed(sandbox, *words: str, **more: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+@pytest.mark.parametrize("shell", mostly_long(["bash", "zsh", "fish", "powershell"]))
 def test_a_script_is_made_for_each_shell(shell):
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", COMPLETE],

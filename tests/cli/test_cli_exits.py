@@ -11,6 +11,7 @@ import pytest
 
 from ferry_sdk.cli.exits import Exit
 from tests.cli.commands import COMMAND, environment
+from tests.support.tiers import mostly_long
 
 posix = pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
 
@@ -110,22 +111,25 @@ def test_without_a_terminal_and_a_yes_nothing_is_sent(cli, ferry_sandbox, booked
 
 @pytest.mark.parametrize(
     ("words", "named"),
-    [
-        (["search", "A", "B", "--on", "soon", "--adult", "3F"], "--on"),
-        (["search", "A", "B", "--on", "+3", "--adult", "old"], "--adult"),
-        (["search", "A", "B", "--on", "+3"], "--adult"),
-        (["search", "A", "B", "--on", "+3", "--at", "25:00", "--adult", "3F"], "--at"),
-        (["search", "A", "B", "--on", "+3", "--at", "8:30", "--adult", "3F"], "--at"),
-        (["book"], "--from"),
-        (["book", "--at", "08:30", "--from", "order.json", "--yes"], "--from"),
-        (["book", "Tarifa", "--from", "order.json", "--yes"], "--from"),
-        (["book", "--vehicle", "FIAT__500", "--from", "order.json", "--yes"], "--from"),
-        (["confirm", "b", "--expect-total", "cheap"], "--expect-total"),
-        (["cancel", "b", "--max-penalty", "nan"], "--max-penalty"),
-        (["mcp", "--spend-limit", "500"], "--spend-limit"),
-        (["mcp", "--penalty-limit", "EUR=much"], "--penalty-limit"),
-        (["ports", "--token", "abc"], "--token"),
-    ],
+    mostly_long(
+        [
+            (["search", "A", "B", "--on", "soon", "--adult", "3F"], "--on"),
+            (["search", "A", "B", "--on", "+3", "--adult", "old"], "--adult"),
+            (["search", "A", "B", "--on", "+3"], "--adult"),
+            (["search", "A", "B", "--on", "+3", "--at", "25:00", "--adult", "3F"], "--at"),
+            (["search", "A", "B", "--on", "+3", "--at", "8:30", "--adult", "3F"], "--at"),
+            (["book"], "--from"),
+            (["book", "--at", "08:30", "--from", "order.json", "--yes"], "--from"),
+            (["book", "Tarifa", "--from", "order.json", "--yes"], "--from"),
+            (["book", "--vehicle", "FIAT__500", "--from", "order.json", "--yes"], "--from"),
+            (["confirm", "b", "--expect-total", "cheap"], "--expect-total"),
+            (["cancel", "b", "--max-penalty", "nan"], "--max-penalty"),
+            (["mcp", "--spend-limit", "500"], "--spend-limit"),
+            (["mcp", "--penalty-limit", "EUR=much"], "--penalty-limit"),
+            (["ports", "--token", "abc"], "--token"),
+        ],
+        short=4,
+    ),
 )
 def test_a_command_line_that_makes_no_sense_says_where(cli, words, named):
     assert named in cli(*words, code=2, COLUMNS="200").err

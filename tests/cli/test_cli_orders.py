@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from tests.support.summer import DAY, stopped
+from tests.support.tiers import mostly_long
 
 PERSON = {
     "type": "Adult",
@@ -59,41 +60,44 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
 
 @pytest.mark.parametrize(
     ("order", "named"),
-    [
-        ("[", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ("[]", "-: Input should be"),
-        ('{"contact": null, "passengers": [{"age": 1, "age": 2}]}', "-: age: said twice"),
-        ({"passengers": []}, "passengers"),
-        ({"passengers": [PERSON]}, "availabilities or search"),
-        ({"passengers": [{**PERSON, "age": "old"}], "search": SEARCH}, "passengers[0].age"),
-        ({"passengers": [{**PERSON, "name": "x"}], "search": SEARCH}, "passengers[0].name"),
-        ({"passengers": [PERSON], "search": {**SEARCH, "out_at": "soon"}}, "search.out_at"),
-        (
-            {
-                "passengers": [{k: PERSON[k] for k in ("type", "first_name", "last_name")}],
-                "search": SEARCH,
-            },
-            "passengers[0]",
-        ),
-        (
-            {"passengers": [PERSON], "search": SEARCH, "choices": [{"leaves": "03:33"}]},
-            "choices[0].leaves",
-        ),
-        (
-            {"passengers": [PERSON], "search": SEARCH, "choices": [{"tariff": "Gift"}]},
-            "choices[0].tariff",
-        ),
-        (
-            {"passengers": [PERSON], "search": SEARCH, "choices": [{"place": "Deck"}]},
-            "choices[0].place",
-        ),
-        ({"passengers": [PERSON], "search": SEARCH, "choices": [{}, {}]}, "choices"),
-        (
-            {"passengers": [PERSON], "search": {**SEARCH, "vehicle": "FIAT__5OO"}},
-            "",
-        ),
-    ],
+    mostly_long(
+        [
+            ("[", "no JSON"),
+            ("[" * 100_000, "no JSON"),
+            ("[]", "-: Input should be"),
+            ('{"contact": null, "passengers": [{"age": 1, "age": 2}]}', "-: age: said twice"),
+            ({"passengers": []}, "passengers"),
+            ({"passengers": [PERSON]}, "availabilities or search"),
+            ({"passengers": [{**PERSON, "age": "old"}], "search": SEARCH}, "passengers[0].age"),
+            ({"passengers": [{**PERSON, "name": "x"}], "search": SEARCH}, "passengers[0].name"),
+            ({"passengers": [PERSON], "search": {**SEARCH, "out_at": "soon"}}, "search.out_at"),
+            (
+                {
+                    "passengers": [{k: PERSON[k] for k in ("type", "first_name", "last_name")}],
+                    "search": SEARCH,
+                },
+                "passengers[0]",
+            ),
+            (
+                {"passengers": [PERSON], "search": SEARCH, "choices": [{"leaves": "03:33"}]},
+                "choices[0].leaves",
+            ),
+            (
+                {"passengers": [PERSON], "search": SEARCH, "choices": [{"tariff": "Gift"}]},
+                "choices[0].tariff",
+            ),
+            (
+                {"passengers": [PERSON], "search": SEARCH, "choices": [{"place": "Deck"}]},
+                "choices[0].place",
+            ),
+            ({"passengers": [PERSON], "search": SEARCH, "choices": [{}, {}]}, "choices"),
+            (
+                {"passengers": [PERSON], "search": {**SEARCH, "vehicle": "FIAT__5OO"}},
+                "",
+            ),
+        ],
+        short=4,
+    ),
 )
 def test_an_order_that_makes_no_sense_names_the_field(cli, ferry_sandbox, order, named):
     stopped(ferry_sandbox)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.commands import COMMAND, SEARCH, Ended, environment
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,7 @@ def effects(sandbox) -> list[str]:
     return [one.operation for one in sandbox.counters.effects]
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", mostly_long(["<&- >&- 2>&-", "<&-", ">&-", "2>&-"]))
 def test_a_closed_stream_is_no_failure(shell, ferry_sandbox, booked, closed):
     assert shell(["confirm", booked, "--yes"], closed).code == 0
     assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm"]
@@ -66,8 +67,8 @@ full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /
 UNSHOWN = [pytest.param("> /dev/full", marks=full), "| true"]
 
 
-@pytest.mark.parametrize("as_json", [[], ["--json"]])
-@pytest.mark.parametrize("nowhere", UNSHOWN)
+@pytest.mark.parametrize("as_json", mostly_long([[], ["--json"]]))
+@pytest.mark.parametrize("nowhere", mostly_long(UNSHOWN))
 def test_a_write_that_cannot_be_shown_was_done(shell, ferry_sandbox, order, as_json, nowhere):
     """Who repeats what ended with 1 would book twice."""
     ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.5)  # `true` has ended
@@ -108,7 +109,9 @@ def test_a_token_comes_through_a_pipe(shell, ferry_sandbox):
     assert (ended.code, ended.err) == (0, "")
 
 
-@pytest.mark.parametrize("field", ["ship_name", "tariffs.0.type", "company.name", "depart_name"])
+@pytest.mark.parametrize(
+    "field", mostly_long(["ship_name", "tariffs.0.type", "company.name", "depart_name"])
+)
 def test_a_hostile_name_is_text_in_a_line(shell, ferry_sandbox, field):
     plain = shell(["search", *SEARCH, "--company", "BALEARIA"], "").out
     ferry_sandbox.faults.add(

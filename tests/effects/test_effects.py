@@ -8,16 +8,17 @@ import pytest
 
 from tests.effects.exploring import explored
 from tests.effects.schedules import GROUPS
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.effects.world import World
 
-EACH = 8
+EACH = 16
 
 
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", mostly_long([range(1), range(1, 8), range(8, EACH)], ids=str))
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize(
     "index", range(len(GROUPS)), ids=[group[0] if len(group) == 1 else "reads" for group in GROUPS]
@@ -27,10 +28,9 @@ def test_nothing_happens_twice_and_nobody_is_told_what_is_not_so(
     record_property: Callable[[str, object], None],
     index: int,
     is_async: bool,
-    part: int,
+    part: range,
 ) -> None:
-    first = (4 * index + 2 * is_async + part) * EACH
-    numbers = range(first, first + EACH)
+    numbers = [(2 * index + is_async) * EACH + number for number in part]
     ran, findings = explored(world, GROUPS[index], numbers, is_async=is_async)
     record_property("schedules of the effect test run", ran)
     assert not findings, "\n".join(map(str, findings))

@@ -12,6 +12,7 @@ from tests.effects.judging import SOFT, Judgement
 from tests.effects.running import run
 from tests.effects.schedules import Schedule, Trouble
 from tests.support.cutting_harms import Harm
+from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,8 +166,18 @@ KEPT: dict[str, tuple[Schedule, str]] = {
 }
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize(
+    ("name", "is_async"),
+    [
+        pytest.param(
+            *(name, is_async),
+            id=f"{name}-{'async' if is_async else 'sync'}",
+            marks=() if index % 2 == is_async else LONG,
+        )
+        for index, name in enumerate(KEPT)
+        for is_async in (False, True)
+    ],
+)
 def test_a_schedule_worth_keeping(
     world: World, record_property: Callable[[str, object], None], name: str, is_async: bool
 ) -> None:

@@ -39,6 +39,7 @@ from tests.support.samples import (
     TICKET_CANCELLATION,
     VOUCHER,
 )
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,7 +186,7 @@ def judge(name: str, outcome: Any, became: list[Reply | FerryError], notes: Note
         assert outcome.outcome == "rejected" or all(may_follow(said) for said in became)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_long(NAMES, short=6))
 @given(data=st.data())
 @settings(max_examples=40)
 def test_any_course_of_events_ends_truthfully(name: str, data: st.DataObject) -> None:

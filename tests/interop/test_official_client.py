@@ -11,6 +11,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from ferry_sdk.sandbox import McpOptions
+from tests.support.tiers import mostly_long
 from tests.support.trip import found
 
 URI = "resource://service/ports"
@@ -35,7 +36,7 @@ def connected(sandbox, mode, work, token=None):
         raise leaf from None
 
 
-@pytest.fixture(params=["auto", "legacy"])
+@pytest.fixture(params=mostly_long(["auto", "legacy"]))
 def mode(request):
     return request.param
 

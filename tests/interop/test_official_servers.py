@@ -39,6 +39,7 @@ from tests.support.mcp_samples import (
     search,
     view,
 )
+from tests.support.tiers import mostly_long
 
 LIST, OBJECT = list[dict[str, Any]], dict[str, Any]
 SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
@@ -60,7 +61,7 @@ class Record(BaseModel):
     model_config = {"extra": "allow"}
 
 
-@pytest.fixture(scope="module", params=MODES)
+@pytest.fixture(scope="module", params=mostly_long(MODES))
 def running(request):
     server = plain_server()
     for name, read in CATALOGUES.items():

@@ -17,6 +17,7 @@ from ferry_sdk import Ferry, OutcomeUnknownError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from tests.journal import children
 from tests.support.summer import chosen
+from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def scene(ferry, ferry_sandbox, nursery, url, record_property):
     made[0].close()
 
 
-@pytest.mark.parametrize("call", WRITES)
+@pytest.mark.parametrize("call", mostly_long(WRITES, short=2))
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_write_killed_at_any_phase_is_on_record_and_settled(scene, phase, call):
     is_async = (list(WRITES).index(call) + list(PHASES).index(phase)) % 2 == 1
@@ -189,7 +190,7 @@ def test_a_write_killed_at_any_phase_is_on_record_and_settled(scene, phase, call
     check(setting, begun=phase != "before the intent commits", ended=phase == "after it")
 
 
-@pytest.mark.parametrize("call", WRITES)
+@pytest.mark.parametrize("call", mostly_long(WRITES))
 @pytest.mark.parametrize("number", range(2))
 def test_a_write_killed_at_any_moment_is_on_record(scene, call, number):
     setting = scene(call, is_async=number == 1)

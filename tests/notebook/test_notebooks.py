@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from tests.support.blocks import NOTEBOOKS
+from tests.support.tiers import LONG
 
 SHOWN = {
     "start": ["payment_due", "ticketed", 'alt="QR code"', "Ticket from", "CancellationFee"],
@@ -17,6 +18,7 @@ SHOWN = {
 }
 
 
+@LONG
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.timeout(180)
 def test_a_notebook_runs_and_shows_its_results(notebook, tmp_path, record_property):

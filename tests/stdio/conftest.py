@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.stdio.host import MODES, Hosts
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
 
-@pytest.fixture(params=MODES)
+@pytest.fixture(params=mostly_long(MODES))
 def hosts(
     request: pytest.FixtureRequest,
     asyncio_portal: BlockingPortal,

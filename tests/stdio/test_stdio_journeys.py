@@ -8,6 +8,7 @@ import pytest
 
 from tests.agents.agent import WRITES, booked, done, error, order, sailings
 from tests.stdio.host import NOT_AN_APPROVAL, Person
+from tests.support.tiers import mostly_long
 
 WRITING = {name.replace(".", "_") for name in WRITES}
 
@@ -45,7 +46,12 @@ def test_a_person_approves_of_each_write(hosts, ferry_sandbox):
     assert f"{fee['penalty_amount']} EUR" in cancel
 
 
-@pytest.mark.parametrize("answer", NOT_AN_APPROVAL.values(), ids=NOT_AN_APPROVAL)
+@pytest.mark.parametrize(
+    "answer",
+    mostly_long(
+        [pytest.param(answer, id=name) for name, answer in NOT_AN_APPROVAL.items()], short=2
+    ),
+)
 def test_a_person_does_not_approve(hosts, ferry_sandbox, answer):
     person = Person(answer)
     host = hosts(person, "--writes")
