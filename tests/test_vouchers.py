@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
+import stat
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -18,6 +21,7 @@ from hypothesis import strategies as st
 from ferry_sdk import (
     Ferry,
     FerryError,
+    InvalidInputError,
     NotFoundError,
     ServerError,
     TicketNotFoundError,
@@ -328,9 +332,23 @@ def test_a_redirect_from_home_does_not_take_the_token_along(
 
 def test_redirects_without_end_are_given_up(clients: Clients, tmp_path: Path) -> None:
     web = Web(CDN, {CDN: moved(CDN)})
-    with pytest.raises(FerryError):
-        client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    ferry = client_of(clients, web)
+    error = caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
+    assert error.status_code == 302
     assert len(web.places) == 6
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
+@pytest.mark.parametrize("first", [CDN, f"{URL}/voucher/1.pdf"])
+def test_a_redirect_that_does_not_say_where_is_unexpected(
+    clients: Clients, tmp_path: Path, status: int, first: str
+) -> None:
+    web = Web(first, {first: httpx.Response(status)})
+    ferry = client_of(clients, web)
+    error = caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
+    assert error.status_code == status
+    assert web.places == [first]
     assert not list(tmp_path.iterdir())
 
 
@@ -382,7 +400,7 @@ def test_whatever_the_address_the_token_reaches_only_the_service(
 # ---- the file is whole or not there -----------------------------------------------------------
 
 
-def save(clients: Clients, path: Path, content: bytes = PDF) -> Path:
+def save(clients: Clients, path: Path | str, content: bytes = PDF) -> Path:
     web = Web(CDN, {CDN: httpx.Response(200, content=content)})
     return client_of(clients, web).tickets.save_pdf("t-1", path)
 
@@ -423,17 +441,77 @@ def test_a_disk_that_fails_leaves_what_was_there(
     assert [item.read_bytes() for item in tmp_path.iterdir()] == [existing] * (existing is not None)
 
 
-def test_a_folder_that_does_not_exist_is_said(clients: Clients, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        save(clients, tmp_path / "none" / "v.pdf")
+@pytest.mark.parametrize("folder", ["none", "file"])
+def test_a_folder_that_does_not_exist_is_said(
+    clients: Clients, tmp_path: Path, folder: str
+) -> None:
+    (tmp_path / "file").write_bytes(b"old")
+    assert caught(InvalidInputError, save, clients, tmp_path / folder / "v.pdf").field == "path"
+    assert [item.name for item in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+@pytest.mark.parametrize("link", ["itself", "a link"])
+@pytest.mark.parametrize("kind", ["folder", "FIFO", "socket", "device"])
+def test_what_is_no_file_is_refused_and_stays(
+    clients: Clients, tmp_path: Path, kind: str, link: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / "v.pdf"
+    if kind == "folder":
+        there.mkdir()
+    elif kind == "FIFO":
+        os.mkfifo(there)
+    elif kind == "socket":
+        monkeypatch.chdir(tmp_path)  # a socket's whole path must be short
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind("v.pdf")
+    else:
+        there = Path(os.devnull)
+    path = there
+    if link == "a link":
+        path = tmp_path / "link.pdf"
+        path.symlink_to(there)
+    before = (there.stat().st_ino, there.stat().st_mode)
+    assert caught(InvalidInputError, save, clients, path).field == "path"
+    assert (there.stat().st_ino, there.stat().st_mode) == before
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("length", [1, 200, 240, 251])
+def test_a_name_may_be_as_long_as_the_system_allows(
+    clients: Clients, tmp_path: Path, length: int
+) -> None:
+    path = tmp_path / f"{'n' * length}.pdf"
+    assert save(clients, path).read_bytes() == PDF
+    assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize(
+    "name", ["n" * 256, "n" * 5000, "a\0b", "\ud800.pdf", "", ".", "..", "a/..", "/"]
+)
+def test_a_name_that_no_file_can_have_is_refused(
+    clients: Clients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert caught(InvalidInputError, save, clients, name).field == "path"
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_in_the_files_place_stays(clients: Clients, tmp_path: Path) -> None:
-    (tmp_path / "v.pdf").mkdir()
-    with pytest.raises(OSError, match=r"v\.pdf"):
-        save(clients, tmp_path / "v.pdf")
-    assert [item.name for item in tmp_path.iterdir()] == ["v.pdf"]
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+@pytest.mark.parametrize("before", [None, 0o644, 0o666])
+def test_a_voucher_is_for_its_owner_only(
+    clients: Clients, tmp_path: Path, before: int | None
+) -> None:
+    path = tmp_path / "v.pdf"
+    if before is not None:
+        path.write_bytes(b"old")
+        path.chmod(before)
+    umask = os.umask(0)
+    try:
+        save(clients, path)
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(

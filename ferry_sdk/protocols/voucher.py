@@ -44,6 +44,8 @@ class VoucherFile:
         answered = yield from self._address().exchange(context)
         url = _url_of(answered)
         reply = yield from _fetched(url, context)
+        if reply.is_redirect:
+            raise _unexpected("the voucher's address redirects without end or aim", reply)
         if not reply.is_success:
             raise refusal(reply, text_of(reply.content), message="the voucher cannot be fetched")
         if _PDF not in reply.content[:_PDF_WITHIN]:
@@ -87,7 +89,7 @@ def _fetched(url: str, context: Context) -> Steps[Reply]:
         raise UnexpectedResponseError("the voucher's address is not https")
     reply = yield from _got(url, headers, context)
     for _ in range(_MOST_REDIRECTS):
-        if reply.status_code not in _REDIRECTS:
+        if reply.status_code not in _REDIRECTS or "location" not in reply.headers:
             break
         url = _led_to(url, reply)
         if not _is_https(url):
@@ -111,7 +113,7 @@ def _got(url: str, headers: Mapping[str, str], context: Context) -> Steps[Reply]
 def _led_to(url: str, reply: Reply) -> str:
     """Where a redirect leads; nowhere, if that is no URL."""
     try:
-        return urljoin(url, reply.headers.get("location", ""))
+        return urljoin(url, reply.headers["location"])
     except ValueError:
         return ""
 
