@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from typing import TypeVar
 
+from .errors import ConfigurationError
+
 T = TypeVar("T")
 
 
@@ -17,8 +19,16 @@ def seconds_until(moment: float | None, forever: float) -> float:
     return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
 
 
-def in_a_thread(work: Callable[[], T]) -> Future[T]:
-    """Begin work that nobody has to wait for, in the caller's context."""
+def in_a_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
+    """Begin work that nobody has to wait for, in the caller's context.
+
+    Args:
+        work: The work.
+        or_here: Where no thread can be started, do the work before returning.
+
+    Raises:
+        ConfigurationError: No thread can be started, as while the interpreter shuts down.
+    """
     future: Future[T] = Future()
     context = copy_context()
 
@@ -28,5 +38,12 @@ def in_a_thread(work: Callable[[], T]) -> Future[T]:
         except BaseException as error:  # noqa: BLE001 -- it is the caller's
             future.set_exception(error)
 
-    threading.Thread(target=run_it, name="ferry_sdk call", daemon=True).start()
+    try:
+        threading.Thread(target=run_it, name="ferry_sdk call", daemon=True).start()
+    except RuntimeError:
+        if not or_here:
+            raise ConfigurationError(
+                "deadline: no thread can be started to keep it, as while the interpreter shuts down"
+            ) from None
+        run_it()
     return future

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
+from typing import cast
 from urllib.parse import urlsplit
 
 from .effects import Timeout
@@ -21,14 +22,26 @@ _OWN_HEADERS = frozenset(
         "connection",
         "content-length",
         "content-type",
+        "cookie",
+        "expect",
         "host",
+        "http2-settings",
+        "keep-alive",
         "mcp-protocol-version",
         "mcp-session-id",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
         "transfer-encoding",
+        "upgrade",
         "x-client-correlation-id",
         "x-client-version",
     }
 )
+"""Headers that the library or the HTTP client sets, or that would change the connection."""
+_LONGEST = 2_147_483
+"""Seconds, about 24 days: the most that the system waits for a socket."""
 
 
 def header_value(value: object, argument: str) -> str:
@@ -38,43 +51,73 @@ def header_value(value: object, argument: str) -> str:
     return value
 
 
-def extra_headers(headers: Mapping[str, str], argument: str) -> dict[str, str]:
+def extra_headers(headers: object, argument: str) -> dict[str, str]:
     """Headers of the caller's that may stand beside the library's own, in lower case."""
-    for name, value in headers.items():
+    if not isinstance(headers, Mapping):
+        raise InvalidInputError("a mapping of headers is expected", field=argument)
+    checked: dict[str, str] = {}
+    for name, value in cast("Mapping[object, object]", headers).items():
         where = f"{argument}[{name!r}]"
-        if not _HEADER_NAME.fullmatch(name):
+        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise InvalidInputError("not a header's name", field=where)
         if name.lower() in _OWN_HEADERS:
-            raise InvalidInputError("the library sets this header itself", field=where)
-        header_value(value, where)
-    return {name.lower(): value for name, value in headers.items()}
+            raise InvalidInputError(
+                "the library or the HTTP client sets this header itself", field=where
+            )
+        checked[name.lower()] = header_value(value, where)
+    return checked
 
 
-def time_outs(timeout: float | Timeout | None) -> Timeout:
+def time_outs(timeout: object) -> Timeout:
     """A `Timeout`; a single number, or None, stands for each of its parts."""
-    limits = timeout if isinstance(timeout, Timeout) else Timeout(*[timeout] * 4)
-    for limit in (limits.connect, limits.read, limits.write, limits.pool):
+    if not isinstance(timeout, Timeout):
+        limit = None if timeout is None else seconds(timeout, "timeout")
+        return Timeout(limit, limit, limit, limit)
+    for name in ("connect", "read", "write", "pool"):
+        limit = getattr(timeout, name)
         if limit is not None:
-            seconds(limit, "timeout")
-    return limits
+            seconds(limit, f"timeout.{name}")
+    return timeout
 
 
-def seconds(span: float, argument: str) -> float:
+def seconds(span: object, argument: str) -> float:
     """A span of time that a call may take."""
-    if not span > 0:
-        raise InvalidInputError("more than 0 seconds are expected", field=argument)
-    return span
+    is_number = isinstance(span, int | float) and not isinstance(span, bool)
+    if not is_number or not 0 < cast("float", span) <= _LONGEST:
+        raise InvalidInputError(
+            f"a number of seconds is expected, more than 0 and at most {_LONGEST}", field=argument
+        )
+    return cast("float", span)
 
 
-def retries(count: int) -> int:
+def retries(count: object) -> int:
     """How many attempts may follow the first."""
-    if count < 0:
-        raise InvalidInputError("0 or more are expected", field="max_retries")
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        raise InvalidInputError("a whole number is expected, 0 or more", field="max_retries")
     return count
 
 
-def address(url: str, *, allow_http: bool) -> str:
+def flag(value: object, argument: str) -> bool:
+    """True or False, and nothing that only counts as one of them."""
+    if not isinstance(value, bool):
+        raise InvalidInputError("True or False is expected", field=argument)
+    return value
+
+
+def http_client(client: object, *, is_async: bool) -> None:
+    """See that an HTTP client is one, and of the kind that the ferry client needs."""
+    methods = ("build_request", "send", "aclose" if is_async else "close")
+    if isinstance(client, type) or not all(
+        callable(getattr(client, method, None)) for method in methods
+    ):
+        wanted = "a DefaultAioHttpClient or an httpx.AsyncClient" if is_async else "an httpx.Client"
+        raise InvalidInputError(f"{wanted} is expected", field="http_client")
+
+
+def address(url: object, *, allow_http: bool) -> str:
     """The service's address without a slash at its end; plain http for loopback only."""
+    if not isinstance(url, str):
+        raise InvalidInputError("a text is expected", field="base_url")
     if not url.isprintable() or " " in url:
         raise InvalidInputError("a URL has no blanks", field="base_url")
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from typing_extensions import Self
 
 from .checks import extra_headers as checked_headers
-from .checks import header_value, retries, seconds, time_outs
+from .checks import flag, header_value, retries, seconds, time_outs
 from .errors import FerryError, InvalidInputError, OutcomeUnknownError, trimmed
 from .facts import JournalEntry, RequestDigest
 from .groups import Resources
@@ -84,17 +84,17 @@ class Client(Resources[ClientTransportT_co]):
         if not isinstance(max_retries, Unset):
             changes["max_retries"] = retries(max_retries)
         if not isinstance(language, Unset):
-            changes["language"] = language and header_value(language, "language")
+            changes["language"] = None if language is None else header_value(language, "language")
         if not isinstance(correlation_id, Unset):
-            changes["correlation_id"] = correlation_id and header_value(
-                correlation_id, "correlation_id"
+            changes["correlation_id"] = (
+                None if correlation_id is None else header_value(correlation_id, "correlation_id")
             )
         if not isinstance(read_only, Unset):
+            changes["read_only"] = flag(read_only, "read_only")
             if settings.read_only and not read_only:
                 raise InvalidInputError(
                     "a client that only reads cannot be made to write", field="read_only"
                 )
-            changes["read_only"] = read_only
         if not isinstance(extra_headers, Unset):
             added = checked_headers(extra_headers, "extra_headers")
             changes["headers"] = {**settings.headers, **added}
@@ -170,6 +170,8 @@ class Ferry(Client[Transport]):
             default_headers=default_headers,
             journal=journal,
             hooks=checked_hooks(event_hooks, may_be_async=False),
+            http_client=http_client,
+            is_async=False,
         )
         super().__init__(Transport(settings, http_client))
         self._owns_pool = http_client is None
@@ -314,6 +316,8 @@ class AsyncFerry(Client[AsyncTransport]):
             default_headers=default_headers,
             journal=journal,
             hooks=checked_hooks(event_hooks, may_be_async=True),
+            http_client=http_client,
+            is_async=True,
         )
         super().__init__(AsyncTransport(settings, http_client))
         self._owns_pool = http_client is None

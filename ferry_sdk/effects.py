@@ -206,11 +206,12 @@ class Sleep(Effect[None]):
 class Ask(Effect[T]):
     """Call a function of the caller's; what it gives is awaited where it can be.
 
-    It is awaited until a moment of the monotonic clock.
+    It is awaited until a moment of the monotonic clock. An error calls it by its argument.
     """
 
     function: Callable[[], T | Awaitable[T]]
     until: float | None = None
+    argument: str = "function"
 
 
 @dataclass(frozen=True, slots=True)

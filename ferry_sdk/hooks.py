@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from types import TracebackType
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, cast
 
 from .errors import ConfigurationError
 from .facts import Attempt, Outcome
@@ -181,8 +181,10 @@ def checked_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hook
         "outcome": OutcomeEvent,
     }
     by_event: dict[type[Event], list[Hook]] = {}
-    given: Mapping[str, Any] = event_hooks or {}
-    for name, hooks in given.items():
+    given = cast("object", {} if event_hooks is None else event_hooks)
+    if not isinstance(given, Mapping):
+        raise ConfigurationError("event_hooks: a mapping of events to functions is expected")
+    for name, hooks in cast("Mapping[str, Any]", given).items():
         if name not in kinds:
             raise ConfigurationError(f"event_hooks: there are {', '.join(kinds)}, and no {name!r}")
         if not isinstance(hooks, Iterable):
@@ -191,15 +193,16 @@ def checked_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hook
         for hook in by_event[kinds[name]]:
             if not callable(hook):
                 raise ConfigurationError(f"event_hooks[{name!r}]: not a function: {hook!r}")
-            if not may_be_async and _is_async(hook):
+            if not may_be_async and is_async_function(hook):
                 raise ConfigurationError(
                     f"event_hooks[{name!r}]: an async function needs AsyncFerry"
                 )
     return Hooks(by_event) if any(by_event.values()) else None
 
 
-def _is_async(hook: Hook) -> bool:
-    return iscoroutinefunction(hook) or iscoroutinefunction(getattr(hook, "__call__", None))  # noqa: B004 -- not whether it can be called
+def is_async_function(function: Callable[..., object]) -> bool:
+    """Whether a function, or what can be called like one, has to be awaited."""
+    return iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 -- not whether it can be called
 
 
 def _its_own(traceback: TracebackType | None) -> TracebackType | None:

@@ -5,29 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, TypeVar
 
 from .checks import (
     address,
     extra_headers,
+    flag,
     header_value,
     is_local_http,
     retries,
     seconds,
     time_outs,
 )
+from .checks import http_client as check_http_client
 from .effects import Timeout
 from .errors import ConfigurationError, InvalidInputError
-from .hooks import Hooks
+from .hooks import Hooks, is_async_function
 from .recording import Recorder
 
 Authority = Literal["token", "organisation_token"]
 TokenSource = str | Callable[[], str | Awaitable[str]]
+T = TypeVar("T")
 DEFAULT_TIMEOUT = Timeout()
 
 
 class Secret:
     """A token, or the function that gives it: in no repr and in no pickle.
+
+    Args:
+        source: The token or the function.
+        argument: What an error calls it.
+        may_be_async: Whether the function may have to be awaited.
 
     Attributes:
         source: The token or the function.
@@ -36,7 +44,11 @@ class Secret:
 
     __slots__ = ("shown", "source")
 
-    def __init__(self, source: TokenSource, argument: str = "token") -> None:
+    def __init__(
+        self, source: TokenSource, argument: str = "token", *, may_be_async: bool = True
+    ) -> None:
+        if callable(source) and not may_be_async and is_async_function(source):
+            raise InvalidInputError("an async function needs AsyncFerry", field=argument)
         self.source: TokenSource = source
         self.shown: str | None = None if callable(source) else header_value(source, argument)
 
@@ -111,42 +123,58 @@ def read_settings(
     default_headers: Mapping[str, str] | None,
     journal: Recorder | None,
     hooks: Hooks | None,
+    http_client: object,
+    is_async: bool,
 ) -> Settings:
     """The settings a caller gave, completed from the environment and checked.
 
     Raises:
         ConfigurationError: One is missing or cannot work; the message names it.
     """
-    token = token or os.environ.get("FERRY_TOKEN")
-    base_url = base_url or os.environ.get("FERRY_BASE_URL")
-    organisation_token = organisation_token or os.environ.get("FERRY_ORGANISATION_TOKEN")
-    language = language or os.environ.get("FERRY_LANGUAGE")
-    if not token:
+    token = _given(token, "FERRY_TOKEN")
+    base_url = _given(base_url, "FERRY_BASE_URL")
+    organisation_token = _given(organisation_token, "FERRY_ORGANISATION_TOKEN")
+    language = _given(language, "FERRY_LANGUAGE")
+    if token is None:
         raise ConfigurationError("missing: token=… or FERRY_TOKEN")
-    if not base_url:
+    if base_url is None:
         raise ConfigurationError("missing: base_url=… or FERRY_BASE_URL")
     try:
+        allow_http = flag(allow_http, "allow_http")
         url = address(base_url, allow_http=allow_http)
+        if http_client is not None:
+            check_http_client(http_client, is_async=is_async)
         return Settings(
             base_url=url,
-            token=Secret(token),
+            token=Secret(token, may_be_async=is_async),
             is_local_only=is_local_http(url) and not allow_http,
-            organisation_token=Secret(organisation_token, "organisation_token")
-            if organisation_token
-            else None,
-            language=header_value(language, "language") if language else None,
-            client_version=(
-                None
-                if client_version is None
-                else header_value(str(client_version), "client_version")
-            ),
+            organisation_token=None
+            if organisation_token is None
+            else Secret(organisation_token, "organisation_token", may_be_async=is_async),
+            language=None if language is None else header_value(language, "language"),
+            client_version=None if client_version is None else _version(client_version),
             timeout=time_outs(timeout),
             deadline=None if deadline is None else seconds(deadline, "deadline"),
             max_retries=retries(max_retries),
-            read_only=read_only,
-            headers=extra_headers(default_headers or {}, "default_headers"),
+            read_only=flag(read_only, "read_only"),
+            headers=extra_headers(
+                {} if default_headers is None else default_headers, "default_headers"
+            ),
             journal=journal,
             hooks=hooks,
         )
     except InvalidInputError as error:
         raise ConfigurationError(str(error)) from None
+
+
+def _given(value: T | None, variable: str) -> T | str | None:
+    """An argument; where it is None or empty, what the environment has, if anything."""
+    if value is None or (isinstance(value, str) and not value):
+        return os.environ.get(variable) or None
+    return value
+
+
+def _version(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return header_value(value, "client_version")

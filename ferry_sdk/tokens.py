@@ -47,7 +47,7 @@ def _asked(
 ) -> Steps[None]:
     if secret.shown != old or isinstance(secret.source, str):
         return
-    token = yield from Ask(secret.source, until)
+    token = yield from Ask(secret.source, until, authority)
     try:
         secret.shown = header_value(token, authority)
     except InvalidInputError as error:

@@ -401,14 +401,14 @@ def _at_once(effect: Ask[T]) -> object:
         close = getattr(given, "close", None)
         if close is not None:
             close()
-        raise ConfigurationError("an async function needs AsyncFerry")
+        raise ConfigurationError(f"{effect.argument}: an async function needs AsyncFerry")
     return given
 
 
 def _consulted(effect: Consult[T]) -> T:
     if effect.until is None:
         return effect.function()
-    future = in_a_thread(effect.function)
+    future = in_a_thread(effect.function, or_here=True)
     wait((future,), seconds_until(effect.until + _GRACE, threading.TIMEOUT_MAX))
     if not future.done():
         raise RequestTimeoutError("the deadline has passed")
@@ -416,7 +416,10 @@ def _consulted(effect: Consult[T]) -> T:
 
 
 async def _heard(effect: Consult[T]) -> T:
-    future = in_a_thread(effect.function)  # it is done even if its task is cancelled by now
+    # A thread does it even if its task is cancelled by now.
+    future = in_a_thread(effect.function, or_here=True)
+    if future.done():
+        return future.result()
     until = None if effect.until is None else effect.until + _GRACE
     with anyio.move_on_after(seconds_until(until, math.inf)):
         return await anyio.to_thread.run_sync(future.result, abandon_on_cancel=True)

@@ -79,7 +79,7 @@ def _told(wait: Wait, seen: object, context: Context) -> Steps[None]:
     if wait.on_progress is None:
         return
     try:
-        yield from Ask(partial(wait.on_progress, seen), context.until)
+        yield from Ask(partial(wait.on_progress, seen), context.until, "on_progress")
     except RequestTimeoutError:
         if (context.remaining() or 0.0) > 0:
             raise  # the function's own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 from .errors import InvalidInputError
 from .models.bookings import Booking
@@ -25,19 +25,28 @@ def booking_until(
     on_progress: Callable[[Booking], Awaitable[None] | None] | None,
 ) -> Wait:
     """Wait until a booking is of a stage, of one of several, or as a predicate says."""
+    _check(on_progress)
     if callable(until):
         return Wait(seconds, until, _never, _dates_of, on_progress)
-    stages = frozenset({until} if isinstance(until, str) else until)
-    if not stages:
-        raise InvalidInputError("at least one stage is expected", field="until")
-    return Wait(seconds, partial(_is_of, stages), _is_final, _dates_of, on_progress)
+    given = cast("object", (until,) if isinstance(until, str) else until)
+    stages = [*cast("Iterable[object]", given)] if isinstance(given, Iterable) else []
+    names = frozenset(stage for stage in stages if isinstance(stage, str))
+    if not stages or not all(isinstance(stage, str) for stage in stages):
+        raise InvalidInputError("a stage, several, or a function is expected", field="until")
+    return Wait(seconds, partial(_is_of, names), _is_final, _dates_of, on_progress)
 
 
 def voucher_there(
     seconds: float, on_progress: Callable[[Voucher], Awaitable[None] | None] | None
 ) -> Wait:
     """Wait until a voucher has an address."""
+    _check(on_progress)
     return Wait(seconds, _has_address, _never, _no_dates, on_progress)
+
+
+def _check(on_progress: object) -> None:
+    if on_progress is not None and not callable(on_progress):
+        raise InvalidInputError("a function is expected", field="on_progress")
 
 
 def _is_of(stages: frozenset[str], booking: Booking) -> bool:

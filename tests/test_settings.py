@@ -309,14 +309,16 @@ def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_oth
         return "awaited"
 
     service = Exchanges(PORTS)
-    ferry = client_of(clients, service, token=give)
     if clients.is_async:
-        ask_ports(ferry)
+        ask_ports(client_of(clients, service, token=give))
         assert service.requests[0].headers["authorization"] == "Bearer awaited"
-    else:
-        error = caught(ConfigurationError, ask_ports, ferry)
-        assert "an async function needs AsyncFerry" in str(error)
-        assert service.requests == []
+        return
+    for settings in ({"token": give}, {"organisation_token": give}):
+        error = caught(ConfigurationError, client_of, clients, service, **settings)
+        assert str(error) == f"{next(iter(settings))}: an async function needs AsyncFerry"
+    error = caught(ConfigurationError, ask_ports, client_of(clients, service, token=lambda: give()))  # noqa: PLW0108 -- it does not show that it is async
+    assert str(error) == "token: an async function needs AsyncFerry"
+    assert service.requests == []
 
 
 def test_a_function_that_fails_fails_as_itself(clients: Clients) -> None:

@@ -138,8 +138,8 @@ class Availability(Model):
         Raises:
             InvalidInputError: The tariff or the place is not one of this availability's.
         """
-        tariff_id = tariff if isinstance(tariff, str) else tariff.id
-        place_id = place if isinstance(place, str) else place.id
+        tariff_id = _id_of(tariff, Tariff, "tariff")
+        place_id = _id_of(place, Place, "place")
         chosen = next((mine for mine in self.tariffs if mine.id == tariff_id), None)
         if chosen is None:
             raise InvalidInputError("not one of this availability's tariffs", field="tariff")
@@ -153,3 +153,11 @@ class Availability(Model):
             carrier=self.company.id,
             roundtrip_locked=chosen.roundtrip_locked,
         )
+
+
+def _id_of(chosen: object, kind: type[Tariff | Place], argument: str) -> str:
+    if isinstance(chosen, str):
+        return chosen
+    if isinstance(chosen, kind):
+        return chosen.id
+    raise InvalidInputError(f"a {kind.__name__} or its id is expected", field=argument)

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from ferry_sdk.checks import flag
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Money, path_of
 from ferry_sdk.models.enums import Gender, PassengerType
@@ -81,13 +82,13 @@ def search(
         out_journey_id=identifier(out_journey_id, "out_journey_id"),
         out_at=day(out_at, "out_at"),
         out_time=clock_time(out_time, "out_time"),
-        out_is_open=out_is_open,
+        out_is_open=None if out_is_open is None else flag(out_is_open, "out_is_open"),
         ret_journey_id=None
         if ret_journey_id is None
         else identifier(ret_journey_id, "ret_journey_id"),
         ret_at=None if ret_at is None else day(ret_at, "ret_at"),
         ret_time=None if ret_time is None else clock_time(ret_time, "ret_time"),
-        ret_is_open=ret_is_open,
+        ret_is_open=None if ret_is_open is None else flag(ret_is_open, "ret_is_open"),
     )
     travellers = [
         {
@@ -149,7 +150,7 @@ def booking(
             )
             for number, traveller in enumerate(_all(Passenger, passengers, "passengers"), 1)
         ],
-        reservation_type=reservation_type and str(reservation_type),
+        reservation_type=optional(reservation_type, "reservation_type"),
         vehicle=_one(Vehicle, vehicle, "vehicle"),
         contact=_one(Contact, contact, "contact"),
     )
@@ -208,6 +209,11 @@ def text(value: object, argument: str) -> str:
     raise InvalidInputError("a text is expected", field=argument)
 
 
+def optional(value: object, argument: str) -> str | None:
+    """A text that says something, or None."""
+    return None if value is None else text(value, argument)
+
+
 def wire(model: BaseModel) -> dict[str, object]:
     """An input as the JSON object it is on the wire."""
     return model.model_dump(mode="json", exclude_none=True)
@@ -217,10 +223,14 @@ def _one(model: type[ModelT], value: object, argument: str) -> dict[str, object]
     return None if value is None else wire(_read(model, value, argument))
 
 
-def _all(model: type[ModelT], values: Iterable[object], argument: str) -> list[ModelT]:
-    if isinstance(values, str | Mapping | BaseModel):
+def _all(model: type[ModelT], values: object, argument: str) -> list[ModelT]:
+    # A BaseModel gives its fields one by one.
+    if isinstance(values, str | Mapping | BaseModel) or not isinstance(values, Iterable):
         raise InvalidInputError("a list is expected", field=argument)
-    read = [_read(model, value, f"{argument}[{index}]") for index, value in enumerate(values)]
+    read = [
+        _read(model, value, f"{argument}[{index}]")
+        for index, value in enumerate(cast("Iterable[object]", values))
+    ]
     if not read:
         raise InvalidInputError("at least one is expected", field=argument)
     return read

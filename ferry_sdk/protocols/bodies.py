@@ -49,8 +49,10 @@ def plain(body: Mapping[str, object]) -> dict[str, object]:
     """The body as it arrives: of nothing but what JSON knows.
 
     Raises:
-        InvalidInputError: A value of the caller's has no place in JSON.
+        InvalidInputError: It is no mapping, or a value of the caller's has no place in JSON.
     """
+    if not isinstance(cast("object", body), Mapping):
+        raise InvalidInputError("a mapping is expected", field="arguments")
     return cast("dict[str, object]", decoded(encoded(body)))
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 from ferry_sdk.errors import InvalidInputError
@@ -24,11 +27,30 @@ def identifier(value: object, argument: str) -> str:
     return value
 
 
-def identifiers(values: Iterable[object], argument: str) -> list[str]:
+def identifiers(values: object, argument: str) -> list[str]:
     """Several identifiers, each checked as one."""
-    if isinstance(values, str):
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InvalidInputError("a list of identifiers is expected", field=argument)
-    return [identifier(value, f"{argument}[{index}]") for index, value in enumerate(values)]
+    return [
+        identifier(value, f"{argument}[{index}]")
+        for index, value in enumerate(cast("Iterable[object]", values))
+    ]
+
+
+def file_path(value: object, argument: str) -> Path:
+    """The path of a file.
+
+    Raises:
+        InvalidInputError: It is no path, or no file can have its name.
+    """
+    try:
+        path = Path(os.fspath(cast("str", value)))
+        is_good = "\0" not in os.fsdecode(os.fsencode(path)) and path.name not in {"", ".."}
+    except (TypeError, ValueError):
+        is_good, path = False, Path()
+    if not is_good:
+        raise InvalidInputError("the path of a file is expected", field=argument)
+    return path
 
 
 def joined(segments: tuple[str, ...]) -> str:

@@ -232,7 +232,9 @@ class BookingsGroup(Resource[TransportT_co]):
             FerryError: Anything else that went wrong.
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
-        body = arguments.given(**subject, booking_reference=booking_reference)
+        body = arguments.given(
+            **subject, booking_reference=arguments.optional(booking_reference, "booking_reference")
+        )
         row = SAFETY["bookings.cancel"]
         guard = None
         if max_penalty is not None:

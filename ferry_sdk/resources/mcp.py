@@ -199,7 +199,9 @@ class McpGroup(Resource[TransportT_co]):
             FerryError: Anything else that went wrong.
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
-        body = arguments.given(**subject, ticket_number=ticket_number)
+        body = arguments.given(
+            **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
+        )
         row = SAFETY["mcp.cancel_ticket"]
         return Operation(
             Mcp.tool("cancel_ticket", body),
@@ -263,8 +265,8 @@ class McpGroup(Resource[TransportT_co]):
             OutcomeUnknownError: A write that may have happened.
             FerryError: Anything else that went wrong.
         """
-        row = of_tool(name)
         called = {"name": identifier(name, "name"), "arguments": plain(arguments)}
+        row = of_tool(name)
         return Operation(
             Mcp("tools/call", called), Json(), row, None if row.is_read else Write(called)
         )

@@ -22,7 +22,7 @@ from ferry_sdk.models.tickets import (
 )
 from ferry_sdk.operation import Operation, Write
 from ferry_sdk.protocols import arguments
-from ferry_sdk.protocols.paths import identifier
+from ferry_sdk.protocols.paths import file_path, identifier
 from ferry_sdk.protocols.rest import Rest
 from ferry_sdk.protocols.voucher import VoucherFile
 from ferry_sdk.safety import SAFETY
@@ -78,7 +78,9 @@ class TicketsGroup(Resource[TransportT_co]):
             FerryError: Anything else that went wrong.
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
-        body = arguments.given(**subject, ticket_number=ticket_number)
+        body = arguments.given(
+            **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
+        )
         row = SAFETY["tickets.cancel"]
         guard = None
         if max_penalty is not None:
@@ -174,19 +176,21 @@ class TicketsGroup(Resource[TransportT_co]):
 
         Args:
             ticket_id: The ticket.
-            path: The file; one that exists is replaced.
+            path: The file; one that exists is replaced. Its owner alone may read it.
 
         Returns:
             The file's path.
 
         Raises:
             NotFoundError: There is no such ticket, or no voucher to fetch.
-            UnexpectedResponseError: What was fetched is no PDF.
+            UnexpectedResponseError: What was fetched is no PDF, or led nowhere.
             FerryError: Anything else that went wrong.
-            OSError: The file cannot be written.
+            InvalidInputError: No file can be put there: there is no such folder, it cannot be
+                written to, or something that is no file has the name.
+            OSError: The disk failed.
         """
         return Operation(
-            VoucherFile(identifier(ticket_id, "ticket_id"), Path(path)),
+            VoucherFile(identifier(ticket_id, "ticket_id"), file_path(path, "path")),
             Just(Path),
             SAFETY["tickets.save_pdf"],
         )
@@ -227,7 +231,7 @@ class TicketsGroup(Resource[TransportT_co]):
         row = SAFETY["tickets.mark_paid"]
         body = arguments.given(
             external_payment_ref=arguments.text(external_payment_ref, "external_payment_ref"),
-            psp=psp,
+            psp=arguments.optional(psp, "psp"),
             paid_at=None if paid_at is None else arguments.moment(paid_at, "paid_at"),
         )
         return Operation(

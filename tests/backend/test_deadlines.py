@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -11,7 +13,13 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from ferry_sdk import AsyncFerry, OutcomeUnknownError, RequestTimeoutError
+from ferry_sdk import (
+    AsyncFerry,
+    ConfigurationError,
+    Ferry,
+    OutcomeUnknownError,
+    RequestTimeoutError,
+)
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.hurry import (
     DEADLINE,
@@ -27,7 +35,9 @@ from tests.backend.hurry import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk import Ferry
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.journal import Journal
     from ferry_sdk.sandbox import Sandbox
     from tests.support.both import Clients
 
@@ -154,3 +164,92 @@ def test_what_is_in_time_is_not_disturbed(
         assert read(ferry)
     assert ferry_sandbox.counters.connections == connections
     threads_end()
+
+
+@pytest.mark.parametrize("with_journal", [False, True])
+def test_where_no_thread_can_be_started_a_call_with_a_deadline_is_not_sent(
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    journal: Journal,
+    monkeypatch: pytest.MonkeyPatch,
+    with_journal: bool,
+) -> None:
+    def refuse(_: object) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    with Ferry(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        deadline=20,
+        journal=journal if with_journal else None,
+    ) as ferry:
+        for call in (lambda: read(ferry), lambda: ferry.bookings.confirm(booking_id)):
+            with monkeypatch.context() as patch:
+                patch.setattr(threading.Thread, "start", refuse)
+                with pytest.raises(ConfigurationError, match=r"^deadline: ") as caught:
+                    call()
+            assert caught.value.outcome == "not_sent"
+        assert not ferry_sandbox.counters.requests["bookings.confirm"]
+        assert not journal.unresolved()
+        assert ferry.bookings.confirm(booking_id).booking_id == booking_id
+
+
+def test_where_no_thread_can_be_started_an_async_write_is_on_record_all_the_same(
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    journal: Journal,
+    portal: BlockingPortal,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "ferry_sdk call":
+            raise RuntimeError("can't create new thread at interpreter shutdown")
+        start(thread)
+
+    async def confirm_it() -> str:
+        async with AsyncFerry(
+            ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=20, journal=journal
+        ) as ferry:
+            return (await ferry.bookings.confirm(booking_id)).booking_id
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert portal.call(confirm_it) == booking_id
+    assert not journal.unresolved()
+
+
+AT_THE_END = """
+import atexit
+from ferry_sdk import Ferry, FerryError
+
+ferry = Ferry({token!r}, base_url={base_url!r}, deadline=20)
+assert ferry.catalogue.vehicle_types()
+
+@atexit.register
+def late():
+    for call in (ferry.catalogue.vehicle_types, lambda: ferry.bookings.confirm({booking_id!r})):
+        try:
+            call()
+            print("done")
+        except FerryError as error:
+            print(error.outcome)
+"""
+
+
+def test_at_the_end_of_the_interpreter_a_call_is_made_or_not_sent(
+    ferry_sandbox: Sandbox, booking_id: str
+) -> None:
+    program = AT_THE_END.format(
+        token=ferry_sandbox.token, base_url=ferry_sandbox.base_url, booking_id=booking_id
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=50,
+    )
+    assert not ended.stderr
+    confirmed = "done" if ferry_sandbox.counters.requests["bookings.confirm"] else "not_sent"
+    assert ended.stdout.split() in (["done", confirmed], ["not_sent", confirmed])

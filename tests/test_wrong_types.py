@@ -1,0 +1,285 @@
+"""Whatever is given of a wrong type is refused before the wire, by an error that names it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import partial
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import httpx2
+import pytest
+
+from ferry_sdk import (
+    AsyncFerry,
+    Availability,
+    ConfigurationError,
+    DefaultAioHttpClient,
+    Ferry,
+    InvalidInputError,
+    Timeout,
+    correlation,
+)
+from ferry_sdk.resources.availability import AvailabilityGroup
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.resources.catalogue import CatalogueGroup
+from ferry_sdk.resources.mcp import McpGroup
+from ferry_sdk.resources.tickets import TicketsGroup
+from tests.support.exchanges import URL, Exchanges, caught, client_of
+from tests.support.samples import AVAILABILITY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.support.both import Clients
+
+pytestmark = pytest.mark.own_http_client(reason="it is about what a client is made with")
+
+NAN, INFINITE = float("nan"), float("inf")
+NO_TEXTS: tuple[Any, ...] = (7, 1.5, True, b"bytes", ["text"], {"a": "b"}, object())
+NO_FLAGS: tuple[Any, ...] = (None, 0, 1, "yes", "", [], object())
+NO_SECONDS: tuple[Any, ...] = ("soon", "3", True, NAN, INFINITE, 0, -1, 1e300, [3], object())
+NO_COUNTS: tuple[Any, ...] = (None, "2", 1.5, 2.0, True, NAN, -1, [2], object())
+NO_HEADERS: tuple[Any, ...] = (
+    *(7, True, "x-a: b", [("x-a", "b")], {"x-a": None}, {"x-a": 7}, {"x-a": b"b"}, {7: "b"}),
+    *({None: "b"}, {"x-a": "a\nb"}, {"x-a": "a\rb"}, {"x-a": "\u20ac"}, {"x-a": ""}, {"x a": "b"}),
+)
+SET_BY_OTHERS = (
+    *("Authorization", "Proxy-Authorization", "Cookie", "Expect", "Upgrade", "Connection", "TE"),
+    *("Transfer-Encoding", "Content-Length", "Host", "Trailer", "Keep-Alive", "Proxy-Connection"),
+)
+
+
+async def give_token() -> str:
+    return "token"
+
+
+class AsyncTokens:
+    async def __call__(self) -> str:
+        return "token"
+
+
+def http_clients(*, is_async: bool) -> Iterator[Any]:
+    """What is no HTTP client of that kind."""
+    yield from ("httpx", 7, True, object(), httpx, httpx.Client, httpx.AsyncClient, [])
+    for library in (httpx, httpx2):
+        yield (library.Client if is_async else library.AsyncClient)()
+    if not is_async:
+        yield DefaultAioHttpClient()
+
+
+def of_both(is_async: bool) -> dict[str, tuple[Any, ...]]:
+    """What no client of either kind can be made with, by argument."""
+    return {
+        "token": (*NO_TEXTS, "a\nb", *(() if is_async else (give_token, AsyncTokens()))),
+        "organisation_token": (*NO_TEXTS, "a\rb", *(() if is_async else (partial(give_token),))),
+        "base_url": (*NO_TEXTS, "ftp://ferry.example", "ferry.example"),
+        "allow_http": NO_FLAGS,
+        "language": (*NO_TEXTS, "fr\nit", "\u20ac"),
+        "client_version": (1.5, True, b"2", ["2"], object(), "2\n", ""),
+        "timeout": (*NO_SECONDS, *(Timeout(read=value) for value in NO_SECONDS)),
+        "deadline": NO_SECONDS,
+        "max_retries": NO_COUNTS,
+        "read_only": NO_FLAGS,
+        "default_headers": (*NO_HEADERS, *({name: "x"} for name in SET_BY_OTHERS)),
+        "http_client": tuple(http_clients(is_async=is_async)),
+        "event_hooks": (7, True, "", [print], {"outcome": 7}, {"outcome": [7]}, {"other": []}),
+    }
+
+
+OF_VIEWS: dict[str, tuple[Any, ...]] = {
+    "timeout": (*NO_SECONDS, *(Timeout(pool=value) for value in NO_SECONDS)),
+    "deadline": NO_SECONDS,
+    "max_retries": NO_COUNTS,
+    "language": (*NO_TEXTS, "", "fr\nit"),
+    "correlation_id": (*NO_TEXTS, "", "a\nb", "a\r\nx-admin: 1", "\u20ac"),
+    "read_only": NO_FLAGS,
+    "extra_headers": (
+        *(None, *NO_HEADERS),
+        *({name: "x"} for name in SET_BY_OTHERS),
+        *({name.upper(): "x"} for name in SET_BY_OTHERS),
+    ),
+}
+
+SEARCH = {
+    "company": "GNV",
+    "depart_code": "ITGOA",
+    "arrive_code": "ITPMO",
+    "out_journey_id": "j1",
+    "out_at": "2026-07-14",
+    "out_time": "08:30",
+    "passengers": [{"type": "Adult", "gender": "Female", "age": 34}],
+}
+BOOKING: dict[str, Any] = {
+    "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
+    "passengers": [{"type": "Adult", "first_name": "Ada", "last_name": "Byron"}],
+}
+NO_LISTS: tuple[Any, ...] = (None, 7, "text", {}, object())
+NO_MODELS: tuple[Any, ...] = (7, "text", [], object())
+NO_MONEY: tuple[Any, ...] = (1.5, True, "much", [], object())
+OF_SEARCHES: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("company", "depart_code", "arrive_code", "out_journey_id"), (None, *NO_TEXTS)),
+    **dict.fromkeys(("out_at", "out_time"), (None, *NO_TEXTS)),
+    **dict.fromkeys(("ret_journey_id", "ret_at", "ret_time"), NO_TEXTS),
+    **dict.fromkeys(("out_is_open", "ret_is_open"), NO_FLAGS[1:]),
+    "passengers": NO_LISTS,
+    "vehicle": NO_MODELS,
+}
+OF_BOOKINGS: dict[str, tuple[Any, ...]] = {
+    "availabilities": NO_LISTS,
+    "passengers": NO_LISTS,
+    "reservation_type": NO_TEXTS,
+    "vehicle": NO_MODELS,
+    "contact": NO_MODELS,
+}
+NO_IDS: tuple[Any, ...] = (None, "", "..", *NO_TEXTS)
+NO_FUNCTIONS: tuple[Any, ...] = (7, "print", [])
+NO_PATHS: tuple[Any, ...] = (None, 7, True, b"bytes", [], object())
+OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
+    (AvailabilityGroup.search, SEARCH, OF_SEARCHES),
+    (McpGroup.search_availability, SEARCH, OF_SEARCHES),
+    (BookingsGroup.create, BOOKING, OF_BOOKINGS),
+    (
+        McpGroup.create_booking,
+        BOOKING,
+        OF_BOOKINGS | {"availabilities": NO_LISTS[1:], "id": NO_IDS[1:]},
+    ),
+    (BookingsGroup.confirm, {"booking_id": "b"}, {"booking_id": NO_IDS, "expect_total": NO_MONEY}),
+    (BookingsGroup.get, {}, {"booking_id": NO_IDS}),
+    (
+        BookingsGroup.wait,
+        {"booking_id": "b", "until": "ticketed", "deadline": 3},
+        {
+            "booking_id": NO_IDS,
+            "until": (None, 7, True, [], [7], ["ticketed", None], {}),
+            "deadline": (None, *NO_SECONDS),
+            "on_progress": NO_FUNCTIONS,
+        },
+    ),
+    (
+        BookingsGroup.cancel,
+        {"booking_id": "b"},
+        {"booking_id": NO_IDS, "booking_reference": NO_TEXTS, "max_penalty": NO_MONEY},
+    ),
+    (BookingsGroup.cancel_fee, {}, {"id": NO_IDS}),
+    (TicketsGroup.get, {}, {"ticket_id": NO_IDS}),
+    (
+        TicketsGroup.cancel,
+        {"ticket_id": "t"},
+        {"ticket_id": NO_IDS, "ticket_number": NO_TEXTS, "max_penalty": NO_MONEY},
+    ),
+    (TicketsGroup.cancel_fee, {}, {"id": NO_IDS}),
+    (TicketsGroup.pdf, {}, {"ticket_id": NO_IDS}),
+    (
+        TicketsGroup.wait_pdf,
+        {"ticket_id": "t", "deadline": 3},
+        {"ticket_id": NO_IDS, "deadline": (None, *NO_SECONDS), "on_progress": NO_FUNCTIONS},
+    ),
+    (
+        TicketsGroup.save_pdf,
+        {"ticket_id": "t", "path": "t.pdf"},
+        {"ticket_id": NO_IDS, "path": NO_PATHS},
+    ),
+    (
+        TicketsGroup.mark_paid,
+        {"ticket_id": "t", "external_payment_ref": "p"},
+        {
+            "ticket_id": NO_IDS,
+            "external_payment_ref": (None, *NO_TEXTS),
+            "psp": NO_TEXTS,
+            "paid_at": NO_TEXTS,
+            "booking_id": NO_IDS[1:],
+        },
+    ),
+    (
+        CatalogueGroup.departures,
+        {"provider_id": "p"},
+        {"provider_id": NO_IDS, "journey_ids": (7, "j-1", b"j-1", [7], [None], object())},
+    ),
+    (McpGroup.confirm_booking, {}, {"booking_id": NO_IDS}),
+    (McpGroup.view_ticket, {}, {"ticket_id": NO_IDS}),
+    (McpGroup.cancel_ticket, {"ticket_id": "t"}, {"ticket_id": NO_IDS, "ticket_number": NO_TEXTS}),
+    (
+        McpGroup.call_tool,
+        {"name": "tool", "arguments": {}},
+        {"name": NO_IDS, "arguments": (None, 7, "text", [], {"a": object()}, {"a": NAN})},
+    ),
+    (McpGroup.read_resource, {}, {"uri": NO_IDS}),
+]
+
+
+@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+@pytest.mark.parametrize("argument", of_both(is_async=False))
+def test_a_client_is_made_with_nothing_of_a_wrong_type(
+    kind: Callable[..., object], argument: str
+) -> None:
+    for value in of_both(is_async=kind is AsyncFerry)[argument]:
+        settings = {"token": "t", "base_url": URL} | {argument: value}
+        error = caught(ConfigurationError, kind, **settings)
+        assert str(error).startswith(argument), value
+        assert error.outcome == "not_sent"
+
+
+@pytest.mark.parametrize("argument", OF_VIEWS)
+def test_a_view_is_made_with_nothing_of_a_wrong_type(clients: Clients, argument: str) -> None:
+    ferry = client_of(clients, Exchanges(httpx.Response(200, json={"ports": []})))
+    for value in OF_VIEWS[argument]:
+        error = caught(InvalidInputError, ferry.with_options, **{argument: value})
+        assert error.field.startswith(argument), value
+
+
+@pytest.mark.parametrize(
+    ("describe", "good", "wrong"), OF_CALLS, ids=[row[0].__qualname__ for row in OF_CALLS]
+)
+def test_a_call_takes_no_argument_of_a_wrong_type(
+    describe: Callable[..., object], good: dict[str, Any], wrong: dict[str, tuple[Any, ...]]
+) -> None:
+    for argument, values in wrong.items():
+        for value in values:
+            error = caught(InvalidInputError, describe, None, **good | {argument: value})
+            # Of a tool's two ways to say what is booked, the first is named.
+            assert error.field.startswith((argument, "id")), (argument, value)
+
+
+def test_every_argument_of_every_call_is_looked_at() -> None:
+    for describe, _, wrong in OF_CALLS:
+        assert {*signature(describe).parameters} == {"self", *wrong}, describe.__qualname__
+
+
+@pytest.mark.parametrize("argument", ["tariff", "place"])
+@pytest.mark.parametrize("value", [None, 7, True, b"bytes", [], object(), httpx.Client])
+def test_a_selection_takes_nothing_of_a_wrong_type(argument: str, value: object) -> None:
+    sailing = Availability.model_validate(AVAILABILITY)
+    good: dict[str, Any] = {"tariff": sailing.tariffs[0], "place": sailing.places[0]}
+    error = caught(InvalidInputError, sailing.select, **good | {argument: value})
+    assert error.field == argument
+
+
+@pytest.mark.parametrize("value", [None, *NO_TEXTS, "", "a\nb"])
+def test_a_correlation_id_is_a_text_in_one_line(value: Any) -> None:
+    def block() -> None:
+        with correlation(value):
+            pass
+
+    assert caught(InvalidInputError, block).field == "correlation_id"
+
+
+@pytest.mark.parametrize("value", [None, 7, "error", ValueError()])
+def test_nothing_but_an_unknown_outcome_is_recovered(clients: Clients, value: Any) -> None:
+    ferry = client_of(clients, Exchanges(httpx.Response(200)))
+    assert caught(InvalidInputError, ferry.recover, value).field == "error"
+
+
+def test_every_part_of_a_time_out_is_named() -> None:
+    for part in fields(Timeout):
+        limits = Timeout(**{part.name: "soon"})  # type: ignore[arg-type]
+        error = caught(ConfigurationError, Ferry, "t", base_url=URL, timeout=limits)
+        assert str(error).startswith(f"timeout.{part.name}: ")
+
+
+def test_good_values_are_taken() -> None:
+    for kind in (Ferry, AsyncFerry):
+        ferry = kind("t", base_url=URL, timeout=3, deadline=0.5, max_retries=0, client_version=7)
+        ferry.with_options(deadline=None, timeout=None, language=None, correlation_id=None)
+        ferry.with_options(extra_headers={}, max_retries=10**9, timeout=Timeout(read=None))
