@@ -26,7 +26,7 @@ class Clock:
         self._lock = threading.Lock()
         self._offset = timedelta()
         self._frozen_at: datetime | None = None
-        self._first = None if now is None else _checked(now)
+        self._first = None if now is None else checked(now)
         self._first_frozen = frozen
         self.reset()
 
@@ -55,7 +55,7 @@ class Clock:
             if step < timedelta():
                 raise ValueError("a clock advances forwards only; travel_to(moment) goes back")
             with self._lock:
-                return self._set(_checked(self._now() + step))
+                return self._set(checked(self._now() + step))
         except OverflowError as error:
             raise ValueError(f"the clock cannot advance by {by!r}") from error
 
@@ -66,7 +66,7 @@ class Clock:
             ValueError: The moment has no time zone, or is not in the years 1970 to 2199.
         """
         with self._lock:
-            return self._set(_checked(moment))
+            return self._set(checked(moment))
 
     def freeze(self) -> None:
         """Hold the present still until `resume`; `advance` and `travel_to` still move it."""
@@ -99,8 +99,12 @@ class Clock:
         return moment
 
 
-def _checked(moment: datetime) -> datetime:
-    """The moment in UTC, if it is one that the service can work at."""
+def checked(moment: datetime) -> datetime:
+    """Return the moment in UTC.
+
+    Raises:
+        ValueError: It has no time zone, or is not in the years 1970 to 2199.
+    """
     if moment.tzinfo is None:
         raise ValueError("the clock needs a moment with a time zone")
     if not _EARLIEST <= moment <= _LATEST:

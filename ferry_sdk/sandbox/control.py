@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import (
-    AwareDatetime,
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-)
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from ferry_sdk.sandbox.clock import checked
 from ferry_sdk.sandbox.fault_details import DETAILS
 from ferry_sdk.sandbox.faults import Fault, Faults
+from ferry_sdk.sandbox.fields import Moment
 from ferry_sdk.sandbox.orders import InvalidOrderError, read_order
 from ferry_sdk.sandbox.origins import asked_host, asking_page_is_local, is_loopback
 from ferry_sdk.sandbox.strict_json import parsed
@@ -38,10 +35,10 @@ _CENTURY = 100 * 366 * 24 * 3600.0
 class ClockOrder(BaseModel):
     """What to do with the clock, in this order."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     frozen: bool | None = None
-    travel_to: AwareDatetime | None = None
+    travel_to: Moment | None = None
     advance: Annotated[float, Field(ge=0, le=_CENTURY, allow_inf_nan=False)] | None = None
 
 
@@ -79,6 +76,9 @@ class Control:
 
     def _move_clock(self, fields: _Fields) -> JsonValue:
         order = read_order(ClockOrder, fields)
+        # Refused as a whole, before any of it is done.
+        moment = checked(order.travel_to or self.clock.now())
+        checked(moment + timedelta(seconds=order.advance or 0))
         if order.frozen is not None:
             (self.clock.freeze if order.frozen else self.clock.resume)()
         if order.travel_to is not None:

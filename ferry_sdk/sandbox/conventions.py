@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 REQUEST_ID = "x-request-id"
 CORRELATION_ID = "x-client-correlation-id"
+LARGEST_BODY = 1_048_576
 _GZIP_FROM = 500
 
 
@@ -52,12 +53,53 @@ class Identified:
         await self._app(scope, receive, send_identified)
 
 
+class Negotiated:
+    """Decides by the weights in `Accept-Encoding` whether a response may be compressed.
+
+    The compression itself looks for the word `gzip` alone, whatever its weight.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with one encoding: the one that is preferred."""
+        if scope["type"] == "http":
+            headers = MutableHeaders(scope=scope)
+            allowed = weights(", ".join(headers.getlist("accept-encoding")))
+            gzip = allowed.get("gzip", allowed.get("*", 0))
+            preferred = gzip > 0 and gzip >= allowed.get("identity", 0)
+            headers["accept-encoding"] = "gzip" if preferred else "identity"
+        await self._app(scope, receive, send)
+
+
+def weights(header: str) -> dict[str, float]:
+    """What a header such as `Accept` names, each with its weight: 1 unless it says another."""
+    found: dict[str, float] = {}
+    for part in header.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((one[2:] for one in parameters if one.startswith("q=")), "1")
+        try:
+            found[name] = float(quality)
+        except ValueError:
+            found[name] = 1
+    return found
+
+
+async def is_too_large(request: Request) -> bool:
+    """Whether the body is larger than the service reads."""
+    length = request.headers.get("content-length", "0")
+    return int(length) > LARGEST_BODY or len(await request.body()) > LARGEST_BODY
+
+
 def conventional(app: Starlette, clock: Clock) -> ASGIApp:
     """The application with the headers, the compression and the refusals of the service."""
     app.add_exception_handler(404, _no_such_address)
     app.add_exception_handler(405, _method_not_allowed)
     app.add_exception_handler(Exception, _internal_error)
-    return Dated(Identified(GZipMiddleware(app, minimum_size=_GZIP_FROM)), clock)
+    app.router.redirect_slashes = False
+    gzip = GZipMiddleware(app, minimum_size=_GZIP_FROM)
+    return Dated(Identified(Negotiated(gzip)), clock)
 
 
 def refusal(
@@ -89,4 +131,5 @@ async def _method_not_allowed(request: Request, error: Exception) -> Response:
 
 
 async def _internal_error(request: Request, _: Exception) -> Response:
-    return refusal(request, 500, "INTERNAL_ERROR", "internal")
+    # The server ends the connection after an error of its own, so the reply has to say so.
+    return refusal(request, 500, "INTERNAL_ERROR", "internal", {"connection": "close"})

@@ -105,7 +105,7 @@ class PriceChange(Details):
     """
 
     factor: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = 1.1
-    amount: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    amount: Annotated[float, Field(ge=-1_000_000, le=1_000_000, allow_inf_nan=False)] = 0.0
 
 
 class TicketFails(Details):

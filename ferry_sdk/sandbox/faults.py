@@ -162,9 +162,20 @@ class Faults:
         return self._take(operation, lambda fault: fault.kind is kind)
 
     def reshape(self, operation: str, value: JsonValue) -> JsonValue:
-        """The value that `operation` answers, changed by the fault that comes to pass for it."""
-        fault = self._details(operation, Reshaping)
-        return value if fault is None else fault.reshape(value)
+        """The value that `operation` answers, changed by the fault that comes to pass for it.
+
+        A fault that would change nothing, because it names a field that is not there, stays open.
+        """
+
+        def reshaped(fault: Fault) -> JsonValue:
+            return fault.details.reshape(value) if isinstance(fault.details, Reshaping) else value
+
+        fault = self._take(
+            operation,
+            lambda fault: isinstance(fault.details, Reshaping),
+            lambda fault: reshaped(fault) != value,
+        )
+        return value if fault is None else reshaped(fault)
 
     async def around(
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
@@ -193,7 +204,12 @@ class Faults:
         fault = self._take(operation, lambda fault: isinstance(fault.details, phase))
         return fault.details if fault is not None and isinstance(fault.details, phase) else None
 
-    def _take(self, operation: str, chosen: Callable[[Fault], bool]) -> Fault | None:
+    def _take(
+        self,
+        operation: str,
+        chosen: Callable[[Fault], bool],
+        applies: Callable[[Fault], bool] = lambda _: True,
+    ) -> Fault | None:
         with self._lock:
             due: _Pending | None = None
             for pending in self._pending:
@@ -202,7 +218,7 @@ class Faults:
                     continue
                 if pending.passed < fault.after:
                     pending.passed += 1
-                elif due is None:
+                elif due is None and applies(fault):
                     due = pending
             if due is None:
                 return None

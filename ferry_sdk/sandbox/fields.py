@@ -1,30 +1,92 @@
-"""The kinds of value that requests are made of, each with the message of what is wrong with it."""
+"""The kinds of value that requests are made of.
+
+Each is checked with a message of its own, and described in the JSON Schema that is published, so
+that a value the schema allows is one that the service reads.
+"""
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time
-from typing import Annotated
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, timezone
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError, core_schema
 from typing_extensions import LiteralString
 
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
 
-def matching(pattern: str, text: LiteralString) -> BeforeValidator:
-    """A check that a text is as a pattern says, with the message that says what it should be."""
-    compiled = re.compile(pattern)
+_DAY: Final = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_HOUR: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+# A date and a time, both with separators or both without, and the offset.
+_MOMENT: Final = (
+    r"([0-9]{4})(-?)([0-9]{2})\2([0-9]{2})"
+    r"[Tt]([0-9]{2})(:?)([0-9]{2})(?:\6([0-9]{2})(?:[.,]([0-9]+))?)?"
+    r"(?:[Zz]|([+-])([0-9]{2})(?::?([0-5][0-9]))?)"
+)
 
-    def check(value: object) -> object:
-        if isinstance(value, str) and not compiled.fullmatch(value):
-            raise PydanticCustomError(text, text)
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A check that a text is as a pattern says; the pattern is in the schema, too.
+
+    Attributes:
+        pattern: What the whole text matches.
+        text: The message that says what it should be.
+    """
+
+    pattern: str
+    text: LiteralString
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), "pattern": f"^{self.pattern}$"}
+
+    def _check(self, value: object) -> object:
+        if isinstance(value, str) and not re.fullmatch(self.pattern, value):
+            raise PydanticCustomError(self.text, self.text)
         return value
 
-    return BeforeValidator(check)
+
+class _EmptyIsNone:
+    """An empty text stands for nothing."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(_or_none, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        found = handler(schema)
+        return {**found, "anyOf": [*found["anyOf"], {"const": ""}]}
+
+
+def _or_none(value: object) -> object:
+    return None if value == "" else value
+
+
+def _none_is_ticket(value: object) -> object:
+    return "TICKET" if value is None else value
+
+
+def _whole(value: object) -> object:
+    """JSON has one kind of number: 34.0 is as whole as 34."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _day(value: object) -> date:
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+    if isinstance(value, str) and re.fullmatch(_DAY, value):
         try:
             return date.fromisoformat(value)
         except ValueError:
@@ -33,42 +95,61 @@ def _day(value: object) -> date:
 
 
 def _hour(value: object) -> time:
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{2}:[0-9]{2}", value):
-        try:
-            return time.fromisoformat(value)
-        except ValueError:
-            pass
+    if isinstance(value, str) and re.fullmatch(_HOUR, value):
+        return time.fromisoformat(value)
     raise PydanticCustomError("time", "time")
 
 
 def _moment(value: object) -> datetime:
-    if isinstance(value, str) and "T" in value:
+    # Not datetime.fromisoformat: what that reads depends on the version of Python.
+    if isinstance(value, str) and (found := re.fullmatch(_MOMENT, value)):
+        year, _, month, day, hour, _, minute, second, fraction, sign, hours, minutes = (
+            found.groups()
+        )
+        offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
         try:
-            moment = datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", value))
+            return datetime(
+                int(year),
+                int(month),
+                int(day),
+                int(hour),
+                int(minute),
+                int(second or 0),
+                int((fraction or "")[:6].ljust(6, "0")),
+                timezone(-offset if sign == "-" else offset),
+            )
         except ValueError:
             pass
-        else:
-            if moment.tzinfo is not None:
-                return moment
-    raise PydanticCustomError("moment", "moment")
+    raise PydanticCustomError("moment", "An ISO 8601 date and time with a UTC offset is expected")
 
 
-def _or_none(value: object) -> object:
-    return None if value == "" else value
+EMPTY_IS_NONE = _EmptyIsNone()
+WHOLE = BeforeValidator(_whole)
+Text = Annotated[str, Field(max_length=200), Matching(r"[\s\S]*\S[\s\S]*", "empty")]
+Day = Annotated[
+    date,
+    BeforeValidator(_day),
+    WithJsonSchema({"type": "string", "format": "date", "pattern": f"^{_DAY}$"}),
+]
+Hour = Annotated[
+    time, BeforeValidator(_hour), WithJsonSchema({"type": "string", "pattern": f"^{_HOUR}$"})
+]
+Moment = Annotated[
+    datetime,
+    BeforeValidator(_moment),
+    WithJsonSchema({"type": "string", "pattern": f"^{_MOMENT}$"}),
+]
+Email = Annotated[str, Field(max_length=254), Matching(r"[^@\s]+@[^@\s]+", "email")]
+Age = Annotated[int, Field(ge=0, le=120), WHOLE]
+Country = Annotated[str, Matching(r"[A-Za-z]{2}", "country")]
+DocumentNumber = Annotated[str, Matching(r"[A-Za-z0-9 /-]{3,30}", "document_number")]
+Prefix = Annotated[str, Matching(r"(?:\+|00)?[1-9][0-9]{0,3}", "prefix")]
+Phone = Annotated[str, Matching(r"[0-9]{4,14}", "phone")]
+VehicleCode = Annotated[Text, Matching(r"\S+?__\S+", "vehicle_form")]
 
 
-EMPTY_IS_NONE = BeforeValidator(_or_none)
-"""An empty text stands for nothing."""
-
-
-Text = Annotated[str, Field(max_length=200), matching(r"[\s\S]*\S[\s\S]*", "empty")]
-Day = Annotated[date, BeforeValidator(_day)]
-Hour = Annotated[time, BeforeValidator(_hour)]
-Moment = Annotated[datetime, BeforeValidator(_moment)]
-Email = Annotated[str, Field(max_length=254), matching(r"[^@\s]+@[^@\s]+", "email")]
-Age = Annotated[int, Field(ge=0, le=120)]
-Country = Annotated[str, matching(r"[A-Za-z]{2}", "country")]
-DocumentNumber = Annotated[str, matching(r"[A-Za-z0-9 /-]{3,30}", "document_number")]
-Prefix = Annotated[str, matching(r"(\+|00)?[1-9][0-9]{0,3}", "prefix")]
-Phone = Annotated[str, matching(r"[0-9]{4,14}", "phone")]
-VehicleCode = Annotated[Text, matching(r"[^\s]+?__[^\s]+", "vehicle_form")]
+ReservationType = Annotated[
+    Literal["TICKET", "PRESALE", "OPTION"],
+    BeforeValidator(_none_is_ticket),
+    WithJsonSchema({"enum": ["TICKET", "PRESALE", "OPTION", None]}),
+]

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ferry_sdk.sandbox.access import Unauthorized
+from ferry_sdk.sandbox.conventions import is_too_large
 from ferry_sdk.sandbox.fault_kinds import FaultKind
 from ferry_sdk.sandbox.mcp_envelopes import failure
 from ferry_sdk.sandbox.mcp_methods import (
@@ -68,6 +70,9 @@ class McpEndpoint:
     async def _post(self, request: Request) -> Response:
         options = self.switches.current
         call_id: JsonValue = None
+        if await is_too_large(request):
+            error = JsonRpcError(INVALID_REQUEST, "The body is too large", status=413)
+            return _refusal(request, error, None, options)
         try:
             call = _read(request, await request.body())
             if call is None:
@@ -85,7 +90,7 @@ class McpEndpoint:
             try:
                 access = self._admitted(request)
                 shaped = self._options_for(operation)
-                return self._answer(request, call, access, shaped)
+                return await run_in_threadpool(self._answer, request, call, access, shaped)
             except JsonRpcError as error:
                 return _refusal(request, error, call.id, shaped)
 

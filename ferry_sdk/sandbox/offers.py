@@ -148,6 +148,8 @@ class Offers:
         """The offer of an id, as it was found; None where it was not, or too long ago."""
         with self._lock:
             found = self._remembered.get(availability_id)
+            if found is not None:
+                self._remembered.move_to_end(availability_id)
         return None if found is None else self._offer(found)
 
     def for_travellers(self, offer: Offer, travellers: tuple[Traveller, ...]) -> Offer:

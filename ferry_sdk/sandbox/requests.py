@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ferry_sdk.sandbox.fields import (
     EMPTY_IS_NONE,
+    WHOLE,
     Age,
     Country,
     Day,
@@ -17,6 +18,7 @@ from ferry_sdk.sandbox.fields import (
     Moment,
     Phone,
     Prefix,
+    ReservationType,
     Text,
     VehicleCode,
 )
@@ -33,7 +35,7 @@ AGES: Mapping[Kind, tuple[int, int]] = {"Adult": (12, 120), "Child": (1, 17), "I
 _PARAMS: Mapping[Kind, str] = {"Adult": "A", "Child": "C", "Infant": "I"}
 _MCP_KINDS: Mapping[str, Kind] = {"ADT": "Adult", "CHD": "Child", "INF": "Infant"}
 
-Order = Annotated[int, Field(ge=1, le=MOST_PASSENGERS)]
+Order = Annotated[int, Field(ge=1, le=MOST_PASSENGERS), WHOLE]
 
 
 class Body(BaseModel):
@@ -55,47 +57,70 @@ class Nothing(Body):
 class Identified(Body):
     """One id."""
 
-    id: Text
+    id: Text = Field(description="The id.")
 
 
 class SearchRequest(Body):
     """What is searched: a journey out, and perhaps one back."""
 
-    company: Text
-    depart_code: Text
-    arrive_code: Text
-    out_journey_id: Text
-    out_at: Day
-    out_time: Hour
-    out_is_open: bool | None = None
-    ret_journey_id: Annotated[Text | None, EMPTY_IS_NONE] = None
-    ret_at: Annotated[Day | None, EMPTY_IS_NONE] = None
-    ret_time: Annotated[Hour | None, EMPTY_IS_NONE] = None
-    ret_is_open: bool | None = None
+    company: Text = Field(description="The company: its code, such as CTN, or its id.")
+    depart_code: Text = Field(description="The code of the port of departure, such as FRMRS.")
+    arrive_code: Text = Field(description="The code of the port of arrival.")
+    out_journey_id: Text = Field(
+        description="The id of the journey from the first port to the second."
+    )
+    out_at: Day = Field(description="The day of departure, YYYY-MM-DD.")
+    out_time: Hour = Field(
+        description="The earliest time of departure, HH:MM, by the clock of the port."
+    )
+    out_is_open: bool | None = Field(
+        None, description="Whether an open ticket (of flexible date) is wanted for the way out."
+    )
+    ret_journey_id: Annotated[Text | None, EMPTY_IS_NONE] = Field(
+        None,
+        description="The id of the journey back. For one way, leave out journey, day and time.",
+    )
+    ret_at: Annotated[Day | None, EMPTY_IS_NONE] = Field(
+        None, description="The day of the return, YYYY-MM-DD, not before out_at."
+    )
+    ret_time: Annotated[Hour | None, EMPTY_IS_NONE] = Field(
+        None, description="The earliest time of the return, HH:MM."
+    )
+    ret_is_open: bool | None = Field(
+        None, description="Whether an open ticket is wanted for the way back."
+    )
 
 
 class SearchedPassenger(Body):
     """Who travels, as a search asks it."""
 
-    order: Order
-    type: Kind
-    param: Literal["A", "C", "I"]
-    gender: Literal["Male", "Female"]
-    age: Age
+    order: Order = Field(description="1 to the number of passengers, each once.")
+    type: Kind = Field(
+        description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
+    )
+    param: Literal["A", "C", "I"] = Field(description="The code of the type: A, C or I.")
+    gender: Literal["Male", "Female"] = Field(description="Male or Female.")
+    age: Age = Field(description="The age in years; it has to fit the type.")
 
 
 class SearchedVehicle(Body):
     """What is taken aboard, as a search asks it."""
 
-    code: VehicleCode
+    code: VehicleCode = Field(
+        description="The vehicle as BRAND__MODEL, from the vehicle catalogue."
+    )
 
 
 class Search(Body):
     """The arguments of a search."""
 
-    request: SearchRequest
-    passengers: Annotated[list[SearchedPassenger], Field(min_length=1, max_length=MOST_PASSENGERS)]
-    vehicle: SearchedVehicle | None = None
+    request: SearchRequest = Field(description="The journey out, and perhaps one back.")
+    passengers: list[SearchedPassenger] = Field(
+        description="Who travels: 1 to 9.", min_length=1, max_length=MOST_PASSENGERS
+    )
+    vehicle: SearchedVehicle | None = Field(
+        None, description="The vehicle taken aboard, if there is one."
+    )
 
     def problems(self) -> Iterator[Problem]:
         """A return half given, a code or an age of another type, the party as a whole."""
@@ -119,35 +144,49 @@ class Search(Body):
 class Selection(Body):
     """An availability, with the tariff and the place chosen in it."""
 
-    availability_id: Text
-    tariff_id: Text
-    place_id: Text
+    availability_id: Text = Field(description="The id of an availability that a search gave.")
+    tariff_id: Text = Field(description="The id of one of its tariffs.")
+    place_id: Text = Field(description="The id of one of its places.")
 
 
 class _Passenger(Body):
-    first_name: Text
-    last_name: Text
-    order: Order | None = None
-    age: Age | None = None
-    gender: Literal["M", "F"] | None = None
-    birth_date: Day | None = None
-    nationality: Country | None = None
-    doc_type: Literal["Passport", "IdentityCard"] | None = None
-    doc_number: DocumentNumber | None = None
-    doc_expiration: Day | None = None
-    email: Email | None = None
+    first_name: Text = Field(description="The first name.")
+    last_name: Text = Field(description="The last name.")
+    order: Order | None = Field(
+        None,
+        description="1 to the number of passengers, each once; left out, the place in the list.",
+    )
+    age: Age | None = Field(None, description="The age in years; it has to fit the type.")
+    gender: Literal["M", "F"] | None = Field(None, description="M or F.")
+    birth_date: Day | None = Field(None, description="The date of birth, YYYY-MM-DD.")
+    nationality: Country | None = Field(None, description="The two-letter code of the country.")
+    doc_type: Literal["Passport", "IdentityCard"] | None = Field(
+        None, description="The kind of the document; given together with doc_number or not at all."
+    )
+    doc_number: DocumentNumber | None = Field(
+        None,
+        description="The document's number: 3 to 30 letters, digits, spaces, slashes or hyphens.",
+    )
+    doc_expiration: Day | None = Field(
+        None, description="The last day on which the document is valid, YYYY-MM-DD."
+    )
+    email: Email | None = Field(None, description="An e-mail address.")
 
 
 class Passenger(_Passenger):
     """Who travels, as a booking asks it; the simpler form leaves out most of it."""
 
-    type: Kind
+    type: Kind = Field(
+        description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
+    )
 
 
 class McpPassenger(_Passenger):
     """Who travels, as the tool that creates a booking asks it."""
 
-    type: Literal["ADT", "CHD", "INF"]
+    type: Literal["ADT", "CHD", "INF"] = Field(
+        description="ADT (12 to 120 years), CHD (1 to 17) or INF (0 to 4, with an adult)."
+    )
 
     def translated(self) -> Passenger:
         """The same in the words of REST."""
@@ -157,26 +196,33 @@ class McpPassenger(_Passenger):
 class Vehicle(Body):
     """What is taken aboard, as a booking asks it."""
 
-    code: Text
-    vehicule_code: Text | None = None
-    brand: Text | None = None
-    model: Text | None = None
-    identification: Text | None = None
+    code: Text = Field(description="The code of the vehicle's type, such as CAR.")
+    vehicule_code: Text | None = Field(None, description="The provider's code of the vehicle.")
+    brand: Text | None = Field(None, description="The brand.")
+    model: Text | None = Field(None, description="The model.")
+    identification: Text | None = Field(None, description="The number plate.")
 
 
 class Contact(Body):
     """Whom to reach about a booking."""
 
-    name: Text
-    email: Email
-    prefix: Prefix | None = None
-    phone: Phone | None = None
+    name: Text = Field(description="The name.")
+    email: Email = Field(description="An e-mail address.")
+    prefix: Prefix | None = Field(
+        None, description="The dialling prefix of the country, such as +33."
+    )
+    phone: Phone | None = Field(
+        None, description="The phone number without the prefix: 4 to 14 digits."
+    )
 
 
 class _Booking(Body):
-    reservation_type: Literal["TICKET", "PRESALE", "OPTION"] = "TICKET"
-    vehicle: Vehicle | None = None
-    contact: Contact | None = None
+    reservation_type: ReservationType = Field(
+        "TICKET",
+        description="How to book: TICKET if left out. It has to be the type of the tariffs chosen.",
+    )
+    vehicle: Vehicle | None = Field(None, description="The vehicle, if the search had one.")
+    contact: Contact | None = Field(None, description="Whom to reach about the booking.")
 
 
 Selections = Annotated[list[Selection], Field(min_length=1, max_length=2)]
@@ -185,8 +231,14 @@ Selections = Annotated[list[Selection], Field(min_length=1, max_length=2)]
 class NewBooking(_Booking):
     """The arguments of a booking's creation."""
 
-    availabilities: Selections
-    passengers: Annotated[list[Passenger], Field(min_length=1, max_length=MOST_PASSENGERS)]
+    availabilities: Selections = Field(
+        description="One availability, or one out and one back, with what is chosen in each."
+    )
+    passengers: list[Passenger] = Field(
+        description="Who travels: as many of each type as were searched for.",
+        min_length=1,
+        max_length=MOST_PASSENGERS,
+    )
 
     def problems(self) -> Iterator[Problem]:
         """An availability twice, half a document, an age of another type, the party."""
@@ -207,9 +259,31 @@ class NewBooking(_Booking):
 class McpNewBooking(_Booking):
     """The arguments of the tool that creates a booking: selections, or one availability's id."""
 
-    id: Text | None = None
-    availabilities: Selections | None = None
-    passengers: Annotated[list[McpPassenger], Field(min_length=1, max_length=MOST_PASSENGERS)]
+    # Not oneOf or anyOf: some models take no tool whose schema has them at the top.
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        json_schema_extra={
+            "if": {"required": ["id"], "properties": {"id": {"type": "string"}}},
+            "then": {"properties": {"availabilities": {"type": "null"}}},
+            "else": {
+                "required": ["availabilities"],
+                "properties": {"availabilities": {"type": "array"}},
+            },
+        }
+    )
+
+    id: Text | None = Field(
+        None,
+        description="Instead of availabilities: the id of one, with its cheapest tariff and place.",
+    )
+    availabilities: Selections | None = Field(
+        None,
+        description="Instead of id: one availability, or one out and one back, with the choice.",
+    )
+    passengers: list[McpPassenger] = Field(
+        description="Who travels: as many of each type as were searched for.",
+        min_length=1,
+        max_length=MOST_PASSENGERS,
+    )
 
     def problems(self) -> Iterator[Problem]:
         """Both an id and selections, or neither; and what is wrong with the booking it makes."""
@@ -233,31 +307,39 @@ class McpNewBooking(_Booking):
 class BookingCancellation(Body):
     """The arguments of a booking's cancellation."""
 
-    booking_id: Text
-    booking_reference: Text | None = None
+    booking_id: Text = Field(description="The id of the booking.")
+    booking_reference: Text | None = Field(
+        None, description="Its reference; where it is given it has to be the right one."
+    )
 
 
 class TicketCancellation(Body):
     """The arguments of a ticket's cancellation."""
 
-    ticket_id: Text
-    ticket_number: Text | None = None
+    ticket_id: Text = Field(description="The id of the ticket.")
+    ticket_number: Text | None = Field(
+        None, description="Its number; where it is given it has to be the right one."
+    )
 
 
 class Payment(Body):
     """The arguments that record a payment made elsewhere."""
 
-    id: Text
-    external_payment_ref: Text
-    psp: Text | None = None
-    paid_at: Moment | None = None
+    id: Text = Field(description="The id of the ticket.")
+    external_payment_ref: Text = Field(description="The reference of the payment at its provider.")
+    psp: Text | None = Field(None, description="The name of the payment provider.")
+    paid_at: Moment | None = Field(
+        None, description="When it was paid: an ISO 8601 date and time with a UTC offset."
+    )
 
 
 class DepartureQuery(Body):
     """The arguments of the departures' catalogue."""
 
-    provider_id: Text
-    journey_ids: Annotated[list[Text] | None, Field(alias="__journey_id")] = None
+    provider_id: Text = Field(description="The company: its code or its id.")
+    journey_ids: list[Text] | None = Field(
+        None, alias="__journey_id", description="Only these journeys; left out or empty, all."
+    )
 
 
 def _age_problems(index: int, kind: Kind, age: int) -> Iterator[Problem]:

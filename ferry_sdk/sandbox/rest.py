@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ferry_sdk.sandbox.access import Unauthorized
-from ferry_sdk.sandbox.conventions import refusal, unauthorized
+from ferry_sdk.sandbox.conventions import is_too_large, refusal, unauthorized, weights
 from ferry_sdk.sandbox.service import Caller, ServiceError
 from ferry_sdk.sandbox.strict_json import parsed
 from ferry_sdk.sandbox.texts import language_of
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.faults import Faults
     from ferry_sdk.sandbox.service import Service
 
-LARGEST_BODY = 1_048_576
 _JSON = "application/json"
 _OBJECT = TypeAdapter(dict[str, object], config=ConfigDict(strict=True))
 
@@ -100,8 +99,7 @@ class _Desk:
     async def _around(
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
     ) -> Response:
-        length = request.headers.get("content-length", "0")
-        if int(length) > LARGEST_BODY or len(await request.body()) > LARGEST_BODY:
+        if await is_too_large(request):
             return refusal(request, 413, "BODY_TOO_LARGE", "body_too_large")
         self._service.counters.request(operation)
         return await self._faults.around(operation, request, produce)
@@ -147,10 +145,6 @@ def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response
 
 def _accepts_json(accept: str) -> bool:
     """Whether an `Accept` header allows JSON; the most specific range that fits decides."""
-    allowed: dict[str, bool] = {}
-    for part in accept.lower().split(","):
-        name, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = next((one[2:] for one in parameters if one.startswith("q=")), "1")
-        allowed[name] = quality.strip("0.") != ""
+    allowed = weights(accept)
     ranges = (_JSON, "application/*", "*/*")
-    return next((allowed[name] for name in ranges if name in allowed), False)
+    return next((allowed[name] > 0 for name in ranges if name in allowed), False)

@@ -160,7 +160,7 @@ class Sales:
     def cancel_ticket(self, request: requests.TicketCancellation, ask: Ask) -> Record:
         """Cancel one ticket."""
         _, ticket = self._ticket(request.ticket_id, ask.now, "ticket_id")
-        if request.ticket_number not in {None, ticket.shown_number}:
+        if request.ticket_number not in {None, ticket.number}:
             raise invalid("ticket_number", "number_differs")
         ticket.cancel(ask.now)
         self._counters.effect("tickets.cancel", ticket.id)

@@ -30,7 +30,7 @@ class Level:
         type: Ticket, Presale or Option.
         family: The conditions of cancelling: saver, standard or flex.
         rate: What it costs, as a part of the standard fare.
-        roundtrip: Valid only with the other direction at the same tariff.
+        roundtrip: Valid only with the other direction, at any tariff of the same carrier.
     """
 
     code: str
@@ -84,7 +84,7 @@ class Tariff:
 
     @property
     def roundtrip_locked(self) -> bool:
-        """Whether it is valid only with the other direction, at the same carrier and tariff."""
+        """Whether it is valid only with the other direction, at the same carrier."""
         return self.level.roundtrip
 
     @property

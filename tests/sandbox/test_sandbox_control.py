@@ -56,6 +56,12 @@ def test_the_clock_is_read_moved_held_and_reset(sandbox, http):
         ({"advance": 1e12}, "advance"),
         ({"speed": 2}, "speed"),
         ({"frozen": "perhaps"}, "frozen"),
+        ({"frozen": "yes"}, "frozen"),
+        ({"frozen": 1}, "frozen"),
+        ({"travel_to": 5}, "travel_to"),
+        ({"travel_to": "5"}, "travel_to"),
+        ({"advance": "60"}, "advance"),
+        ({"advance": True}, "advance"),
     ],
 )
 def test_an_unknown_order_to_the_clock_moves_nothing(sandbox, http, order, field):
@@ -64,12 +70,54 @@ def test_an_unknown_order_to_the_clock_moves_nothing(sandbox, http, order, field
     assert abs(sandbox.clock.now() - datetime.now(timezone.utc)) < timedelta(seconds=5)
 
 
-def test_the_calendars_ends_are_refused(sandbox, http):
-    beyond = {"travel_to": "9999-12-31T00:00:00Z", "advance": 86400 * 3}
-    assert http.post("/_sandbox/clock", json=beyond).status_code == 422
-    before = {"travel_to": "0001-01-01T00:00:00+14:00"}
-    assert http.post("/_sandbox/clock", json=before).status_code == 422
-    sandbox.clock.reset()
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"travel_to": "9999-12-31T23:59:59Z"},
+        {"travel_to": "9999-12-31T00:00:00Z", "advance": 86400 * 3},
+        {"travel_to": "0001-01-01T00:00:00+14:00"},
+        {"travel_to": "1969-12-31T23:59:59Z"},
+        {"travel_to": "2199-12-30T00:00:00Z", "advance": 86401},
+        {"frozen": True, "travel_to": "2200-01-01T00:00:00Z"},
+    ],
+)
+def test_a_moment_beyond_the_calendar_is_refused_and_moves_nothing(sandbox, http, order):
+    refused = http.post("/_sandbox/clock", json=order)
+    assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_ERROR")
+    assert "1970 to 2199" in refused.json()["message"]
+    assert not sandbox.clock.frozen
+    assert abs(sandbox.clock.now() - datetime.now(timezone.utc)) < timedelta(seconds=5)
+
+
+@pytest.mark.parametrize("moment", ["1970-01-01T00:00:00Z", "2199-12-31T00:00:00Z"])
+def test_at_the_ends_of_the_calendar_everything_is_answered(sandbox, http, moment):
+    headers = {"accept": "application/json", "authorization": f"Bearer {sandbox.token}"}
+    order = {"frozen": True, "travel_to": moment}
+    assert http.post("/_sandbox/clock", json=order).status_code == 200
+    (journey, *_) = sandbox.network.journeys.values()
+    company = journey.route.operators[0]
+    request = {
+        "company": company,
+        "depart_code": journey.depart.code,
+        "arrive_code": journey.arrive.code,
+        "out_journey_id": journey.id,
+        "out_at": moment[:10],
+        "out_time": "00:00",
+        "out_is_open": True,
+    }
+    adult = {"order": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 40}
+    search = {"request": request, "passengers": [adult]}
+    read = {"name": "search_availability", "arguments": search}
+    for path, body in (
+        ("/api/departure", {"provider_id": company}),
+        ("/api/availability", search),
+        ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": read}),
+    ):
+        reply = http.post(path, json=body, headers=headers)
+        assert reply.status_code in {200, 201, 404}, reply.text
+    departures = {"uri": "resource://service/departures"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": departures}
+    assert http.post("/mcp", json=message, headers=headers).status_code == 200
 
 
 def test_faults_are_ordered_seen_and_withdrawn(sandbox, http):
@@ -93,6 +141,9 @@ def test_faults_are_ordered_seen_and_withdrawn(sandbox, http):
         ({"kind": "rate_limited", "retries": 3}, "retries"),
         ({"kind": "truncate", "keep": "half"}, "keep"),
         ({"kind": "mcp_envelope", "result": "xml"}, "result"),
+        ({"kind": "price_change", "amount": 1e300}, "amount"),
+        ({"kind": "price_change", "amount": 1e20}, "amount"),
+        ({"kind": "price_change", "amount": -1e7}, "amount"),
     ],
 )
 def test_an_unknown_fault_is_refused_by_field(sandbox, http, order, field):
@@ -107,6 +158,31 @@ def test_an_unknown_fault_is_refused_by_field(sandbox, http, order, field):
 def test_a_body_that_is_no_order_is_refused(http, body):
     refused = http.post("/_sandbox/faults", content=body)
     assert (refused.status_code, refused.json()["field"]) == (422, "body")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"kind": "null_field", "field": "nmae"},
+        {"kind": "missing_field", "field": "ports.0.name"},
+        {"kind": "null_field", "index": 100_000},
+        {"kind": "unknown_enum", "field": "stage"},
+        {"kind": "unknown_enum"},
+    ],
+)
+def test_a_fault_that_changes_nothing_stays_open(sandbox, http, order):
+    good = ports(sandbox, http).json()
+    ordered = http.post("/_sandbox/faults", json={**order, "operation": "catalogue.ports"})
+    assert ports(sandbox, http).json() == good
+    assert http.get("/_sandbox/faults").json() == {"pending": [ordered.json()], "taken": []}
+
+
+def test_a_fault_that_changes_nothing_does_not_hold_up_the_next(sandbox, http):
+    sandbox.faults.add("null_field", "catalogue.ports", field="nmae")
+    right = sandbox.faults.add("null_field", "catalogue.ports", field="name")
+    assert ports(sandbox, http).json()["ports"][0]["name"] is None
+    assert sandbox.faults.taken == (right,)
+    assert len(sandbox.faults.pending) == 1
 
 
 def test_every_kind_is_listed_with_what_may_be_said_of_it(http):

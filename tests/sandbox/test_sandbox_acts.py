@@ -1,0 +1,202 @@
+"""What is done with bookings and tickets, as a client over HTTP sees it."""
+
+from __future__ import annotations
+
+from datetime import timedelta, timezone
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sandbox_desk import ADULT, GUEST, NOW, ONE_TICKET, PENDING, selection
+
+from ferry_sdk.sandbox import Sandbox
+from ferry_sdk.sandbox.network import journey_id
+from ferry_sdk.sandbox.reading import read
+from ferry_sdk.sandbox.requests import Payment
+
+
+class Client:
+    """A client that may do everything."""
+
+    def __init__(self, sandbox):
+        headers = {
+            "authorization": f"Bearer {sandbox.organisation_token}",
+            "accept": "application/json",
+        }
+        self.http = httpx.Client(base_url=sandbox.base_url, headers=headers, timeout=30)
+
+    def post(self, path, **body):
+        return self.http.post(f"/api/{path}", json=body)
+
+    def get(self, path):
+        return self.http.get(f"/api/{path}").json()
+
+    def search(self, line=ONE_TICKET, *, back=False, day=60, **more):
+        """The first availability of each way on the first day from which there is one."""
+        company, depart, arrive = line
+        for number in range(14):
+            out = NOW.date() + timedelta(days=day + number)
+            request = {
+                "company": company,
+                "depart_code": depart,
+                "arrive_code": arrive,
+                "out_journey_id": journey_id(depart, arrive),
+                "out_at": str(out),
+                "out_time": "00:00",
+                **more,
+            }
+            if back:
+                request["ret_journey_id"] = journey_id(arrive, depart)
+                request["ret_at"] = str(out + timedelta(days=7))
+                request["ret_time"] = "00:00"
+            reply = self.post("availability", request=request, passengers=[ADULT])
+            found = {one["direction"]: one for one in reversed(reply.json())} if reply else {}
+            if len(found) == 1 + back:
+                return [found[way] for way in ("Outward", "Return") if way in found]
+        raise AssertionError("nothing sails for a fortnight")
+
+    def book(self, *chosen, **more):
+        return self.post("booking", availabilities=chosen, passengers=[GUEST], **more)
+
+    def booked(self, *chosen, **more):
+        reply = self.book(*chosen, **more)
+        assert reply.status_code == 201, reply.text
+        return self.get(f"booking/{reply.json()['booking_id']}")
+
+    def again(self, booking):
+        return self.get(f"booking/{booking['booking_id']}")
+
+
+@pytest.fixture(scope="module")
+def running():
+    with Sandbox(now=NOW, frozen=True) as sandbox:
+        client = Client(sandbox)
+        with client.http:
+            yield sandbox, client
+
+
+@pytest.fixture
+def sandbox(running):
+    running[0].reset()
+    return running[0]
+
+
+@pytest.fixture
+def client(running, sandbox):
+    assert sandbox.clock.now() == NOW
+    return running[1]
+
+
+def test_a_pending_ticket_knows_the_number_that_confirm_gave(sandbox, client):
+    (one,) = client.search(PENDING)
+    booking = client.booked(selection(one))
+    issued = client.post("booking/confirm", id=booking["booking_id"]).json()
+    ticket = {"ticket_id": issued["ticket_id"]}
+    assert client.again(booking)["tickets"][0]["status"] == "Pending"
+    for number in ({}, {"ticket_number": issued["ticket_number"]}):
+        refused = client.post("ticket/cancel", **ticket, **number)
+        assert (refused.status_code, refused.json()["code"]) == (409, "TICKET_CANCEL_ERROR")
+        assert refused.json()["message"].startswith("The ticket is being issued")
+    wrong = client.post("ticket/cancel", **ticket, ticket_number="WRONG1")
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "ticket_number")
+    sandbox.clock.advance(3)
+    done = client.post("ticket/cancel", **ticket, ticket_number=issued["ticket_number"])
+    assert done.status_code == 201
+
+
+def test_a_reservation_type_of_null_is_as_left_out(client):
+    (one,) = client.search()
+    booking = client.booked(selection(one), reservation_type=None)
+    assert booking["tickets"][0]["status"] == "Blocked"
+    assert booking["expire_at"] == (NOW + timedelta(hours=1)).isoformat()
+
+
+def test_a_round_trip_fare_needs_the_same_company_and_no_more(client):
+    out, back = client.search(back=True)
+    both = client.book(selection(out, "ROUNDTRIP"), selection(back, "STANDARD"))
+    assert both.status_code == 201
+    alone = client.book(selection(out, "ROUNDTRIP"))
+    assert (alone.status_code, alone.json()["field"]) == (422, "availabilities[0].tariff_id")
+
+
+def test_no_journeys_named_are_all_journeys(client):
+    everything = client.post("departure", provider_id="CTN").json()["departures"]
+    assert len(everything) > 1
+    for nothing in ([], None):
+        named = {"provider_id": "CTN", "__journey_id": nothing}
+        assert client.post("departure", **named).json()["departures"] == everything
+    first = everything[0]["journey_id"]
+    named = {"provider_id": "CTN", "__journey_id": [first]}
+    assert client.post("departure", **named).json()["departures"] == everything[:1]
+
+
+READ = [
+    "2027-03-20T10:00:00Z",
+    "2027-03-20t10:00:00z",
+    "2027-03-20T10:00Z",
+    "2027-03-20T10:00:00.1Z",
+    "2027-03-20T10:00:00,123456789Z",
+    "2027-03-20T10:00:00+01:00",
+    "2027-03-20T10:00:00-0330",
+    "2027-03-20T10:00:00+01",
+    "20270320T100000Z",
+    "20270320T100000.25+0100",
+    "20270320T1000Z",
+    "2028-02-29T23:59:59-00:00",
+]
+UNREAD = [
+    "2027-03-20T10:00:00",
+    "2027-03-20",
+    "2027-03-20 10:00:00Z",
+    "2027-02-29T10:00:00Z",
+    "2027-13-01T10:00:00Z",
+    "2027-03-20T24:00:00Z",
+    "2027-03-20T10:60:00Z",
+    "2027-03-20T23:59:60Z",
+    "2027-03-20T10Z",
+    "2027-0320T10:00:00Z",
+    "2027-03-20T10:0000Z",
+    "2027-03-20T10:00:00.Z",
+    "2027-03-20T10:00.5Z",
+    "2027-03-20T10:00:00+24:00",
+    "2027-03-20T10:00:00+01:60",
+    "2027-03-20T10:00:00+1",
+    "2027-W11-6T10:00:00Z",
+    "2027-079T10:00:00Z",
+    "0000-03-20T10:00:00Z",
+    "2027-03-20T10:00:00Z\n",
+    "\uff12\uff10\uff12\uff17-03-20T10:00:00Z",
+    "",
+    5,
+    True,
+]
+
+
+@pytest.mark.parametrize("moment", READ)
+def test_a_payment_is_recorded_with_its_moment(client, moment):
+    (one,) = client.search()
+    (ticket,) = client.booked(selection(one))["tickets"]
+    paid = client.post(f"ticket/{ticket['id']}/mark-paid", external_payment_ref="P", paid_at=moment)
+    assert (paid.status_code, paid.json()["payment_status"]) == (200, "paid")
+
+
+@pytest.mark.parametrize("moment", UNREAD)
+def test_a_payment_with_an_uncertain_moment_is_refused(client, moment):
+    refused = client.post("ticket/T/mark-paid", external_payment_ref="P", paid_at=moment)
+    assert (refused.status_code, refused.json()["field"]) == (422, "paid_at")
+
+
+OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda each: timedelta(minutes=each))
+
+
+@given(st.datetimes(timezones=OFFSETS.map(timezone)), st.booleans(), st.integers(0, 6))
+def test_every_moment_is_read_in_every_way_to_write_it(moment, is_basic, digits):
+    day, hour = ("%Y%m%d", "%H%M%S") if is_basic else ("%Y-%m-%d", "%H:%M:%S")
+    fraction = f".{moment.microsecond:06}"[: digits + 1] if digits else ""
+    offset = moment.isoformat()[-6:].replace(":", "" if is_basic else ":")
+    written = f"{moment.year:04}{moment.strftime(f'{day[2:]}T{hour}')}{fraction}{offset}"
+    kept = moment.replace(microsecond=int(f"{fraction[1:]:0<6}"))
+    payment = read(Payment, {"id": "T", "external_payment_ref": "P", "paid_at": written})
+    assert payment.paid_at == kept
+    assert payment.paid_at.utcoffset() == kept.utcoffset()

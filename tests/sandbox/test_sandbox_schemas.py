@@ -1,0 +1,240 @@
+"""The schemas that `tools/list` publishes say what the tools take, no less and no more."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
+
+from ferry_sdk.sandbox import Sandbox
+from ferry_sdk.sandbox.mcp_tools import TOOLS
+from ferry_sdk.sandbox.texts import messages
+
+# What is wrong between two fields or with the state of the service is in no schema.
+SHAPE = """
+missing unknown_field text empty too_long too_many whole_number boolean list object too_small
+too_great choice date time email country document_number prefix phone vehicle_form malformed either
+"""
+SHAPES = [
+    re.compile(".*".join(map(re.escape, re.split(r"\{\w+\}", messages("en")[key]))))
+    for key in SHAPE.split()
+]
+
+
+def matches(validator, pattern, instance, schema):
+    """`pattern` as JSON Schema means it: `$` is the end, not the end but for a line break."""
+    if isinstance(instance, str) and not re.search(f"{pattern.removesuffix('$')}\\Z", instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+Validator = validators.extend(Draft202012Validator, {"pattern": matches})
+
+
+class Tools:
+    """The tools as a client sees them, over a real connection."""
+
+    def __init__(self, sandbox):
+        headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
+        self.http = httpx.Client(base_url=sandbox.base_url, headers=headers, timeout=30)
+        listed = self.ask("tools/list", {})["tools"]
+        self.schemas = {tool["name"]: tool["inputSchema"] for tool in listed}
+        self.validators = {
+            name: Validator(schema, format_checker=FormatChecker(["date"]))
+            for name, schema in self.schemas.items()
+        }
+
+    def ask(self, method, params):
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self.http.post("/mcp", json=message).json()["result"]
+
+    def refusals(self, name, arguments):
+        """The messages of what is wrong with the arguments; None where the tool took them."""
+        result = self.ask("tools/call", {"name": name, "arguments": arguments})
+        if not result["isError"]:
+            return None
+        error = result["structuredContent"]
+        return [each["message"] for each in error.get("errors", [])] or [error["message"]]
+
+    def misfits(self, name, arguments):
+        """What the service says against the shape of the arguments."""
+        said = self.refusals(name, arguments) or []
+        return [words for words in said if any(one.fullmatch(words) for one in SHAPES)]
+
+
+@pytest.fixture(scope="module")
+def tools():
+    with Sandbox() as sandbox:
+        made = Tools(sandbox)
+        yield made
+        made.http.close()
+
+
+def values(schema, whole):
+    """Values that a schema allows."""
+    if "$ref" in schema:
+        return values(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+    if "anyOf" in schema:
+        return st.one_of(*(values(one, whole) for one in schema["anyOf"]))
+    if "const" in schema or "enum" in schema:
+        return st.sampled_from(schema.get("enum", [schema.get("const")]))
+    kinds = {"object": objects, "array": arrays, "integer": numbers, "string": texts}
+    if schema["type"] in kinds:
+        return kinds[schema["type"]](schema, whole)
+    return {"boolean": st.booleans(), "null": st.none()}[schema["type"]]
+
+
+def arrays(schema, whole):
+    inner = values(schema["items"], whole)
+    return st.lists(inner, min_size=schema.get("minItems", 0), max_size=schema["maxItems"])
+
+
+def numbers(schema, _):
+    whole = st.integers(schema["minimum"], schema["maximum"])
+    return whole | whole.map(float)
+
+
+def texts(schema, _):
+    pattern = schema.get("pattern", "")
+    if schema.get("format") == "date":
+        return st.dates().map(str).filter(re.compile(pattern).match)
+    letters = st.characters(codec="utf-8")
+    found = st.from_regex(f"{pattern.removesuffix('$')}\\Z", alphabet=letters)
+    return found.filter(lambda text: len(text) <= schema.get("maxLength", len(text)))
+
+
+def objects(schema, whole):
+    required = schema.get("required", [])
+    inner = {name: values(one, whole) for name, one in schema["properties"].items()}
+    return st.fixed_dictionaries(
+        {name: inner[name] for name in required},
+        optional={name: one for name, one in inner.items() if name not in required},
+    )
+
+
+def requests(tools, name):
+    schema = tools.schemas[name]
+    return values(schema, schema).filter(tools.validators[name].is_valid)
+
+
+def places(value, way=()):
+    """Every place in a value, by the way to it."""
+    yield way
+    inner = enumerate(value) if isinstance(value, list) else ()
+    for step, item in value.items() if isinstance(value, dict) else inner:
+        yield from places(item, (*way, step))
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 300) | st.floats(-5, 300) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=3,
+)
+ODD = ["", " ", "24:00", "9:00", "10:00:00Z", "2027-02-30", "20270228", "0001-01-01", "FR\n"]
+ODD += ["x" * 201, "@", "+0", "123", "PEUGEOT 208", "a__", 34.5, -1, 10, 121, "Adult", "ADT", []]
+
+
+@st.composite
+def damaged(draw, requests):
+    """A request that is right, but for one value that is changed, left out or too many."""
+    request = copy.deepcopy(draw(requests))
+    *way, last = draw(st.sampled_from([each for each in places(request) if each]))
+    record = request
+    for step in way:
+        record = record[step]
+    damage = draw(st.sampled_from(["change", "change", "leave out", "add"]))
+    if damage == "leave out":
+        del record[last]
+    elif damage == "add" and isinstance(record, dict):
+        record[f"{last}_"] = record[last]
+    else:
+        record[last] = draw(ANYTHING | st.sampled_from(ODD))
+    return request
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_what_a_schema_allows_is_not_refused_for_its_shape(tools, name):
+    @settings(max_examples=30)
+    @given(requests(tools, name))
+    def check(arguments):
+        assert tools.misfits(name, arguments) == []
+
+    check()
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_what_a_schema_refuses_the_service_refuses_too(tools, name):
+    @settings(max_examples=40)
+    @given(damaged(requests(tools, name)))
+    def check(arguments):
+        if tools.validators[name].is_valid(arguments):
+            assert tools.misfits(name, arguments) == []
+        else:
+            assert tools.misfits(name, arguments)
+
+    check()
+
+
+SEARCH = {
+    "request": {
+        "company": "CTN",
+        "depart_code": "FRMRS",
+        "arrive_code": "TNLGN",
+        "out_journey_id": "J1",
+        "out_at": "2027-03-01",
+        "out_time": "10:00",
+        "ret_journey_id": "",
+        "ret_at": "",
+        "ret_time": "",
+    },
+    "passengers": [{"order": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 34}],
+}
+
+
+def test_times_of_the_day_and_one_way_are_allowed_as_the_service_reads_them(tools):
+    assert tools.validators["search_availability"].is_valid(SEARCH)
+    assert tools.misfits("search_availability", SEARCH) == []
+    for time in ("10:00:00Z", "24:00", "9:00"):
+        wrong = {**SEARCH, "request": {**SEARCH["request"], "out_time": time}}
+        assert not tools.validators["search_availability"].is_valid(wrong)
+        assert tools.misfits("search_availability", wrong) == [messages("en")["time"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "is_right"),
+    [
+        ({}, False),
+        ({"id": None}, False),
+        ({"id": "A1"}, True),
+        ({"id": "A1", "availabilities": None}, True),
+        ({"availabilities": [{"availability_id": "A", "tariff_id": "B", "place_id": "C"}]}, True),
+        (
+            {
+                "id": "A1",
+                "availabilities": [{"availability_id": "A", "tariff_id": "B", "place_id": "C"}],
+            },
+            False,
+        ),
+    ],
+)
+def test_a_booking_takes_an_id_or_availabilities(tools, given, is_right):
+    guest = {"type": "ADT", "first_name": "Ada", "last_name": "Byron"}
+    arguments = {"passengers": [guest], **given}
+    assert tools.validators["create_booking"].is_valid(arguments) == is_right
+    assert (tools.misfits("create_booking", arguments) == []) == is_right
+
+
+def test_every_property_is_described_and_no_schema_is_a_choice_at_its_top(tools):
+    for name, schema in tools.schemas.items():
+        assert schema["type"] == "object", name
+        assert not {"anyOf", "oneOf", "allOf"} & set(schema)
+        for record in (schema, *schema.get("$defs", {}).values()):
+            assert record["additionalProperties"] is False
+            for field, one in record["properties"].items():
+                assert one.get("description"), f"{name}: {field}"
+    assert json.dumps(tools.schemas).count('"format": "time"') == 0
