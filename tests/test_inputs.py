@@ -149,6 +149,24 @@ class TestVocabulary:
             field = refused(searched, passengers=[{**ADULT, "gender": word}])
             assert field == "passengers[0].gender"
 
+    @pytest.mark.parametrize(
+        ("kind", "param"), [("Adult", "A"), ("CHD", "C"), ("Infant", "I"), ("A", None)]
+    )
+    @pytest.mark.parametrize("as_model", [False, True])
+    def test_a_search_passenger_of_the_interfaces_own_table_is_taken(self, kind, param, as_model):
+        row = {"order": 1, "type": kind, "param": param, "gender": "Female", "age": 34}
+        party = [SearchPassenger.model_validate(row) if as_model else row]
+        without = [{name: value for name, value in row.items() if name != "param"}]
+        assert searched(passengers=party) == searched(passengers=without)
+        tool = McpGroup.search_availability(None, **TRIP, passengers=party).call.params
+        assert tool["arguments"]["passengers"][0]["param"] == (param or "A")
+
+    @pytest.mark.parametrize("param", ["C", "a", "", "Adult", 1, True, ["A"]])
+    @pytest.mark.parametrize("search", [AvailabilityGroup.search, McpGroup.search_availability])
+    def test_a_param_that_contradicts_the_type_is_refused_by_name(self, param, search):
+        party = [ADULT, ADULT | {"param": param}]
+        assert refused(search, self=None, **TRIP, passengers=party) == "passengers[1].param"
+
     @pytest.mark.parametrize("bad", [None, 1, True, ["Adult"]])
     def test_what_is_no_word_is_refused(self, bad):
         assert refused(searched, passengers=[{**ADULT, "type": bad}]) == "passengers[0].type"

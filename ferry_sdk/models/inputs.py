@@ -13,6 +13,8 @@ from pydantic import (
     Field,
     PlainSerializer,
     StringConstraints,
+    ValidationInfo,
+    field_validator,
 )
 from typing_extensions import Required, TypedDict
 
@@ -59,6 +61,7 @@ _Country = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2}$", to_upper=T
 _Day = Annotated[date, PlainSerializer(date.isoformat, return_type=str)]
 
 PassengerTypeName = Literal["Adult", "Child", "Infant"]
+PassengerParam = Literal["A", "C", "I"]
 GenderName = Literal["Male", "Female", "M", "F"]
 
 
@@ -80,12 +83,24 @@ class SearchPassenger(Input):
         gender: Male or Female.
         age: True age in years on the day of travel; age bands differ by carrier.
         order: Number in the party from 1; by default the position in the list.
+        param: The type's letter: A, C or I; by default that of the type.
     """
 
     type: _PassengerType
     gender: _Gender
     age: _Age
     order: _Order | None = None
+    param: PassengerParam | None = None
+
+    @field_validator("param", mode="after")
+    @classmethod
+    def _goes_with_type(
+        cls, param: PassengerParam | None, info: ValidationInfo
+    ) -> PassengerParam | None:
+        kind = info.data.get("type")
+        if param is not None and kind is not None and param != kind.value[0]:
+            raise ValueError(f"{kind.value} is expected to be {kind.value[0]}")
+        return param
 
 
 class Passenger(Input):
@@ -198,6 +213,7 @@ class SearchPassengerDict(TypedDict, total=False):
     gender: Required[GenderName]
     age: Required[int]
     order: int
+    param: PassengerParam
 
 
 class PassengerDict(TypedDict, total=False):

@@ -40,11 +40,6 @@ MCP_WORDS: Final[Vocabulary] = {
     PassengerType.CHILD: "CHD",
     PassengerType.INFANT: "INF",
 }
-_PARAMS: Final = {
-    PassengerType.ADULT: "A",
-    PassengerType.CHILD: "C",
-    PassengerType.INFANT: "I",
-}
 _LETTERS: Final = {Gender.MALE: "M", Gender.FEMALE: "F"}
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TIME: Final = re.compile(r"\d{2}:\d{2}", re.ASCII)
@@ -94,7 +89,7 @@ def search(
         {
             "order": traveller.order or number,
             "type": traveller.type.value,
-            "param": _PARAMS[traveller.type],
+            "param": traveller.param or traveller.type.value[0],
             "gender": traveller.gender.value,
             "age": traveller.age,
         }
