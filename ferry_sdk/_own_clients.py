@@ -13,6 +13,7 @@ from ._httpcore import AsyncConnections, Connections
 from ._tls import context_of
 from .checks import is_local_http
 from .errors import ConfigurationError
+from .settings import Settings
 
 _WAYS: Final = (
     ("httpx", "Client", "__init__"),
@@ -29,14 +30,18 @@ _WAYS: Final = (
 """Where doubles and tracers put themselves."""
 
 
-def new_client(base_url: str) -> HttpClient[Any]:
-    """A client of the library's own for the service at an address."""
-    return _of_httpx("Client", base_url) if _wants_httpx() else Connections()
+def new_client(settings: Settings) -> HttpClient[Any]:
+    """A client of the library's own for the service of these settings."""
+    return _of_httpx("Client", settings) if _wants_httpx() else Connections(settings.certificates)
 
 
-def new_async_client(base_url: str) -> AsyncHttpClient[Any]:
-    """An async client of the library's own for the service at an address."""
-    return _of_httpx("AsyncClient", base_url) if _wants_httpx() else AsyncConnections()
+def new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
+    """An async client of the library's own for the service of these settings."""
+    return (
+        _of_httpx("AsyncClient", settings)
+        if _wants_httpx()
+        else AsyncConnections(settings.certificates)
+    )
 
 
 def _wants_httpx() -> bool:
@@ -58,13 +63,14 @@ def _is_replaced() -> bool:
     return False
 
 
-def _of_httpx(kind: str, base_url: str) -> Any:  # noqa: ANN401 -- a client of either kind
+def _of_httpx(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
     import httpx  # noqa: PLC0415 -- it takes long to load
 
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
-    context = context_of(verify=True, trust_env=True)
+    context = context_of(settings.certificates)
+    url = settings.base_url
     # None is no proxy: plain http to this machine must not pass through another one.
-    direct = {f"http://{urlsplit(base_url).netloc}": None} if is_local_http(base_url) else None
+    direct = {f"http://{urlsplit(url).netloc}": None} if is_local_http(url) else None
     try:
         return getattr(httpx, kind)(verify=context, limits=limits, mounts=direct)
     except (ImportError, ValueError, httpx.InvalidURL):

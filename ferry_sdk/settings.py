@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, TypeVar
+from typing import Literal, NamedTuple, NoReturn, TypeVar
 
 from .checks import (
     address,
@@ -59,6 +59,26 @@ class Secret:
         raise TypeError("a token is not pickled")
 
 
+class CertificatePaths(NamedTuple):
+    """Where the certificates are that a service is trusted by.
+
+    Attributes:
+        file: One file of them all; None: no such file is named.
+        folder: A folder of them; it counts where no file is named.
+    """
+
+    file: str | None = None
+    folder: str | None = None
+
+    @classmethod
+    def of_environment(cls) -> CertificatePaths:
+        """What ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name now."""
+        return cls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+DEFAULT_CERTIFICATES = CertificatePaths()
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a call needs to know of its client.
@@ -68,6 +88,8 @@ class Settings:
         token: The access token.
         is_local_only: Plain http was accepted because the address is this machine's, so nothing
             may be sent to another one.
+        certificates: What the service is trusted by, as the environment said when the client
+            was made.
         organisation_token: The token of `mark_paid`.
         language: Accept-Language.
         client_version: x-client-version.
@@ -84,6 +106,7 @@ class Settings:
     base_url: str
     token: Secret
     is_local_only: bool = False
+    certificates: CertificatePaths = DEFAULT_CERTIFICATES
     organisation_token: Secret | None = None
     language: str | None = None
     client_version: str | None = None
@@ -148,6 +171,7 @@ def read_settings(
             base_url=url,
             token=Secret(token, may_be_async=is_async),
             is_local_only=is_local_http(url) and not allow_http,
+            certificates=CertificatePaths.of_environment(),
             organisation_token=None
             if organisation_token is None
             else Secret(organisation_token, "organisation_token", may_be_async=is_async),

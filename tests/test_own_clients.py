@@ -14,7 +14,6 @@ import pytest
 import trustme
 
 from ferry_sdk import ConfigurationError, ConnectionFailedError
-from ferry_sdk._tls import context_of
 from tests.boundary.calls import CREATE, READ
 from tests.boundary.scripted import Service, in_turn, over_tls, serve
 from tests.boundary.test_proxies import tunnel
@@ -22,7 +21,7 @@ from tests.support.trip import search_arguments
 from tests.test_public_names import loaded_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from ferry_sdk import Ferry
@@ -35,14 +34,11 @@ SECRET = "s3cret"
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert_dir"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    context_of.cache_clear()
-    yield
-    context_of.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +162,62 @@ def test_the_environments_authority_is_trusted(clients: Clients, good: ssl.SSLCo
     with Service(over_tls(good)) as service:
         READ.make(clients("t", base_url=service.secure_url))
         assert service.asked == [READ.line]
+
+
+@pytest.mark.usefixtures("trusted")
+def test_the_environments_authority_is_read_when_a_client_is_made(
+    clients: Clients, good: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Service(over_tls(good)) as service:
+        early = clients("t", base_url=service.secure_url, max_retries=0)
+        monkeypatch.delenv("SSL_CERT_FILE")
+        late = clients("t", base_url=service.secure_url, max_retries=0)
+        READ.make(early)
+        with pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"):
+            READ.make(late)
+        assert service.asked == [READ.line]
+
+
+@pytest.mark.parametrize("through", ["nothing", "a proxy"])
+def test_a_renewed_authority_is_seen(
+    clients: Clients,
+    authority: trustme.CA,
+    good: ssl.SSLContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    through: str,
+) -> None:
+    file = tmp_path / "authority.pem"
+    trustme.CA().cert_pem.write_to_path(str(file))
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    script = over_tls(good)
+    with Service(script if through == "nothing" else in_turn(tunnel, script)) as service:
+        url = service.secure_url
+        if through == "a proxy":
+            monkeypatch.setenv("HTTPS_PROXY", service.url)
+        with pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"):
+            READ.make(clients("t", base_url=url, max_retries=0))
+        authority.cert_pem.write_to_path(str(file))
+        READ.make(clients("t", base_url=url))
+        assert service.asked == [READ.line]
+
+
+@pytest.mark.usefixtures("trusted")
+def test_the_authorities_are_read_once_for_all_connections(
+    clients: Clients, good: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[object] = []
+    create = ssl.create_default_context
+
+    def counted(**options: Any) -> ssl.SSLContext:
+        read.append(options)
+        return create(**options)
+
+    monkeypatch.setattr(ssl, "create_default_context", counted)
+    with Service(over_tls(good)) as service:
+        for _ in range(3):
+            READ.make(clients("t", base_url=service.secure_url))
+    assert len(read) == 1
 
 
 @pytest.mark.parametrize("setting", ["SSL_CERT_FILE", "SSL_CERT_DIR", "none"])

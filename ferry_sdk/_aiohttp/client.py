@@ -16,6 +16,7 @@ from typing_extensions import Self
 from ferry_sdk._tls import context_of
 from ferry_sdk.checks import seconds
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.settings import DEFAULT_CERTIFICATES, CertificatePaths
 
 from .exchange import exchanged
 from .failures import failure_of
@@ -212,7 +213,8 @@ def _trusted_by(verify: object, *, trust_env: bool) -> ssl.SSLContext:
         return verify
     if not isinstance(verify, bool):
         raise InvalidInputError("a bool or an SSLContext is expected", field="verify")
-    return context_of(verify=verify, trust_env=trust_env)
+    paths = CertificatePaths.of_environment() if trust_env else DEFAULT_CERTIFICATES
+    return context_of(paths, verify=verify)
 
 
 def _end(homes: _Homes) -> None:

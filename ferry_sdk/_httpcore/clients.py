@@ -10,6 +10,7 @@ import anyio
 import httpcore
 
 from ferry_sdk._tls import context_of
+from ferry_sdk.settings import CertificatePaths
 
 from .keeping import KEPT_FOR, Keeping
 from .replies import AsyncIncoming, Incoming
@@ -21,11 +22,16 @@ _LEAVES: Final = "http11.send_request_headers.started"
 
 
 class Connections:
-    """An HTTP client for threads."""
+    """An HTTP client for threads.
+
+    Args:
+        certificates: What services are trusted by.
+    """
 
     build_request = staticmethod(outgoing)
 
-    def __init__(self) -> None:
+    def __init__(self, certificates: CertificatePaths) -> None:
+        self._certificates = certificates
         self._places = threading.Semaphore(_MOST)
         self._keeping = Keeping[httpcore.HTTPConnection]()
 
@@ -66,7 +72,7 @@ class Connections:
         if connection is None:
             connection = httpcore.HTTPConnection(
                 request.request.url.origin,
-                ssl_context=context_of(verify=True, trust_env=True) if request.is_tls else None,
+                ssl_context=context_of(self._certificates) if request.is_tls else None,
                 keepalive_expiry=KEPT_FOR,
             )
         self._keeping.busy.add(connection)
@@ -92,11 +98,16 @@ class Connections:
 
 
 class AsyncConnections:
-    """An HTTP client for the tasks of one event loop."""
+    """An HTTP client for the tasks of one event loop.
+
+    Args:
+        certificates: What services are trusted by.
+    """
 
     build_request = staticmethod(outgoing)
 
-    def __init__(self) -> None:
+    def __init__(self, certificates: CertificatePaths) -> None:
+        self._certificates = certificates
         self._places = anyio.Semaphore(_MOST, fast_acquire=True)
         self._keeping = Keeping[httpcore.AsyncHTTPConnection]()
 
@@ -147,7 +158,7 @@ class AsyncConnections:
         if connection is None:
             connection = httpcore.AsyncHTTPConnection(
                 request.request.url.origin,
-                ssl_context=context_of(verify=True, trust_env=True) if request.is_tls else None,
+                ssl_context=context_of(self._certificates) if request.is_tls else None,
                 keepalive_expiry=KEPT_FOR,
             )
         self._keeping.busy.add(connection)

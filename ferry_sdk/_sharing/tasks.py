@@ -55,9 +55,7 @@ class AsyncShared:
         if home is None or home.lines.pid != process_id():
             self._forget_ended_loops()
             lines = Lines(is_ours=self._given is None, is_local_only=self._settings.is_local_only)
-            home = Home(
-                self._given or _new_async_client(self._settings.base_url), anyio.Lock, lines
-            )
+            home = Home(self._given or _new_async_client(self._settings), anyio.Lock, lines)
             self._homes[loop] = home
             finalize(loop, lines.drop).atexit = False
         return home.checked()
@@ -102,10 +100,10 @@ class AsyncShared:
                     ended.lines.drop()
 
 
-def _new_async_client(base_url: str) -> AsyncHttpClient[Any]:
+def _new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
     from ferry_sdk._own_clients import new_async_client  # noqa: PLC0415 -- loaded with the first call
 
-    return new_async_client(base_url)
+    return new_async_client(settings)
 
 
 def _call_in(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio

@@ -45,7 +45,7 @@ class Shared:
         home = self._homes.get(process_id())
         if home is None:
             lines = Lines(is_ours=self._given is None, is_local_only=self._settings.is_local_only)
-            made = Home(self._given or _new_client(self._settings.base_url), RLock, lines)
+            made = Home(self._given or _new_client(self._settings), RLock, lines)
             home = self._homes.setdefault(process_id(), made)
         return home.checked()
 
@@ -74,7 +74,7 @@ class Shared:
             home.client.close()
 
 
-def _new_client(base_url: str) -> HttpClient[Any]:
+def _new_client(settings: Settings) -> HttpClient[Any]:
     from ferry_sdk._own_clients import new_client  # noqa: PLC0415 -- loaded with the first call
 
-    return new_client(base_url)
+    return new_client(settings)

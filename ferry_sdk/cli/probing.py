@@ -21,6 +21,7 @@ from ferry_sdk.errors import (
     FerryError,
     PermissionDeniedError,
 )
+from ferry_sdk.settings import CertificatePaths
 
 from .exits import Exit, exit_of
 from .findings import Finding
@@ -51,7 +52,7 @@ def connection(url: str) -> Iterator[Finding]:
             yield Finding("connection", "connection", "ok", f"port {port}, {_since(begun)}")
             if parts.scheme == "https":
                 step, begun = "TLS", time.monotonic()
-                trusted = context_of(verify=True, trust_env=True)
+                trusted = context_of(CertificatePaths.of_environment())
                 with trusted.wrap_socket(plain, server_hostname=host) as secure:
                     yield Finding("connection", "TLS", "ok", _secured(secure, begun))
     except (OSError, FerryError) as error:

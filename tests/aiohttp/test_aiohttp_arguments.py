@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
+import trustme
 
 from ferry_sdk import AsyncFerry, ConfigurationError, DefaultAioHttpClient, InvalidInputError
-from ferry_sdk._tls import context_of
 from tests.boundary.calls import READ, failure
 from tests.boundary.scripted import Service, over_tls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-    import trustme
 
     from tests.aiohttp.conftest import AioCaller
 
@@ -142,16 +139,11 @@ print("aiohttp" in sys.modules)
 
 
 @pytest.fixture
-def bundle(
-    authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
+def bundle(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment names the authority's certificate."""
     file = tmp_path / "ca.pem"
     authority.cert_pem.write_to_path(str(file))
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
-    context_of.cache_clear()
-    yield
-    context_of.cache_clear()
 
 
 @pytest.mark.usefixtures("bundle")
@@ -159,6 +151,18 @@ def test_the_environments_certificates_are_trusted(caller: AioCaller, good: ssl.
     with Service(over_tls(good)) as service:
         READ.make(caller.ferry(service.secure_url, verify=True))
         assert service.asked == [READ.line]
+
+
+@pytest.mark.usefixtures("bundle")
+def test_certificates_that_are_renewed_are_seen_by_the_next_client(
+    caller: AioCaller, authority: trustme.CA, good: ssl.SSLContext, tmp_path: Path
+) -> None:
+    trustme.CA().cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    with Service(over_tls(good)) as service:
+        error = failure(READ, caller.ferry(service.secure_url, verify=True))
+        assert "CERTIFICATE_VERIFY_FAILED" in str(error)
+        authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+        READ.make(caller.ferry(service.secure_url, verify=True))
 
 
 @pytest.mark.usefixtures("bundle")
