@@ -41,7 +41,7 @@ from ferry_sdk.models.plain import columns_of, looked_through
 from ferry_sdk.protocols.bodies import decoded
 from tests.support import samples
 from tests.support.operations import OPERATIONS, described
-from tests.support.tiers import mostly_long
+from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -312,12 +312,14 @@ def test_a_list_reads_as_pydantic_reads_each_of_its_records(
     holds(model, text_of(items + items[:again]), alike)
 
 
+@LONG
 @settings(max_examples=250)
 @given(st.lists(records(Availability, ANY), max_size=3))
 def test_a_search_reads_as_pydantic_reads_each_of_its_sailings(items: list[samples.Wire]) -> None:
     holds(Availability, text_of(items), alike)
 
 
+@LONG
 @BY_COLUMNS
 @settings(max_examples=8)
 @given(st.data())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name[:5] != "test_")
-SHORT = ("README.md", "start.md", "outcomes.md")
+SHORT = ("README.md", "start.md")
 """The pages whose blocks are run without --all too."""
 IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
 

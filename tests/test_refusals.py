@@ -33,6 +33,7 @@ from ferry_sdk import (
     UnprocessableEntityError,
 )
 from tests.support.exchanges import Exchanges, caught, client_of
+from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
 
 if TYPE_CHECKING:
@@ -334,7 +335,7 @@ def prepared(both: Ferry, ferry_sandbox: Sandbox) -> Prepared:
 
 
 @every_write
-@pytest.mark.parametrize("fault", [*NOTHING_DONE, *DONE])
+@pytest.mark.parametrize("fault", mostly_long([*NOTHING_DONE, *DONE], short=6))
 def test_a_write_without_a_readable_reply_is_sent_once_and_unknown_or_read_back(
     both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, act: Act, fault: str
 ) -> None:
@@ -411,7 +412,7 @@ every_read = pytest.mark.parametrize(
 
 
 @every_read
-@pytest.mark.parametrize("fault", [*NOTHING_DONE, *DONE, "rate_limited"])
+@pytest.mark.parametrize("fault", mostly_long([*NOTHING_DONE, *DONE, "rate_limited"], short=5))
 def test_a_read_without_a_readable_reply_is_sent_again(
     both: Ferry,
     ferry_sandbox: Sandbox,
@@ -432,19 +433,22 @@ def test_a_read_without_a_readable_reply_is_sent_again(
 )
 @pytest.mark.parametrize(
     ("fault", "kind"),
-    [
-        ("cut_before", ConnectionFailedError),
-        ("lose_reply", ConnectionFailedError),
-        ("truncate", ConnectionFailedError),
-        ("server_error", ServerError),
-        ("server_error_after", ServerError),
-        ("request_timeout", APIError),
-        ("rate_limited", RateLimitError),
-        ("html_page", UnexpectedResponseError),
-        ("not_json", UnexpectedResponseError),
-        ("not_utf8", UnexpectedResponseError),
-        ("empty_body", UnexpectedResponseError),
-    ],
+    mostly_long(
+        [
+            ("cut_before", ConnectionFailedError),
+            ("lose_reply", ConnectionFailedError),
+            ("truncate", ConnectionFailedError),
+            ("server_error", ServerError),
+            ("server_error_after", ServerError),
+            ("request_timeout", APIError),
+            ("rate_limited", RateLimitError),
+            ("html_page", UnexpectedResponseError),
+            ("not_json", UnexpectedResponseError),
+            ("not_utf8", UnexpectedResponseError),
+            ("empty_body", UnexpectedResponseError),
+        ],
+        short=5,
+    ),
 )
 def test_a_read_that_never_succeeds_says_why_and_how_often(
     both: Ferry,

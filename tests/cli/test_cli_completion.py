@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.cli.commands import environment
-from tests.support.tiers import mostly_long
+from tests.support.tiers import LONG, mostly_long
 
 COMPLETE = "from ferry_sdk.__main__ import main; main()"
 
@@ -44,11 +44,13 @@ def test_commands_and_options(ferry_sandbox):
     assert "--max-penalty" in completed(ferry_sandbox, "cancel", "--m")
 
 
+@LONG
 def test_codes_of_ports(ferry_sandbox):
     assert completed(ferry_sandbox, "search", "MATN").split() == ["MATNG"]
     assert "MAPTM" in completed(ferry_sandbox, "search", "ESTRF", "MA").split()
 
 
+@LONG
 def test_a_hostile_name_does_not_command_the_terminal(ferry_sandbox):
     name = {"field": "name", "value": "Port\x1b[2J"}
     ferry_sandbox.faults.add("unknown_enum", "catalogue.ports", index=0, **name)
@@ -62,6 +64,7 @@ def test_a_hostile_name_does_not_command_the_terminal(ferry_sandbox):
     assert "\x1b" not in shown
 
 
+@LONG
 def test_nothing_where_the_service_does_not_answer(ferry_sandbox):
     ferry_sandbox.stop()
     assert completed(ferry_sandbox, "search", "MATN").strip() == ""

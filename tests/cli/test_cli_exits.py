@@ -11,7 +11,7 @@ import pytest
 
 from ferry_sdk.cli.exits import Exit
 from tests.cli.commands import COMMAND, environment
-from tests.support.tiers import mostly_long
+from tests.support.tiers import LONG, mostly_long
 
 posix = pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
 
@@ -55,7 +55,7 @@ def test_a_read_without_a_reply_changed_nothing(cli, ferry_sandbox):
     assert cli("ports", "--json", code=3).document["error"]["outcome"] == "unknown"
 
 
-@pytest.mark.parametrize("command", ["show", "confirm", "cancel", "voucher"])
+@pytest.mark.parametrize("command", mostly_long(["show", "confirm", "cancel", "voucher"]))
 def test_what_is_not_there_is_rejected(cli, command):
     assert "404" in cli(command, "nothing", code=4).err
 
@@ -81,6 +81,7 @@ def test_guards_decline(cli, ferry_sandbox, booked):
     assert "bookings.cancel" not in ferry_sandbox.counters.requests
 
 
+@LONG
 def test_a_fee_that_grows_after_it_was_shown_is_not_paid(cli, ferry_sandbox, booked, tmp_path):
     cli("confirm", booked, "--yes")
     ferry_sandbox.faults.add("delay_before", "bookings.cancel_fee", after=1, seconds=4)
@@ -99,7 +100,7 @@ def test_a_fee_that_grows_after_it_was_shown_is_not_paid(cli, ferry_sandbox, boo
     assert "nothing was cancelled" in said
 
 
-@pytest.mark.parametrize("command", [["confirm"], ["cancel"], ["book", "--from"]])
+@pytest.mark.parametrize("command", mostly_long([["confirm"], ["cancel"], ["book", "--from"]]))
 def test_without_a_terminal_and_a_yes_nothing_is_sent(cli, ferry_sandbox, booked, order, command):
     before = dict(ferry_sandbox.counters.requests)
     subject = str(order) if command[0] == "book" else booked
@@ -135,6 +136,7 @@ def test_a_command_line_that_makes_no_sense_says_where(cli, words, named):
     assert named in cli(*words, code=2, COLUMNS="200").err
 
 
+@LONG
 def test_a_route_that_is_not_known_says_what_there_is(cli):
     there = ["--on", "+30", "--adult", "34F"]
     assert "ferry ports" in cli("search", "Atlantis", "MATNG", *there, code=3).err
@@ -143,6 +145,7 @@ def test_a_route_that_is_not_known_says_what_there_is(cli):
     assert "--journey" in cli("search", "Tarifa", "MATNG", *there, "--journey", "x", code=3).err
 
 
+@LONG
 def test_a_token_comes_from_a_file(cli, ferry_sandbox, tmp_path):
     file = tmp_path / "token"
     file.write_text(f"{ferry_sandbox.token}\n", "utf-8")
@@ -185,6 +188,7 @@ def test_the_extra_of_agents_is_named(cli, tmp_path):
     assert 'pip install "ferry-sdk[agents]"' in cli("mcp", code=1, PYTHONPATH=str(tmp_path)).err
 
 
+@LONG
 def test_a_file_that_cannot_be_written_is_a_failure_of_this_machine(cli, ticket):
     said = cli("voucher", ticket, "--to", "no/such/folder/v.pdf", code=1).err
     assert said.count("\n") == 1
@@ -205,6 +209,7 @@ def test_a_closed_pipe_is_no_traceback(ferry_sandbox, tmp_path):
     assert done.stderr == ""
 
 
+@LONG
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="processes are not listed in /proc")
 def test_no_token_is_among_a_process_s_arguments(ferry_sandbox, tmp_path):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=2)

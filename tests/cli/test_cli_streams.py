@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.commands import COMMAND, SEARCH, Ended, environment
-from tests.support.tiers import mostly_long
+from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 if os.name != "posix":
     pytest.skip("the shell's own words for it", allow_module_level=True)
+
+pytestmark = LONG
+
 
 HOSTILE = "Ferry [red]x[/red] :smile: \x1b[2J\x1b]0;t\x07\x9b31m\none more"
 

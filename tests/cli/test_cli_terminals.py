@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from tests.cli.commands import SEARCH
+from tests.support.tiers import LONG, mostly_long
 
 pytest.importorskip("pexpect")
 if sys.platform == "win32":
@@ -52,6 +53,7 @@ def test_search_shows_a_table_in_colour(ferry_sandbox, tmp_path):
     assert "To book one of them" in shown
 
 
+@LONG
 def test_no_colour_where_none_is_wanted(ferry_sandbox, tmp_path):
     with terminal(ferry_sandbox, tmp_path, "ports", "Tangier", NO_COLOR="1") as person:
         assert "Tangier Med" in person.ends(0)
@@ -104,6 +106,7 @@ def test_book_from_the_first_question_to_the_booking(ferry_sandbox, ferry, tmp_p
     assert booking.tickets[0].vehicle.vehicule_code == "FIAT__500"
 
 
+@LONG
 def test_book_a_way_back_and_another_day_where_nothing_sails(ferry_sandbox, ferry, tmp_path):
     stopped(ferry_sandbox)
     before = timedelta(days=1)
@@ -139,6 +142,7 @@ def test_book_declined_sends_nothing(ferry_sandbox, tmp_path, order):
     assert "bookings.create" not in ferry_sandbox.counters.requests
 
 
+@LONG
 @pytest.mark.parametrize("key", ["\x03", "\x04"])
 def test_ctrl_c_and_ctrl_d_at_a_question_send_nothing(ferry_sandbox, tmp_path, order, key):
     with terminal(ferry_sandbox, tmp_path, "book", "--from", str(order)) as person:
@@ -151,6 +155,7 @@ def test_ctrl_c_and_ctrl_d_at_a_question_send_nothing(ferry_sandbox, tmp_path, o
     assert "bookings.create" not in ferry_sandbox.counters.requests
 
 
+@LONG
 def test_ctrl_c_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, booked):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
     with terminal(ferry_sandbox, tmp_path, "confirm", booked, "--yes") as person:
@@ -161,6 +166,7 @@ def test_ctrl_c_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, boo
     assert "ferry: interrupted" in shown
 
 
+@LONG
 def test_what_is_no_text_is_asked_for_again(ferry_sandbox, tmp_path):
     strict = {"PYTHONIOENCODING": "utf-8:strict"}
     with terminal(ferry_sandbox, tmp_path, "book", **strict) as person:
@@ -171,6 +177,7 @@ def test_what_is_no_text_is_asked_for_again(ferry_sandbox, tmp_path):
         person.ends(130)
 
 
+@LONG
 def test_show_names_the_travellers(ferry_sandbox, tmp_path, booked, ticket):
     with terminal(ferry_sandbox, tmp_path, "show", booked) as person:
         assert "Ada Reyes" in person.ends(0)
@@ -194,6 +201,7 @@ def test_confirm_shows_the_total_and_asks(ferry_sandbox, ferry, tmp_path, booked
     assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm"]
 
 
+@LONG
 def test_what_was_typed_before_the_question_is_no_yes(ferry_sandbox, tmp_path, booked):
     ferry_sandbox.faults.add("delay_before", "bookings.get", seconds=1.5)
     with terminal(ferry_sandbox, tmp_path, "confirm", booked) as person:
@@ -205,7 +213,7 @@ def test_what_was_typed_before_the_question_is_no_yes(ferry_sandbox, tmp_path, b
     assert "bookings.confirm" not in ferry_sandbox.counters.requests
 
 
-@pytest.mark.parametrize("which", ["booking", "ticket"])
+@pytest.mark.parametrize("which", mostly_long(["booking", "ticket"]))
 def test_cancel_shows_the_fee_and_asks(ferry_sandbox, ferry, tmp_path, booked, ticket, which):
     some_id = booked if which == "booking" else ticket
     fee = ferry.bookings.cancel_fee(some_id)
@@ -225,6 +233,7 @@ def test_cancel_shows_the_fee_and_asks(ferry_sandbox, ferry, tmp_path, booked, t
     assert effects(ferry_sandbox)[-1] == cancelling
 
 
+@LONG
 def test_voucher_waits_and_says_so(ferry_sandbox, ferry, tmp_path, ticket):
     ferry_sandbox.faults.add("delay_before", "tickets.pdf", seconds=1.5)
     with terminal(ferry_sandbox, tmp_path, "voucher", ticket) as person:
@@ -235,6 +244,7 @@ def test_voucher_waits_and_says_so(ferry_sandbox, ferry, tmp_path, ticket):
     assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
 
 
+@LONG
 def test_ports_are_found_by_a_part_of_anything(ferry_sandbox, tmp_path):
     with terminal(ferry_sandbox, tmp_path, "ports", "moroc") as person:
         shown = person.ends(0)
@@ -242,6 +252,7 @@ def test_ports_are_found_by_a_part_of_anything(ferry_sandbox, tmp_path):
     assert "ESTRF" not in shown
 
 
+@LONG
 def test_doctor_is_content(ferry_sandbox, tmp_path):
     with terminal(ferry_sandbox, tmp_path, "doctor") as person:
         shown = person.ends(0)

@@ -9,6 +9,10 @@ from mcp import types
 
 from tests.agents.agent import WRITES, booked, done, error, order, sailings
 from tests.stdio.host import NOT_AN_APPROVAL, YES, Person, answer_of
+from tests.support.tiers import LONG
+
+pytestmark = LONG
+
 
 NAMES = [name.replace(".", "_") for name in WRITES]
 

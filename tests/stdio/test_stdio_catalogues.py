@@ -8,6 +8,9 @@ import pytest
 from mcp import MCPError
 
 from tests.agents.agent import done, sailings
+from tests.support.tiers import LONG
+
+pytestmark = LONG
 
 
 def read(host, uri):

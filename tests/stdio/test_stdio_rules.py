@@ -13,6 +13,10 @@ from ferry_sdk.agents.stdio import serving
 from ferry_sdk.agents.stdio.token import taken
 from tests.agents.agent import WRITES, booked, done, error, order, query, sailings
 from tests.stdio.host import Person, command, environment
+from tests.support.tiers import LONG
+
+pytestmark = LONG
+
 
 READS = {
     "availability_search",
