@@ -29,7 +29,10 @@ def sandbox(
         int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
     ] = 8080,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    seed: Annotated[int, typer.Option(help="What times and prices follow from.")] = 1,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="What times, prices and ids follow from; ids are random if left out."),
+    ] = None,
     token: Token = None,
     read_only_token: Token = None,
     organisation_token: Token = None,

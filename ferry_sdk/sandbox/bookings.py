@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.fees import NO_FEE, ZERO, Fee
@@ -19,15 +17,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.tickets import Ticket
 
 # No vowels and nothing that looks like something else: a reference spells no word.
-_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
-
-
-def _reference() -> str:
-    return "".join(secrets.choice(_LETTERS) for _ in range(8))
-
-
-def _id() -> str:
-    return str(uuid.uuid4())
+REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
 
 
 @dataclass(slots=True)
@@ -38,8 +28,8 @@ class Booking:
     passengers: tuple[Passenger, ...]
     vehicle: Vehicle | None
     contact: Contact | None
-    id: str = field(default_factory=_id)
-    reference: str = field(default_factory=_reference)
+    id: str
+    reference: str
 
     @property
     def states(self) -> list[State]:
@@ -64,11 +54,11 @@ class Booking:
 
     @property
     def cancellable_until(self) -> datetime | None:
-        """When the first ticket sails that could be cancelled; None where none could be."""
+        """When the first ticket ends that could be cancelled; None where none could be."""
         found = [ticket for ticket in self.tickets if ticket.status not in GONE]
         if any(ticket.status is TicketStatus.PENDING for ticket in found):
             return None
-        return min((ticket.departs_at for ticket in found), default=None)
+        return min((ticket.ends_at for ticket in found), default=None)
 
     @property
     def lead_passenger(self) -> str:
@@ -99,7 +89,7 @@ class Booking:
         ]
         if not found:
             raise conflict(_NOT_ISSUABLE[self.stage])
-        if any(now >= ticket.departs_at for ticket in found):
+        if any(now >= ticket.ends_at for ticket in found):
             raise conflict("booking_sailed")
         return found
 

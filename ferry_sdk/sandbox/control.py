@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _Fields = Mapping[str, JsonValue]
 _Handler = Callable[[_Fields], JsonValue]
+_PAGE = 1000
 _CENTURY = 100 * 366 * 24 * 3600.0
 
 
@@ -40,6 +42,14 @@ class ClockOrder(BaseModel):
     frozen: bool | None = None
     travel_to: Moment | None = None
     advance: Annotated[float, Field(ge=0, le=_CENTURY, allow_inf_nan=False)] | None = None
+
+
+class CountersOrder(BaseModel):
+    """Which effects to show: a page of them, after the first so many."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    after: Annotated[int, Field(ge=0)] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +117,10 @@ class Control:
     def _kinds(self, _: _Fields) -> JsonValue:
         return {kind.value: details.model_json_schema() for kind, details in DETAILS.items()}
 
-    def _counters(self, _: _Fields) -> JsonValue:
+    def _counters(self, fields: _Fields) -> JsonValue:
+        after = read_order(CountersOrder, fields).after
+        effects = self.counters.effects
+        end = after + _PAGE
         return {
             "requests": dict(self.counters.requests),
             "effects": [
@@ -116,8 +129,10 @@ class Control:
                     "subject": effect.subject,
                     "at": effect.at.isoformat(),
                 }
-                for effect in self.counters.effects
+                for effect in effects[after:end]
             ],
+            "totals": dict(Counter(effect.operation for effect in effects)),
+            "next": end if end < len(effects) else None,
             "connections": self.counters.connections,
         }
 
@@ -152,7 +167,9 @@ def _endpoint(handlers: Mapping[str, _Handler]) -> Callable[[Request], Awaitable
             return _refused(403, "FORBIDDEN", "Pages of this origin may not control the service")
         handler = handlers["GET" if request.method == "HEAD" else request.method]
         try:
-            return JSONResponse(handler(_fields(await request.body())))
+            asks = request.method in {"GET", "HEAD"}
+            fields = dict(request.query_params) if asks else _fields(await request.body())
+            return JSONResponse(handler(fields))
         except InvalidOrderError as error:
             return _refused(422, "VALIDATION_ERROR", error.message, field=error.field)
         except (ValueError, OverflowError) as error:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import secrets
+import uuid
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -32,3 +35,24 @@ class Dice:
     def _bytes(self, size: int, words: tuple[object, ...]) -> bytes:
         text = "|".join(map(str, (self._seed, *words)))
         return hashlib.blake2b(text.encode(), digest_size=size).digest()
+
+
+class Ids:
+    """Ids of bookings and tickets, one after another: drawn from dice, or random without any."""
+
+    def __init__(self, dice: Dice | None) -> None:
+        self._dice = dice or Dice(secrets.randbits(128))
+        self._count = itertools.count()
+
+    def uuid(self) -> str:
+        """A UUID."""
+        return str(uuid.UUID(hex=self.key(), version=4))
+
+    def key(self) -> str:
+        """Thirty-two hexadecimal digits."""
+        return self._dice.token("id", next(self._count))
+
+    def reference(self, letters: str, length: int) -> str:
+        """A word of these letters."""
+        number = next(self._count)
+        return "".join(self._dice.pick(letters, "id", number, place) for place in range(length))

@@ -13,6 +13,7 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.control import Control
 from ferry_sdk.sandbox.conventions import conventional
 from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.dice import Dice, Ids
 from ferry_sdk.sandbox.faults import Faults
 from ferry_sdk.sandbox.http_server import HttpServer
 from ferry_sdk.sandbox.mcp import McpEndpoint
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
+_USUAL_SEED = 1
 
 
 class LocalService:
@@ -47,7 +49,7 @@ class LocalService:
     def __init__(
         self,
         *,
-        seed: int = 1,
+        seed: int | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         token: str | None = None,
@@ -60,7 +62,9 @@ class LocalService:
         """Make a service, not yet started.
 
         Args:
-            seed: What the timetable, the prices and what is sold out follow from.
+            seed: What the timetable, the prices, what is sold out and every id follow from. Left
+                out, the timetable and the prices are those of seed 1, and the ids of bookings
+                and tickets are random.
             host: The address to listen on.
             port: The port to listen on; 0 takes a free one at the first start and keeps it.
             token: The read-write token; random if left out, as are the other two.
@@ -158,9 +162,14 @@ class LocalService:
         await self._app(scope, receive, send)
 
     def _made(self) -> tuple[Service, ASGIApp]:
-        offers = Offers(self.network, self.clock, self._seed)
+        seed = self._seed
+        offers = Offers(self.network, self.clock, _USUAL_SEED if seed is None else seed)
         service = Service(
-            clock=self.clock, offers=offers, faults=self.faults, counters=self.counters
+            clock=self.clock,
+            offers=offers,
+            faults=self.faults,
+            counters=self.counters,
+            ids=Ids(None if seed is None else Dice(seed)),
         )
         mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
         control = Control(self.clock, self.faults, self.counters, self.mcp, self.reset)

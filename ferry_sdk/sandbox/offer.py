@@ -24,7 +24,7 @@ Direction = Literal["Outward", "Return"]
 
 _CENT = Decimal("0.01")
 _GROUPS: dict[Direction, int] = {"Outward": 1, "Return": 2}
-_OPEN_FOR = timedelta(days=365)
+OPEN_FOR = timedelta(days=365)
 
 
 def price_of(fare: Decimal, supplement: Decimal, rate: Decimal) -> Decimal:
@@ -72,7 +72,12 @@ class Offer:
     @property
     def valid_until(self) -> datetime | None:
         """Until when an open ticket may be used: a year from the search; None if not open."""
-        return self.issued_at + _OPEN_FOR if self.is_open else None
+        return self.issued_at + OPEN_FOR if self.is_open else None
+
+    @property
+    def ends_at(self) -> datetime:
+        """When it can no longer be used: at departure, or when an open ticket's validity ends."""
+        return self.valid_until or self.sailing.depart_at
 
     def tariff(self, tariff_id: str) -> Tariff | None:
         """The tariff of an id."""

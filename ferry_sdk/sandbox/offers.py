@@ -15,7 +15,7 @@ from ferry_sdk.sandbox.demand import Demand
 from ferry_sdk.sandbox.dice import Dice
 from ferry_sdk.sandbox.fares import Fares, euros
 from ferry_sdk.sandbox.network import MismatchError, Network
-from ferry_sdk.sandbox.offer import Direction, Offer, price_of
+from ferry_sdk.sandbox.offer import OPEN_FOR, Direction, Offer, price_of
 from ferry_sdk.sandbox.party import Party, Traveller
 from ferry_sdk.sandbox.tariffs import Tariff, levels
 from ferry_sdk.sandbox.timetable import Timetable
@@ -196,6 +196,7 @@ class Offers:
             self._fares.passenger(sailing, each.age, now) for each in found.party.travellers
         )
         fare = euros(people) + vehicle
+        ends_at = now + OPEN_FOR if found.is_open else sailing.depart_at
         cheapest = min((each.supplement for each in places), default=euros(0))
         tariffs = tuple(
             Tariff(
@@ -203,7 +204,7 @@ class Offers:
                 level=level,
                 amount=price_of(fare, cheapest, level.rate),
                 issued_at=now,
-                expires_at=level.expires_at(sailing, now),
+                expires_at=level.expires_at(ends_at, now),
             )
             for level in levels(sailing, now, is_open=found.is_open, round_trip=found.round_trip)
         )

@@ -69,7 +69,8 @@ def ticket_record(
     """A ticket as its read answers it."""
     issued = ticket.status is TicketStatus.ISSUED
     ways: Record = {
-        _WAYS[leg.offer.direction]: {"journey": _journey(leg, language)} for leg in ticket.legs
+        _WAYS[leg.offer.direction]: {"journey": _journey(leg, language), **_validity(leg)}
+        for leg in ticket.legs
     }
     return {
         "id": ticket.id,
@@ -118,7 +119,7 @@ def possible_actions(booking: Booking, now: datetime) -> Record:
         actions["Pay"] = _action("mandatory", booking.expires_at)
     if stage is Stage.ISSUANCE_DUE:
         actions["Issue"] = _action("mandatory", booking.expires_at)
-    failed = [one.departs_at for one in booking.tickets if one.status is TicketStatus.FAILED]
+    failed = [one.ends_at for one in booking.tickets if one.status is TicketStatus.FAILED]
     if failed and stage is not Stage.IN_PROGRESS and now < min(failed):
         actions["Retry"] = _action("mandatory", min(failed))
     sails = booking.cancellable_until
@@ -148,6 +149,12 @@ def _journey(leg: Leg, language: str) -> Record:
     }
 
 
+def _validity(leg: Leg) -> Record:
+    """That a crossing is on an open ticket, and until when; nothing about a fixed one."""
+    until = leg.offer.valid_until
+    return {} if until is None else {"is_open": True, "valid_until": _moment(until)}
+
+
 def _journey_details(booking: Booking, language: str) -> Record:
     return {
         _WAYS[leg.offer.direction]: {
@@ -159,6 +166,7 @@ def _journey_details(booking: Booking, language: str) -> Record:
             "depart_code": leg.offer.journey.depart.code,
             "arrive_code": leg.offer.journey.arrive.code,
             **_journey(leg, language),
+            **_validity(leg),
         }
         for ticket in booking.tickets
         for leg in ticket.legs

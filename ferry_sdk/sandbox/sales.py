@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from decimal import Decimal
+from string import digits
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.bookings import Booking
+from ferry_sdk.sandbox.bookings import REFERENCE_LETTERS, Booking
 from ferry_sdk.sandbox.fault_kinds import FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.fees import ZERO
 from ferry_sdk.sandbox.records import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import requests
     from ferry_sdk.sandbox.caller import Ask
     from ferry_sdk.sandbox.counters import Counters
+    from ferry_sdk.sandbox.dice import Ids
     from ferry_sdk.sandbox.faults import Faults
     from ferry_sdk.sandbox.offers import Offers
     from ferry_sdk.sandbox.records import Record
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 class Sales:
     """Every booking that was made; not safe from several threads at once."""
 
-    def __init__(self, offers: Offers, faults: Faults, counters: Counters) -> None:
+    def __init__(self, offers: Offers, faults: Faults, counters: Counters, ids: Ids) -> None:
         self._offers = offers
+        self._ids = ids
         self._faults = faults
         self._counters = counters
         self._bookings: dict[str, Booking] = {}
@@ -48,7 +50,7 @@ class Sales:
 
     def create(self, request: requests.NewBooking, ask: Ask) -> Record:
         """Book what was chosen."""
-        tickets = chosen_tickets(request, self._offers, ask.now)
+        tickets = chosen_tickets(request, self._offers, self._ids, ask.now)
         fault = self._faults.take(FaultKind.PRICE_CHANGE, ask.operation)
         if fault is not None and isinstance(fault.details, PriceChange):
             factor, addition = (
@@ -62,6 +64,8 @@ class Sales:
             passengers=tuple(sorted(request.passengers, key=lambda one: one.order or 0)),
             vehicle=request.vehicle,
             contact=request.contact,
+            id=self._ids.uuid(),
+            reference=self._ids.reference(REFERENCE_LETTERS, 8),
         )
         self._bookings[booking.id] = booking
         self._tickets.update({ticket.id: (booking, ticket) for ticket in tickets})
@@ -212,7 +216,7 @@ class Sales:
 
     def _number(self, ticket: Ticket) -> str:
         while True:
-            number = f"{ticket.operator.code[:3]}{secrets.randbelow(10**9):09}"
+            number = f"{ticket.operator.code[:3]}{self._ids.reference(digits, 9)}"
             if number not in self._numbers:
                 self._numbers.add(number)
                 return number

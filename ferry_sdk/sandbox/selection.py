@@ -7,6 +7,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from ferry_sdk.sandbox.carriers import habits_of
 from ferry_sdk.sandbox.party import Traveller, age_on
 from ferry_sdk.sandbox.refusals import Problem, RefusedError, invalid
 from ferry_sdk.sandbox.requests import AGES, KINDS, Selection
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from ferry_sdk.sandbox.dice import Ids
     from ferry_sdk.sandbox.offers import Offer, Offers
     from ferry_sdk.sandbox.requests import NewBooking, Passenger
 
 PAYMENT_WINDOW = timedelta(hours=1)
 
 
-def chosen_tickets(request: NewBooking, offers: Offers, now: datetime) -> tuple[Ticket, ...]:
+def chosen_tickets(
+    request: NewBooking, offers: Offers, ids: Ids, now: datetime
+) -> tuple[Ticket, ...]:
     """The tickets of a new booking: one, or one each way where the carrier does it so.
 
     Raises:
@@ -41,11 +45,10 @@ def chosen_tickets(request: NewBooking, offers: Offers, now: datetime) -> tuple[
         different = {(problem.path, problem.text): problem for problem in problems}
         raise RefusedError(422, *different.values())
     legs.sort(key=lambda leg: leg.offer.sailing.depart_at)
-    ticket = _ticket(request, tuple(legs), now)
-    carriers = {leg.offer.sailing.operator.code for leg in legs}
-    if len(legs) == 1 or (len(carriers) == 1 and ticket.habits.one_ticket):
-        return (ticket,)
-    return tuple(_ticket(request, (leg,), now) for leg in legs)
+    carriers = {leg.offer.sailing.operator for leg in legs}
+    if len(carriers) == 1 and habits_of(*carriers).one_ticket:
+        return (_ticket(request, tuple(legs), ids, now),)
+    return tuple(_ticket(request, (leg,), ids, now) for leg in legs)
 
 
 def cheapest_selection(availability_id: str, reservation_type: str, offers: Offers) -> Selection:
@@ -121,7 +124,7 @@ def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Ite
     carriers = {leg.offer.sailing.operator.code for leg in legs}
     for index, leg in enumerate(legs):
         path = f"availabilities[{index}].tariff_id"
-        if now >= leg.offer.sailing.depart_at:
+        if now >= leg.offer.ends_at:
             yield Problem("ship_sailed", f"availabilities[{index}].availability_id")
         if now >= leg.tariff.expires_at:
             yield Problem("tariff_expired", path)
@@ -172,9 +175,8 @@ def _birth_problem(passenger: Passenger, age: int) -> str | None:
     return None if least - 1 <= age <= most + 1 else "birth_type"
 
 
-def _ticket(request: NewBooking, legs: tuple[Leg, ...], now: datetime) -> Ticket:
+def _ticket(request: NewBooking, legs: tuple[Leg, ...], ids: Ids, now: datetime) -> Ticket:
     """A ticket not yet paid: held by the carrier, but for a presale, which holds nothing."""
-    departs_at = legs[0].offer.sailing.depart_at
     if request.reservation_type == "TICKET":
         deadline = now + PAYMENT_WINDOW
     else:
@@ -182,6 +184,8 @@ def _ticket(request: NewBooking, legs: tuple[Leg, ...], now: datetime) -> Ticket
     presale = request.reservation_type == "PRESALE"
     return Ticket(
         legs=legs,
-        deadline=min(deadline, departs_at),
+        deadline=min(deadline, *(leg.offer.ends_at for leg in legs)),
         status=TicketStatus.INIT if presale else TicketStatus.BLOCKED,
+        id=ids.uuid(),
+        key=ids.key(),
     )

@@ -118,7 +118,7 @@ def serve(
     port: int = 8080,
     *,
     host: str = "127.0.0.1",
-    seed: int = 1,
+    seed: int | None = None,
     token: str | None = None,
     read_only_token: str | None = None,
     organisation_token: str | None = None,
@@ -133,7 +133,8 @@ def serve(
     Args:
         port: The port to listen on; 0 takes a free one.
         host: The address to listen on.
-        seed: What the timetable, the prices and what is sold out follow from.
+        seed: What the timetable, the prices and every id follow from; left out, the ids of
+            bookings and tickets are random.
         token: The read-write token; random if left out, as are the other two.
         read_only_token: The token that may only read.
         organisation_token: The token that may do everything, recording payments too.

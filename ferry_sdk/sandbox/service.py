@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from ferry_sdk.sandbox import requests
 from ferry_sdk.sandbox.caller import Ask, Caller
+from ferry_sdk.sandbox.dice import Ids
 from ferry_sdk.sandbox.network import MismatchError
 from ferry_sdk.sandbox.reading import read
 from ferry_sdk.sandbox.refusals import MalformedError, Problem, RefusedError
@@ -87,13 +88,21 @@ class ServiceError(Exception):
 class Service:
     """The whole service in memory; safe from any thread."""
 
-    def __init__(self, *, clock: Clock, offers: Offers, faults: Faults, counters: Counters) -> None:
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        offers: Offers,
+        faults: Faults,
+        counters: Counters,
+        ids: Ids | None = None,
+    ) -> None:
         self.clock = clock
         self.offers = offers
         self.faults = faults
         self.counters = counters
         self._lock = threading.Lock()
-        self._sales = Sales(offers, faults, counters)
+        self._sales = Sales(offers, faults, counters, ids or Ids(None))
         self._sales_acts = _sales_acts(self._sales)
         self._acts = {**self._sales_acts, **_catalogue_acts(offers)}
 

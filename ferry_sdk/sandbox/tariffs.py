@@ -39,9 +39,9 @@ class Level:
     rate: Decimal
     roundtrip: bool = False
 
-    def expires_at(self, sailing: Sailing, now: datetime) -> datetime:
-        """Until when a price found at a moment holds; never past the departure."""
-        return min(now + _HOLDS[self.type], sailing.depart_at.astimezone(timezone.utc))
+    def expires_at(self, ends_at: datetime, now: datetime) -> datetime:
+        """Until when a price found now holds; never past the departure, or the validity's end."""
+        return min(now + _HOLDS[self.type], ends_at.astimezone(timezone.utc))
 
 
 _ROUNDTRIP = Level("ROUNDTRIP", "Ticket", "saver", Decimal("0.85"), roundtrip=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import secrets
-import uuid
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -35,10 +33,6 @@ class Leg:
     price: Decimal
 
 
-def _id() -> str:
-    return str(uuid.uuid4())
-
-
 @dataclass(slots=True)
 class Ticket:
     """One ticket; time is let do its work by `settle` before anything else is asked of it.
@@ -53,8 +47,8 @@ class Ticket:
     legs: tuple[Leg, ...]
     deadline: datetime
     status: TicketStatus
-    id: str = field(default_factory=_id)
-    key: str = field(default_factory=lambda: secrets.token_urlsafe(18), repr=False)
+    id: str
+    key: str = field(repr=False)
     paid: bool = False
     payment_ref: str | None = None
     number: str | None = None
@@ -75,6 +69,11 @@ class Ticket:
     def departs_at(self) -> datetime:
         """When the first crossing sails."""
         return self.legs[0].offer.sailing.depart_at
+
+    @property
+    def ends_at(self) -> datetime:
+        """Until when it can be issued and cancelled: it sails, or is open no longer."""
+        return min(leg.offer.ends_at for leg in self.legs)
 
     @property
     def boards_at(self) -> datetime:
@@ -135,7 +134,7 @@ class Ticket:
             raise conflict("ticket_not_payable", status=self.status.value)
         self.paid = True
         self.payment_ref = reference
-        self.deadline = self.departs_at
+        self.deadline = self.ends_at
         return True
 
     def reprice(self, factor: Decimal, addition: Decimal) -> None:
@@ -172,7 +171,7 @@ class Ticket:
                 leg.price,
                 family=leg.tariff.family,
                 notice=self.habits.notice,
-                left=self.departs_at - now,
+                left=self.ends_at - now,
             )
             for leg in self.legs
         ]
@@ -185,7 +184,7 @@ class Ticket:
             RefusedError: It is cancelled or expired already, is being issued, or has sailed.
         """
         hindrance = _NOT_CANCELLABLE.get(self.status)
-        if hindrance is None and now >= self.departs_at:
+        if hindrance is None and now >= self.ends_at:
             hindrance = "ticket_sailed"
         if hindrance is not None:
             raise conflict(hindrance)

@@ -77,6 +77,8 @@ def voucher(ticket: Ticket, booking: Booking) -> bytes:
 def _crossing(page: _Page, y: float, leg: Leg) -> float:
     sailing = leg.offer.sailing
     title = f"{leg.offer.direction}   |   {sailing.ship.name}   |   {leg.place.name_in('en')}"
+    if leg.offer.valid_until is not None:
+        title += f"   |   open until {leg.offer.valid_until:%d %b %Y}"
     page.heading(y, title)
     page.pair(_LEFT, y + 10, "Departure", sailing.journey.depart.name)
     page.pair(_MIDDLE, y + 10, "Arrival", sailing.journey.arrive.name)

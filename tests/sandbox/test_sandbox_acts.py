@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_desk import ADULT, GUEST, NOW, ONE_TICKET, PENDING, selection
+from sandbox_desk import ADULT, GUEST, NOW, ONE_TICKET, PENDING, TWO_TICKETS, selection
 
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network import journey_id
@@ -51,7 +51,9 @@ class Client:
                 request["ret_at"] = str(out + timedelta(days=7))
                 request["ret_time"] = "00:00"
             reply = self.post("availability", request=request, passengers=[ADULT])
-            found = {one["direction"]: one for one in reversed(reply.json())} if reply else {}
+            if reply.status_code == 404:
+                continue
+            found = {one["direction"]: one for one in reversed(reply.json())}
             if len(found) == 1 + back:
                 return [found[way] for way in ("Outward", "Return") if way in found]
         raise AssertionError("nothing sails for a fortnight")
@@ -110,6 +112,116 @@ def test_a_reservation_type_of_null_is_as_left_out(client):
     booking = client.booked(selection(one), reservation_type=None)
     assert booking["tickets"][0]["status"] == "Blocked"
     assert booking["expire_at"] == (NOW + timedelta(hours=1)).isoformat()
+
+
+def sailed(availability):
+    """Two days after the departure that an open ticket was found with."""
+    return datetime.fromisoformat(availability["depart_at"]) + timedelta(days=2)
+
+
+def test_an_open_ticket_is_good_for_a_year_whatever_has_sailed(sandbox, client):
+    (one,) = client.search(out_is_open=True)
+    booking = client.booked(selection(one, "FLEX"))
+    year = (NOW + timedelta(days=365)).isoformat()
+    assert booking["possible_actions"]["Cancel"]["timeLimit"] == year
+    issued = client.post("booking/confirm", id=booking["booking_id"]).json()
+    outward = client.get(f"ticket/{issued['ticket_id']}")["availability"]["outward"]
+    assert (outward["is_open"], outward["valid_until"]) == (True, year)
+    assert outward["journey"]["depart_at"] == one["depart_at"]
+    details = client.again(booking)["journey_details"]["outward"]
+    assert (details["is_open"], details["valid_until"]) == (True, year)
+
+    sandbox.clock.travel_to(sailed(one))
+    paid = booking["total_price"]
+    fee = client.post("booking/cancel-fee", id=issued["ticket_id"]).json()
+    assert (fee["penalty_amount"], fee["refund_amount"]) == (0, paid)
+    sandbox.clock.travel_to(NOW + timedelta(days=364, hours=12))
+    fee = client.post("booking/cancel-fee", id=issued["ticket_id"]).json()
+    assert fee["penalty_amount"] == pytest.approx(paid * 0.2, abs=0.01)
+    assert client.post("ticket/cancel", ticket_id=issued["ticket_id"]).status_code == 201
+
+
+def test_an_open_ticket_ends_after_a_year(sandbox, client):
+    (one,) = client.search(out_is_open=True)
+    booking = client.booked(selection(one, "FLEX"))
+    issued = client.post("booking/confirm", id=booking["booking_id"]).json()
+    sandbox.clock.travel_to(NOW + timedelta(days=365))
+    late = client.post("ticket/cancel", ticket_id=issued["ticket_id"])
+    assert (late.status_code, late.json()["code"]) == (409, "TICKET_CANCEL_ERROR")
+    assert "Cancel" not in client.again(booking)["possible_actions"]
+
+
+def test_an_open_ticket_that_is_paid_can_be_issued_for_a_year(sandbox, client):
+    (one,) = client.search(out_is_open=True)
+    booking = client.booked(selection(one, "FLEX"))
+    (ticket,) = booking["tickets"]
+    client.post(f"ticket/{ticket['id']}/mark-paid", external_payment_ref="P1")
+    assert client.again(booking)["expire_at"] == (NOW + timedelta(days=365)).isoformat()
+    sandbox.clock.travel_to(sailed(one))
+    assert client.again(booking)["stage"] == "issuance_due"
+    assert client.post("booking/confirm", id=booking["booking_id"]).status_code == 201
+
+
+def test_a_fixed_ticket_ends_with_its_ship_and_says_nothing_of_being_open(sandbox, client):
+    (one,) = client.search()
+    booking = client.booked(selection(one, "FLEX"))
+    issued = client.post("booking/confirm", id=booking["booking_id"]).json()
+    assert set(client.again(booking)["tickets"][0]["availability"]["outward"]) == {"journey"}
+    sandbox.clock.travel_to(sailed(one))
+    assert client.post("ticket/cancel", ticket_id=issued["ticket_id"]).status_code == 409
+
+
+def test_with_an_open_way_out_the_fixed_way_back_is_the_end(sandbox, client):
+    out, back = client.search(back=True, out_is_open=True)
+    booking = client.booked(selection(out, "FLEX"), selection(back, "FLEX"))
+    limit = booking["possible_actions"]["Cancel"]["timeLimit"]
+    assert datetime.fromisoformat(limit) == datetime.fromisoformat(back["depart_at"])
+    client.post("booking/confirm", id=booking["booking_id"])
+    sandbox.clock.travel_to(datetime.fromisoformat(back["depart_at"]) - timedelta(minutes=1))
+    cancelled = client.post("booking/cancel", booking_id=booking["booking_id"])
+    assert cancelled.status_code == 201
+
+
+def made(**options):
+    """All that names something in two bookings of a new service."""
+    names = []
+    with Sandbox(now=NOW, frozen=True, **options) as sandbox:
+        client = Client(sandbox)
+        with client.http:
+            for line in (ONE_TICKET, TWO_TICKETS):
+                booking = client.booked(*map(selection, client.search(line, back=True)))
+                client.post("booking/confirm", id=booking["booking_id"])
+                booking = client.again(booking)
+                names += [booking["booking_id"], booking["booking_reference"]]
+                for ticket in booking["tickets"]:
+                    names += [ticket["id"], ticket["ticket_number"]]
+                    names += (ticket["pdf_url"] or "").split("/")[5:]
+    return names
+
+
+def test_with_a_seed_the_names_of_bookings_follow_from_it():
+    first = made(seed=7)
+    assert first == made(seed=7)
+    assert len(set(first)) == len(first) == 11
+    assert set(first).isdisjoint(made(seed=8))
+
+
+def test_without_a_seed_no_two_services_name_anything_alike():
+    first, second = made(), made()
+    assert len(first) == len(second)
+    assert set(first).isdisjoint(second)
+
+
+def test_reset_begins_the_names_of_a_seed_again_and_random_ones_anew():
+    for seed, is_same in ((7, True), (None, False)):
+        with Sandbox(seed=seed, now=NOW, frozen=True) as sandbox:
+            client = Client(sandbox)
+            with client.http:
+                names = []
+                for _ in range(2):
+                    names.append(client.booked(selection(*client.search()))["booking_id"])
+                    sandbox.reset()
+        assert (names[0] == names[1]) == is_same
 
 
 def test_a_round_trip_fare_needs_the_same_company_and_no_more(client):

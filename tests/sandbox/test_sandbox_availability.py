@@ -89,15 +89,18 @@ def test_every_field_of_the_interface_is_there(pair, day, language, is_open, ret
         assert record["direction"] in {"Outward", "Return"}
 
 
-@given(st.sampled_from(PAIRS), st.integers(0, 14 * 24 * 60))
-def test_no_tariff_outlives_the_departure(pair, minutes):
+@given(st.sampled_from(PAIRS), st.integers(0, 14 * 24 * 60), st.booleans())
+def test_no_tariff_outlives_the_departure_or_an_open_tickets_year(pair, minutes, is_open):
     operator, journey = pair
     departs = datetime(2026, 7, 14, 21, tzinfo=timezone.utc)
     offers = at(departs - timedelta(minutes=minutes))
     ports = journey.depart.code, journey.arrive.code
-    for offer in offers.search(query(operator.code, *ports, date(2026, 7, 14), is_open=True)):
+    for offer in offers.search(query(operator.code, *ports, date(2026, 7, 14), is_open=is_open)):
+        assert offer.is_open == is_open
         for tariff in offer.tariffs:
-            assert tariff.issued_at < tariff.expires_at <= offer.sailing.depart_at
+            assert tariff.issued_at < tariff.expires_at <= offer.ends_at
+            if not is_open:
+                assert tariff.expires_at <= offer.sailing.depart_at
 
 
 def test_tariffs_hold_for_a_time_of_their_own():

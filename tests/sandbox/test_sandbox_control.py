@@ -202,8 +202,32 @@ def test_counters_are_read_and_reset(sandbox, http):
     assert http.delete("/_sandbox/counters").json() == {
         "requests": {},
         "effects": [],
+        "totals": {},
+        "next": None,
         "connections": 0,
     }
+
+
+def test_many_effects_are_read_page_by_page(sandbox, http):
+    for number in range(2001):
+        sandbox.counters.effect("tickets.cancel" if number % 3 else "bookings.create", str(number))
+    seen, after, sizes = [], 0, []
+    while after is not None:
+        page = http.get("/_sandbox/counters", params={"after": after}).json()
+        assert page["totals"] == {"bookings.create": 667, "tickets.cancel": 1334}
+        sizes.append(len(page["effects"]))
+        seen += [int(effect["subject"]) for effect in page["effects"]]
+        after = page["next"]
+    assert seen == list(range(2001))
+    assert sizes == [1000, 1000, 1]
+    beyond = http.get("/_sandbox/counters?after=9999").json()
+    assert (beyond["effects"], beyond["next"]) == ([], None)
+
+
+@pytest.mark.parametrize("query", ["after=-1", "after=x", "after=1.5", "before=3"])
+def test_a_page_that_cannot_be_is_refused(http, query):
+    refused = http.get(f"/_sandbox/counters?{query}")
+    assert (refused.status_code, refused.json()["field"]) == (422, query.partition("=")[0])
 
 
 def test_options_are_read_changed_and_reset(sandbox, http):
