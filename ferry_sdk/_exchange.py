@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Final
 
 from . import _http
@@ -60,6 +61,10 @@ class Exchange:
     def begins(self, response: HttpHead) -> None:
         """Take what comes before the body."""
         self._head = _http.head_of(response)
+        if self._head.status_code < HTTPStatus.OK:  # no answer to the request, which was sent
+            raise UnexpectedResponseError(
+                f"the reply is no final one (HTTP {self._head.status_code})"
+            )
         stream = response.extensions.get("network_stream")
         if stream is not None:
             self.tracing.uses(stream)
@@ -98,7 +103,9 @@ class Exchange:
     def failure(self, error: Exception) -> FerryError | None:
         """The named failure of what the HTTP library raised; None if it is not its own."""
         named = error if isinstance(error, FerryError) else _http.failure_of(error)
-        if named is None and (self._lines.is_closed or isinstance(error, RuntimeError)):
+        if named is None and (
+            self._lines.is_closed or isinstance(error, RuntimeError | MemoryError)
+        ):
             # A client that is closed under a call raises whatever comes to hand.
             named = ConnectionFailedError(f"{type(error).__name__}: {error}", outcome="unknown")
         if isinstance(named, TransportError) and self._sending.is_followed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, JsonValue, ValidationError
@@ -40,13 +40,20 @@ class Answer(Protocol[T_co]):
 
 
 class One(Generic[ModelT]):
-    """One record."""
+    """One record.
 
-    def __init__(self, model: type[ModelT]) -> None:
+    Args:
+        model: What it is read as.
+        asked: The ids that were asked for, by the members that repeat them.
+    """
+
+    def __init__(self, model: type[ModelT], **asked: str) -> None:
         self.model = model
+        self.asked = asked
 
     def read(self, value: object) -> ModelT:
         """Read the record; what cannot be read is an error that names the field."""
+        _refuse_another(self.asked, value)
         try:
             return self.model.model_validate(value)
         except ValidationError as error:
@@ -138,10 +145,18 @@ class Many(Generic[ModelT]):
 
 
 class Json:
-    """The JSON value as it is."""
+    """The JSON value as it is.
+
+    Args:
+        asked: The ids that were asked for, by the members that repeat them.
+    """
+
+    def __init__(self, **asked: str) -> None:
+        self.asked = asked
 
     def read(self, value: object) -> JsonValue:
         """Give it back."""
+        _refuse_another(self.asked, value)
         return cast("JsonValue", value)
 
     def __repr__(self) -> str:
@@ -161,6 +176,20 @@ class Just(Generic[T]):
 
     def __repr__(self) -> str:
         return f"Just({self.kind.__name__})"
+
+
+def _refuse_another(asked: Mapping[str, str], value: object) -> None:
+    """Refuse an answer that names another id than the one asked for; it may name none.
+
+    The error holds nothing of the answer, which is about somebody else's booking.
+    """
+    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    for name, wanted in asked.items():
+        named = members.get(name)
+        if isinstance(named, str) and named not in {wanted, ""}:
+            raise UnexpectedResponseError(
+                f"the reply names another {name} than the one asked for", field=name
+            )
 
 
 def unreadable(

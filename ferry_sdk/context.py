@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from threading import get_ident
+from typing import TYPE_CHECKING, TypeVar
 
 from ._version import __version__
-from .correlating import next_correlation_id
-from .effects import Listener, Reply, Request, Send, Sending, Steps, Timeout
-from .errors import FerryError, RequestTimeoutError
+from .correlating import next_correlation_id, recent_ids
+from .effects import Consult, Listener, Reply, Request, Send, Sending, Steps, Timeout
+from .errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 from .facts import Attempt
 from .hooks import CallInfo, Hooks
+from .responses import LONG_REPLY, read_aside
 from .session import Session
 from .settings import Settings
 
 if TYPE_CHECKING:
     from .telling import Telling
+
+T = TypeVar("T")
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _LONGEST_RESERVE = 5.0
 """Seconds before a deadline that are kept for reading back, or a quarter of what there is."""
@@ -45,6 +53,7 @@ class Context:
         is_left: Whether nobody waits for the call any more.
         began: When the call began, on the monotonic clock.
         telling: Tells the client's hooks; None where there are none.
+        operation: What is tried: the call itself, or a read that belongs to it.
     """
 
     settings: Settings
@@ -63,6 +72,7 @@ class Context:
     is_left: bool = False
     began: float = 0.0
     telling: Telling | None = None
+    operation: str = ""
 
     @classmethod
     def begun(
@@ -77,6 +87,7 @@ class Context:
     ) -> Context:
         """The context of a call that begins now."""
         named = correlation_id or settings.correlation_id or next_correlation_id()
+        recent_ids.add(named)
         began = clock()
         return cls(
             settings,
@@ -117,6 +128,7 @@ class Context:
 
     def tries(self, operation: str, number: int) -> None:
         """Say what is tried from now on, and for which time."""
+        self.operation = operation
         if self.telling is not None:
             self.telling.operation, self.telling.attempt = operation, number
 
@@ -137,8 +149,50 @@ class Context:
         # In place before the request leaves, so that no interruption finds it missing.
         self.sending = Sending()
         reply = yield from self.told(Send(request, timeout, listener, until, self.sending))
+        self._refuse_another_calls(reply)
         self.session.hear(reply.headers.get("date"), self.now())
         return reply
+
+    def _refuse_another_calls(self, reply: Reply) -> None:
+        """Refuse a reply to another call of this process.
+
+        An id of no call here is logged once: a gateway may put its own in place of the client's.
+        """
+        named = reply.headers.get("x-client-correlation-id") or self.correlation_id
+        if named == self.correlation_id:
+            return
+        if named in recent_ids:
+            raise UnexpectedResponseError(
+                "the reply belongs to another call of this process",
+                status_code=reply.status_code,
+                request_id=reply.request_id,
+            )
+        if not self.session.has_foreign_ids:
+            self.session.has_foreign_ids = True
+            logger.warning(
+                "replies name another correlation id than their requests, such as that of %s",
+                self.correlation_id,
+            )
+
+    def read(self, reply: Reply, work: Callable[[], T]) -> Steps[T]:
+        """Read a reply; a long one aside, so that an event loop goes on, and within the deadline.
+
+        Raises:
+            UnexpectedResponseError: It cannot be read, or not be held.
+            RequestTimeoutError: The deadline has passed; what the reply says is not known.
+        """
+        try:
+            if len(reply.content) < LONG_REPLY:
+                return work()
+            return (yield from Consult(partial(read_aside, work, get_ident()), self._until()))
+        except MemoryError:
+            failure: FerryError = UnexpectedResponseError("the reply does not fit into memory")
+        except (RequestTimeoutError, UnexpectedResponseError) as error:
+            failure = error
+        failure.outcome = "unknown"
+        if isinstance(failure, UnexpectedResponseError):
+            failure.status_code, failure.request_id = reply.status_code, reply.request_id
+        raise failure
 
     def told(self, send: Send) -> Steps[Reply]:
         """Send a request, and tell the hooks of it where there are any."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from contextvars import ContextVar
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from ._forking import in_a_child
@@ -56,3 +56,33 @@ def correlation(correlation_id: str) -> Generator[str]:
 def next_correlation_id() -> str:
     """The id of a call that begins now: the context's, else a new one."""
     return _current.get() or str(UUID(int=_dice.getrandbits(128), version=4))
+
+
+class RecentIds:
+    """The ids of the calls that this process made lately, of a bounded number.
+
+    Two sets take turns, so that nothing has to be locked: where several threads add at the same
+    moment, an id may be forgotten too early, and no more than that.
+
+    Args:
+        most: How many are remembered at the least, once there were so many.
+    """
+
+    def __init__(self, most: int = 4096) -> None:
+        self._most = most
+        self._newer: set[str] = set()
+        self._older: set[str] = set()
+
+    def add(self, correlation_id: str) -> None:
+        """Remember an id."""
+        newer = self._newer
+        newer.add(correlation_id)
+        if len(newer) >= self._most:
+            self._older, self._newer = newer, set()
+
+    def __contains__(self, correlation_id: str) -> bool:
+        return correlation_id in self._newer or correlation_id in self._older
+
+
+recent_ids: Final = RecentIds()
+"""The ids of this process's calls."""

@@ -34,10 +34,10 @@ def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
 def _reading(proof: Proof, identifier: str) -> Operation[Booking] | Operation[Ticket]:
     row = SAFETY[proof.read]
     if proof.read == "bookings.get":
-        return Operation(Rest.get("booking", identifier), One(Booking), row)
+        return Operation(Rest.get("booking", identifier), One(Booking, booking_id=identifier), row)
     if proof.read == "tickets.get":
-        return Operation(Rest.get("ticket", identifier), One(Ticket), row)
-    return Operation(Mcp.tool("view_ticket", {"id": identifier}), One(Ticket), row)
+        return Operation(Rest.get("ticket", identifier), One(Ticket, id=identifier), row)
+    return Operation(Mcp.tool("view_ticket", {"id": identifier}), One(Ticket, id=identifier), row)
 
 
 def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfirmation:

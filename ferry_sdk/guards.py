@@ -21,7 +21,11 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 def total_is(expected: Decimal, booking_id: str) -> Guard[BookingConfirmation]:
     """Let a confirmation leave only if the booking costs what was expected."""
     return Guard(
-        Operation(Rest.get("booking", booking_id), One(Booking), SAFETY["bookings.get"]),
+        Operation(
+            Rest.get("booking", booking_id),
+            One(Booking, booking_id=booking_id),
+            SAFETY["bookings.get"],
+        ),
         partial(_refuse_other_total, expected),
         _as_it_is,
     )

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from threading import get_ident
+from typing import Final, Generic, TypeVar
 
 from .effects import Reply
 from .facts import Attempt
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+LONG_REPLY: Final = 1024 * 1024
+"""Bytes from which on a reply takes so long to read that nobody should wait for it in the loop."""
+
+is_aside: ContextVar[bool] = ContextVar("ferry_sdk_aside", default=False)
+"""Whether a reply is read in a thread of its own, where others should get their turn meanwhile."""
+
+
+def read_aside(work: Callable[[], T], waiting: int) -> T:
+    """Read a reply.
+
+    Args:
+        work: What reads it.
+        waiting: The thread that waits for it, which may be this one.
+    """
+    is_aside.set(get_ident() != waiting)
+    return work()
 
 
 @dataclass(frozen=True, slots=True)

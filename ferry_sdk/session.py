@@ -24,6 +24,7 @@ class Session:
         generation: How many handshakes there were, so that calls that met the same end of a
             session renew it once.
         skew: Seconds that the service's clock is ahead of this machine's, at the least.
+        has_foreign_ids: Whether replies were seen that name the correlation id of no call here.
     """
 
     stage: Stage = "unknown"
@@ -32,6 +33,7 @@ class Session:
     opened_at: float = 0.0
     generation: int = 0
     skew: float = 0.0
+    has_foreign_ids: bool = False
 
     def hear(self, date: str | None, now: float) -> None:
         """Take the time from a reply's Date; one that cannot be read says nothing."""

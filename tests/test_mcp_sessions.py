@@ -14,6 +14,7 @@ from ferry_sdk import (
     BookingCreateError,
     ConnectionFailedError,
     Ferry,
+    FerryError,
     NotFoundError,
     OutcomeUnknownError,
     PermissionDeniedError,
@@ -25,7 +26,7 @@ from ferry_sdk import (
 from ferry_sdk.effects import Headers, Reply
 from ferry_sdk.protocols.handshake import RENEW_AFTER
 from ferry_sdk.resources.mcp import McpGroup
-from tests.support.driven import Driven, in_turn, raising, replied
+from tests.support.driven import SETTINGS, Driven, in_turn, raising, replied
 from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure
 from tests.support.trip import PASSENGERS as TRAVELLERS
 from tests.support.trip import found
@@ -38,6 +39,12 @@ TICKET_SEEN = replied(result={"structuredContent": TICKET})
 BOOKED = replied(result={"structuredContent": BOOKING})
 NOT_FOUND = replied(404, error={"code": -32600, "message": "Session not found"})
 MISSING = replied(400, error={"code": -32600, "message": "Bad Request: Missing session ID"})
+TERMINATED = replied(
+    404, error={"code": -32600, "message": "Not Found: Session has been terminated"}
+)
+UNINITIALISED = replied(
+    400, error={"code": -32000, "message": "Bad Request: Server not initialized"}
+)
 UNKNOWN_METHOD = replied(error={"code": -32601, "message": "Method not found"})
 
 
@@ -171,8 +178,13 @@ def test_a_session_is_renewed_before_its_hour_is_over():
     assert RENEW_AFTER < 60 * 60
 
 
-@pytest.mark.parametrize("gone", [NOT_FOUND, MISSING, plain(404)], ids=["404", "400", "404 text"])
-@pytest.mark.parametrize(("call", "answer"), [(VIEW, TICKET_SEEN), (BOOK, BOOKED)])
+@pytest.mark.parametrize(
+    ("gone", "call", "answer"),
+    [
+        *((gone, VIEW, TICKET_SEEN) for gone in (NOT_FOUND, MISSING, TERMINATED, plain(404))),
+        *((gone, BOOK, BOOKED) for gone in (NOT_FOUND, MISSING, TERMINATED, UNINITIALISED)),
+    ],
+)
 def test_a_session_that_is_gone_is_renewed_and_the_call_made_once_more(gone, call, answer):
     driven = Driven(in_turn(opening("one"), opening("two")), in_turn(gone, answer))
     driven.call(call)
@@ -186,6 +198,37 @@ def test_a_session_that_is_gone_is_renewed_and_the_call_made_once_more(gone, cal
         "two",
     ]
     assert driven.waits == []
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        replied(400, error={"code": -32000, "message": "Carrier session timed out while booking"}),
+        replied(404, error={"code": -32000, "message": "Carrier answered: no such sailing"}),
+        replied(404, error={"code": -32001, "message": "Session not found at the carrier"}),
+        replied(404, error={"code": -32603, "message": "Session not found"}),
+        replied(404, **failure("NO_SUCH_SAILING")),
+        plain(404),
+        plain(404, body=b""),
+    ],
+)
+def test_a_write_is_sent_again_only_where_the_server_refused_it_for_its_session(refused):
+    driven = Driven(in_turn(opening("one"), opening("two")), in_turn(refused, BOOKED))
+    with pytest.raises(FerryError) as caught:
+        driven.call(BOOK)
+    assert driven.methods == [*OPENED, "tools/call"]
+    assert len(caught.value.attempts) == 1
+    assert driven.call(BOOK).booking_id == "b1"  # whose session may well have been gone
+
+
+def test_a_call_that_was_sent_again_in_a_new_session_shows_both_attempts():
+    driven = Driven(in_turn(opening("one"), opening("two")), in_turn(NOT_FOUND, BOOKED))
+    attempts = driven.raw(BOOK, SETTINGS).attempts
+    assert [(one.status_code, one.problem) for one in attempts] == [
+        (404, "NotFoundError"),
+        (200, None),
+    ]
+    assert {one.operation for one in attempts} == {"mcp.create_booking"}
 
 
 def test_a_session_that_is_gone_again_is_not_renewed_for_ever():

@@ -468,7 +468,7 @@ class TestBooking:
         assert booking.total_price == Decimal("148.18")
         assert booking.currency == "EUR"
         assert booking.expire_at == datetime(2026, 5, 1, 13, tzinfo=timezone.utc)
-        assert booking.journey_details == {"outward": {"ticket_id": "ti-1"}}
+        assert booking.journey_details == {"outward": {"ticket_id": "t-1"}}
         assert booking.pricing is not None
         assert booking.pricing.kept is not None
         assert booking.pricing.kept.lines[0].amount == Decimal("7.41")

@@ -9,17 +9,36 @@ from typing import Final, Literal, cast
 
 from ferry_sdk.context import Context
 from ferry_sdk.effects import Steps
-from ferry_sdk.facts import RequestDigest
+from ferry_sdk.facts import Attempt, RequestDigest
 from ferry_sdk.operation import Answered
+from ferry_sdk.safety import of_tool
 from ferry_sdk.settings import Authority
 
 from .bodies import digest, personal
 from .handshake import open_session, renew_session
 from .posting import PATH, Posted, post
+from .refusals import service_error
 from .results import resource_value, tool_value
 
 _UNKNOWN_METHOD: Final = -32601
 _NO_SESSION: Final = (-32600, -32000, -32001)
+_SESSION_WORDS: Final = frozenset(
+    {
+        "invalid session id",
+        "mcp-session-id header is required",
+        "missing mcp-session-id header",
+        "missing session id",
+        "no valid session id provided",
+        "server not initialized",
+        "session expired",
+        "session has been terminated",
+        "session not found",
+        "session required",
+        "session terminated",
+    }
+)
+"""All that a server says which refuses a message for its session alone, before it reads it."""
+_SESSION_CODES: Final = frozenset({"SESSION_EXPIRED", "SESSION_NOT_FOUND", "SESSION_REQUIRED"})
 _MOST_PAGES: Final = 1000
 
 
@@ -62,11 +81,20 @@ class Mcp:
         """Say it once, in a session where the server wants one, and read the reply."""
         yield from open_session(context)
         if self.method == "tools/call":
-            posted = yield from _in_session(context, self.method, self.params)
-            value = tool_value(posted.result(), posted.reply, gives_list=self.gives_list)
+            name = str(self.params.get("name"))
+            posted = yield from _in_session(
+                context, self.method, self.params, is_read=of_tool(name).is_read
+            )
+            value = yield from context.read(
+                posted.reply,
+                lambda: tool_value(posted.result(), posted.reply, gives_list=self.gives_list),
+            )
         elif self.method == "resources/read":
             posted = yield from _in_session(context, self.method, self.params)
-            value = resource_value(posted.result(of_resource=True), posted.reply)
+            value = yield from context.read(
+                posted.reply,
+                lambda: resource_value(posted.result(of_resource=True), posted.reply),
+            )
         else:
             posted, value = yield from _pages(context, self.method)
         return Answered(value, posted.reply)
@@ -82,21 +110,50 @@ class Mcp:
         return frozenset(personal(self.params.get("arguments")))
 
 
-def _in_session(context: Context, method: str, params: Mapping[str, object]) -> Steps[Posted]:
+def _in_session(
+    context: Context, method: str, params: Mapping[str, object], *, is_read: bool = True
+) -> Steps[Posted]:
     """Post a request; where its session is gone or missing, renew it and post once more.
 
-    A server refuses such a request before it looks at the tool, so that a write is safe too.
+    A write is posted again only where the server says that it refused the message for its session,
+    so that it has not looked at the tool. Where it may mean something else by the same status, the
+    refusal stands, and the next call makes a new handshake.
     """
-    generation = context.session.generation
+    session = context.session
+    generation = session.generation
     posted = yield from post(context, method, params)
-    if _wants_session(posted):
-        context.sending = None  # the server did not look at it
-        yield from renew_session(context, generation)
-        posted = yield from post(context, method, params)
-    return posted
+    if not _may_want_session(posted):
+        return posted
+    if not is_read and not _names_session(posted):
+        if session.generation == generation and posted.session_id is not None:
+            session.stage = "unknown"
+        return posted
+    refused = Attempt(
+        sent=True,
+        status_code=posted.reply.status_code,
+        request_id=posted.reply.request_id,
+        problem=type(posted.refused()).__name__,
+        operation=context.operation,
+    )
+    context.sending = None  # the server did not look at it
+    context.attempts.append(refused)
+    yield from context.waits(0.0)
+    yield from renew_session(context, generation)
+    return (yield from post(context, method, params))
 
 
-def _wants_session(posted: Posted) -> bool:
+def _names_session(posted: Posted) -> bool:
+    """Whether the server refused the message for its session, and for nothing else."""
+    known = service_error(posted.message)
+    if known is not None:
+        return known[0] in _SESSION_CODES
+    words = posted.rpc_message.lower().strip(" .!")
+    for said_before in ("bad request: ", "not found: ", "error: "):
+        words = words.removeprefix(said_before)
+    return posted.rpc_code in _NO_SESSION and words in _SESSION_WORDS
+
+
+def _may_want_session(posted: Posted) -> bool:
     status, code = posted.reply.status_code, posted.rpc_code
     if posted.is_tools_answer:
         return False

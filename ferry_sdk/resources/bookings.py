@@ -145,7 +145,7 @@ class BookingsGroup(Resource[TransportT_co]):
             guard = total_is(arguments.money(expect_total, "expect_total"), booking_id)
         return Operation(
             Rest.post("booking", "confirm", body={"id": booking_id}),
-            One(BookingConfirmation),
+            One(BookingConfirmation, booking_id=booking_id),
             row,
             Write(subject, subject, read_back(row, subject), guard),
         )
@@ -162,7 +162,7 @@ class BookingsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("booking", identifier(booking_id, "booking_id")),
-            One(Booking),
+            One(Booking, booking_id=booking_id),
             SAFETY["bookings.get"],
         )
 
@@ -197,7 +197,7 @@ class BookingsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("booking", identifier(booking_id, "booking_id")),
-            One(Booking),
+            One(Booking, booking_id=booking_id),
             SAFETY["bookings.wait"],
             wait=booking_until(until, seconds(deadline, "deadline"), on_progress),
         )
@@ -241,7 +241,7 @@ class BookingsGroup(Resource[TransportT_co]):
             guard = penalty_within(arguments.money(max_penalty, "max_penalty"), booking_id)
         return Operation(
             Rest.post("booking", "cancel", body=body),
-            One(BookingCancellation),
+            One(BookingCancellation, booking_id=booking_id),
             row,
             Write(subject, subject, read_back(row, subject), guard),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -38,6 +39,13 @@ from ferry_sdk.protocols.bodies import plain
 from ferry_sdk.protocols.mcp import Mcp
 from ferry_sdk.protocols.paths import identifier
 from ferry_sdk.safety import SAFETY, of_tool
+
+_IDS: Final[Mapping[str, tuple[str, str]]] = {
+    "confirm_booking": ("id", "booking_id"),
+    "view_ticket": ("id", "id"),
+    "cancel_ticket": ("ticket_id", "ticket_id"),
+}
+"""Which argument of a tool is an id, and which member of its answer repeats it."""
 
 
 class McpGroup(Resource[TransportT_co]):
@@ -160,7 +168,7 @@ class McpGroup(Resource[TransportT_co]):
         row = SAFETY["mcp.confirm_booking"]
         return Operation(
             Mcp.tool("confirm_booking", {"id": booking_id}),
-            One(BookingConfirmation),
+            One(BookingConfirmation, booking_id=booking_id),
             row,
             Write(subject, subject, read_back(row, subject)),
         )
@@ -177,7 +185,7 @@ class McpGroup(Resource[TransportT_co]):
         """
         return Operation(
             Mcp.tool("view_ticket", {"id": identifier(ticket_id, "ticket_id")}),
-            One(Ticket),
+            One(Ticket, id=ticket_id),
             SAFETY["mcp.view_ticket"],
         )
 
@@ -205,7 +213,7 @@ class McpGroup(Resource[TransportT_co]):
         row = SAFETY["mcp.cancel_ticket"]
         return Operation(
             Mcp.tool("cancel_ticket", body),
-            One(TicketCancellation),
+            One(TicketCancellation, ticket_id=ticket_id),
             row,
             Write(subject, subject, read_back(row, subject)),
         )
@@ -268,7 +276,10 @@ class McpGroup(Resource[TransportT_co]):
         called = {"name": identifier(name, "name"), "arguments": plain(arguments)}
         row = of_tool(name)
         return Operation(
-            Mcp("tools/call", called), Json(), row, None if row.is_read else Write(called)
+            Mcp("tools/call", called),
+            Json(**_asked(name, arguments)),
+            row,
+            None if row.is_read else Write(called),
         )
 
     @method
@@ -318,3 +329,10 @@ class McpGroup(Resource[TransportT_co]):
             Many(McpResource, member="resources"),
             SAFETY["mcp.list_resources"],
         )
+
+
+def _asked(tool: str, arguments: Mapping[str, object]) -> dict[str, str]:
+    """The id that a tool is asked about, by the member of its answer that repeats it."""
+    argument, member = _IDS.get(tool, ("", ""))
+    asked = arguments.get(argument)
+    return {member: asked} if isinstance(asked, str) else {}

@@ -44,7 +44,7 @@ class TicketsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id")),
-            One(Ticket),
+            One(Ticket, id=ticket_id),
             SAFETY["tickets.get"],
         )
 
@@ -87,7 +87,7 @@ class TicketsGroup(Resource[TransportT_co]):
             guard = penalty_within(arguments.money(max_penalty, "max_penalty"), ticket_id)
         return Operation(
             Rest.post("ticket", "cancel", body=body),
-            One(TicketCancellation),
+            One(TicketCancellation, ticket_id=ticket_id),
             row,
             Write(subject, subject, read_back(row, subject), guard),
         )
@@ -130,7 +130,7 @@ class TicketsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
-            One(Voucher),
+            One(Voucher, ticket_id=ticket_id),
             SAFETY["tickets.pdf"],
         )
 
@@ -162,7 +162,7 @@ class TicketsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
-            One(Voucher),
+            One(Voucher, ticket_id=ticket_id),
             SAFETY["tickets.wait_pdf"],
             wait=voucher_there(seconds(deadline, "deadline"), on_progress),
         )
@@ -236,7 +236,7 @@ class TicketsGroup(Resource[TransportT_co]):
         )
         return Operation(
             Rest.post("ticket", ticket_id, "mark-paid", body=body, authority="organisation_token"),
-            One(PaymentRecorded),
+            One(PaymentRecorded, ticket_id=ticket_id),
             row,
             Write({**body, "ticket_id": ticket_id}, subject, read_back(row, subject)),
         )

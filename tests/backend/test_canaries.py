@@ -78,7 +78,7 @@ def record_of(request: httpx.Request) -> httpx.Response:
     match request.method, request.url.path.rpartition("/")[2]:
         case "GET", "pdf":
             return httpx.Response(200, json={"url": None, "echo": ECHO})
-        case "GET", "ti-1":
+        case "GET", "t-1":
             return httpx.Response(200, json={**known[0], "status": "Blocked"})
         case "GET", _:
             blocked = [{**known[0], "status": "Blocked"}]
@@ -91,27 +91,27 @@ def record_of(request: httpx.Request) -> httpx.Response:
 
 
 ERRORS: dict[str, tuple[type[FerryError], Callable[[Ferry], object]]] = {
-    "confirm": (OutcomeUnknownError, lambda ferry: ferry.bookings.confirm("bo-1")),
-    "cancel": (OutcomeUnknownError, lambda ferry: ferry.bookings.cancel("bo-1")),
-    "cancel ticket": (OutcomeUnknownError, lambda ferry: ferry.tickets.cancel("ti-1")),
+    "confirm": (OutcomeUnknownError, lambda ferry: ferry.bookings.confirm("b-1")),
+    "cancel": (OutcomeUnknownError, lambda ferry: ferry.bookings.cancel("b-1")),
+    "cancel ticket": (OutcomeUnknownError, lambda ferry: ferry.tickets.cancel("t-1")),
     "mark paid": (
         OutcomeUnknownError,
-        lambda ferry: ferry.tickets.mark_paid("ti-1", external_payment_ref=PAYMENT),
+        lambda ferry: ferry.tickets.mark_paid("t-1", external_payment_ref=PAYMENT),
     ),
     "create": (OutcomeUnknownError, lambda ferry: ferry.bookings.create(**BOOKING)),
-    "price": (PriceChangedError, lambda ferry: ferry.bookings.confirm("bo-1", expect_total=1)),
-    "penalty": (PenaltyExceededError, lambda ferry: ferry.bookings.cancel("bo-1", max_penalty=1)),
+    "price": (PriceChangedError, lambda ferry: ferry.bookings.confirm("b-1", expect_total=1)),
+    "penalty": (PenaltyExceededError, lambda ferry: ferry.bookings.cancel("b-1", max_penalty=1)),
     "ticket's penalty": (
         PenaltyExceededError,
-        lambda ferry: ferry.tickets.cancel("ti-1", max_penalty=1),
+        lambda ferry: ferry.tickets.cancel("t-1", max_penalty=1),
     ),
     "wait": (
         RequestTimeoutError,
-        lambda ferry: ferry.bookings.wait("bo-1", until="voided", deadline=0.1),
+        lambda ferry: ferry.bookings.wait("b-1", until="voided", deadline=0.1),
     ),
     "wait for a voucher": (
         RequestTimeoutError,
-        lambda ferry: ferry.tickets.wait_pdf("ti-1", deadline=0.1),
+        lambda ferry: ferry.tickets.wait_pdf("t-1", deadline=0.1),
     ),
 }
 every_error = pytest.mark.parametrize(("kind", "call"), ERRORS.values(), ids=ERRORS)
@@ -137,7 +137,7 @@ def test_no_error_shows_what_was_read_on_the_way_to_it(
 
 def test_what_was_seen_last_stays_in_memory_alone(clients: Clients) -> None:
     ferry = client_of(clients, record_of, TOKEN)
-    error = caught(OutcomeUnknownError, ferry.bookings.confirm, "bo-1")
+    error = caught(OutcomeUnknownError, ferry.bookings.confirm, "b-1")
     seen: Any = error.last_seen
     assert seen.tickets[0].passengers[0].last_name == PASSENGER["last_name"]
     assert pickle.loads(pickle.dumps(error)).last_seen is None

@@ -52,7 +52,7 @@ def create(ferry: Ferry) -> object:
 
 
 def confirm(ferry: Ferry) -> object:
-    return ferry.bookings.confirm("bo-1")
+    return ferry.bookings.confirm("b-1")
 
 
 def read(ferry: Ferry) -> object:
@@ -254,7 +254,7 @@ def test_a_write_under_way_is_told_apart_from_one_that_was_not_sent(
 ) -> None:
     with Service(serve) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0)
-        assert ferry.bookings.confirm("bo-1").booking_id == "bo-1"
+        assert ferry.bookings.confirm("b-1").booking_id == "b-1"
         ferry.close()
         with pytest.raises(ConfigurationError) as raised:
             create(ferry)

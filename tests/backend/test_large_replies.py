@@ -123,8 +123,8 @@ def test_a_write_with_such_a_reply_is_unknown(
 def test_a_write_with_such_a_reply_is_read_back(any_clients: Clients) -> None:
     with Service(replied(BOMB, PACKED), serve) as service:
         ferry = client_of(any_clients, service)
-        assert ferry.bookings.confirm("bo-1").read_back
-        assert service.asked == ["POST /api/booking/confirm", "GET /api/booking/bo-1"]
+        assert ferry.bookings.confirm("b-1").read_back
+        assert service.asked == ["POST /api/booking/confirm", "GET /api/booking/b-1"]
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def creation(**passenger: Any) -> Call:
 CREATE = creation()
 CONFIRM = Call(
     "POST /api/booking/confirm",
-    lambda ferry: ferry.with_raw_response.bookings.confirm("bo-1"),
+    lambda ferry: ferry.with_raw_response.bookings.confirm("b-1"),
     is_write=True,
     is_read_back=True,
 )
@@ -173,7 +173,7 @@ def is_sent_once(
     elif call.is_read_back:
         raw = call.make(ferry)
         assert raw.parse().read_back
-        assert service.asked == [call.line] * seen + ["GET /api/booking/bo-1"]
+        assert service.asked == [call.line] * seen + ["GET /api/booking/b-1"]
         assert sent(raw.attempts) == [True, True]
         assert caller.tries == 2
     else:

@@ -26,7 +26,7 @@ _ANSWERS: dict[str, Any] = {
     "GET /api/port": {"ports": []},
     "POST /api/booking": samples.BOOKING_CREATED,
     "POST /api/booking/confirm": samples.BOOKING_CONFIRMATION,
-    "GET /api/booking/bo-1": {**samples.BOOKING, "stage": "ticketed"},
+    "GET /api/booking/b-1": {**samples.BOOKING, "stage": "ticketed"},
 }
 
 

@@ -202,7 +202,7 @@ def test_a_look_that_is_cut_by_the_deadline_ends_the_call(name: str) -> None:
 def test_turns_questions_and_company_end_at_the_deadline() -> None:
     driver = Driven(
         replied(result={"protocolVersion": "2025-11-25"}),
-        replied(result={"structuredContent": MCP_TICKET}),
+        replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}}),
     )
     driver.raw(described("mcp.view_ticket"), SETTINGS, token=Secret(lambda: "t"), deadline=9.0)
     confirming = heard(reply(404))

@@ -106,7 +106,7 @@ def test_other_changes_are_others() -> None:
         ("mcp.call_tool", {}),
     ]
     for name, given in changes:
-        driver = heard(good(ANSWERS[name]))
+        driver = heard(good(ANSWERS[name] | given))
         driver.raw(described(name, **given), SETTINGS, journal=notes)
     known = {(intent.effect, intent.identity) for intent in notes.intents.values()}
     assert len(known) == len(changes)

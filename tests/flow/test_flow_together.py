@@ -69,7 +69,7 @@ def test_one_request_confirms_for_all(seed: int, callers: int, over_mcp: bool) -
     driver = heard(good(CONFIRMED))
     settings = replace(SETTINGS, journal=notes)
     outcomes = at_once(driver, settings, seed, *(described(name) for name in names))
-    assert [raw.parse().ticket_id for raw in outcomes] == ["ti-1"] * callers
+    assert [raw.parse().ticket_id for raw in outcomes] == ["t-1"] * callers
     assert len(driver.requests) == 1
     assert notes.states == {"entry-1": "done"}
 

@@ -160,7 +160,7 @@ def test_a_token_refused_by_a_guards_read_is_renewed() -> None:
 def test_a_token_refused_at_the_handshake_is_renewed() -> None:
     driver = Driven(
         in_turn(replied(401), replied(session="s-1", result={"protocolVersion": "2025-11-25"})),
-        in_turn(replied(401), replied(result={"structuredContent": MCP_TICKET})),
+        in_turn(replied(401), replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}})),
     )
     tokens = Tokens()
     with pytest.raises(AuthenticationError):
@@ -168,7 +168,7 @@ def test_a_token_refused_at_the_handshake_is_renewed() -> None:
     assert driver.methods[0] == "initialize"
     assert tokens.asked == 2
     raw = driver.raw(described("mcp.view_ticket"), SETTINGS, token=Secret(tokens))
-    assert raw.parse().id == "t1"
+    assert raw.parse().id == "t-1"
 
 
 @pytest.mark.parametrize("given", ["", " ", "a\r\nb: c", "té", 7, None, b"token"])

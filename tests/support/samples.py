@@ -87,7 +87,7 @@ TICKET_PASSENGER: Wire = {
     "doc_expiration": "2031-12-31",
 }
 TICKET: Wire = {
-    "id": "ti-1",
+    "id": "t-1",
     "status": "Issued",
     "ticket_number": "CTN-0001",
     "pdf_url": "https://service.example/voucher/ti-1.pdf",
@@ -128,7 +128,7 @@ PRICING: Wire = {
     "balance": {"mutated": True, "before": 148.18, "after": 0},
 }
 BOOKING_CREATED: Wire = {
-    "booking_id": "bo-1",
+    "booking_id": "b-1",
     "booking_reference": "Q25XLLFM",
     "stage": "payment_due",
     "possible_actions": {"Pay": POSSIBLE_ACTION},
@@ -144,16 +144,16 @@ BOOKING: Wire = {
     "expire_at": "2026-05-01T13:00:00Z",
     "pricing": PRICING,
     "tickets": [TICKET],
-    "journey_details": {"outward": {"ticket_id": "ti-1"}},
+    "journey_details": {"outward": {"ticket_id": "t-1"}},
 }
 BOOKING_CONFIRMATION: Wire = {
-    "booking_id": "bo-1",
+    "booking_id": "b-1",
     "status": "confirmed",
-    "ticket_id": "ti-1",
+    "ticket_id": "t-1",
     "ticket_number": "CTN-0001",
 }
 BOOKING_CANCELLATION: Wire = {
-    "booking_id": "bo-1",
+    "booking_id": "b-1",
     "status": "cancelled",
     "refund_amount": 100.05,
 }
@@ -163,9 +163,9 @@ CANCELLATION_FEE: Wire = {
     "currency": "EUR",
     "ticket_status": "Issued",
 }
-TICKET_CANCELLATION: Wire = {"ticket_id": "ti-1", "status": "cancelled"}
+TICKET_CANCELLATION: Wire = {"ticket_id": "t-1", "status": "cancelled"}
 VOUCHER: Wire = {"url": "https://service.example/voucher/ti-1.pdf"}
-PAYMENT_RECORDED: Wire = {"ticket_id": "ti-1", "payment_status": "paid"}
+PAYMENT_RECORDED: Wire = {"ticket_id": "t-1", "payment_status": "paid"}
 JOURNEY: Wire = {"journey_id": "jo-1", "route": "Marseille → Tunis", "duration_minutes": 1260}
 DEPARTURE: Wire = {"journey_id": "jo-1", "departure_times": ["08:30", "20:20"]}
 PORT: Wire = {"code": "FRMRS", "name": "Marseille", "country": "France"}
