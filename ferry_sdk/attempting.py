@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from .context import Context
@@ -101,11 +102,7 @@ def _repeating(operation: Operation[T], context: Context) -> Repeating:
 def _attempt(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
     answered = yield from operation.call.exchange(context)
     reply = answered.reply
-    try:
-        value = operation.answer.read(answered.value)
-    except UnexpectedResponseError as error:
-        error.status_code, error.request_id = reply.status_code, reply.request_id
-        raise
+    value = yield from context.read(reply, partial(operation.answer.read, answered.value))
     context.attempts.append(
         Attempt(
             sent=True,

@@ -88,10 +88,33 @@ class OpenEnum(str, Enum):
         return type(self), (str(self),)
 
 
+class LongNumber(float):
+    """A number of JSON with more digits than a float keeps; its repr has all of them.
+
+    Args:
+        text: The number as it is on the wire.
+    """
+
+    __slots__ = ("_text",)
+    _text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Make it of the text; as a float it is the nearest one."""
+        number = super().__new__(cls, text)
+        number._text = text
+        return number
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def __getnewargs__(self) -> tuple[str]:  # type: ignore[override]
+        return (self._text,)
+
+
 def _amount(value: object) -> object:
     if isinstance(value, bool):
         raise ValueError("a number is expected, not a boolean")
-    return value
+    return Decimal(repr(value)) if isinstance(value, LongNumber) else value
 
 
 def _spent_or_said(value: object) -> object:

@@ -12,11 +12,13 @@ from typing import Any, Final, TypeVar, get_args, get_origin
 from pydantic import BaseModel, JsonValue, TypeAdapter
 from pydantic.fields import FieldInfo
 
-from .base import Amount, Currency, Identifier, Moment, OpenEnum
+from .base import Amount, Currency, Identifier, LongNumber, Moment, OpenEnum
 from .base import Values as JsonValues
 from .columns import Column, Columns, Converted, Members, NotPlainError, Rule
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_NUMBERS: Final = frozenset[type]({int, float, LongNumber})
 
 
 @cache
@@ -118,11 +120,13 @@ def _each_once(
 
 def _amounts(column: Column) -> Converted:
     """Numbers to the digits that they have in JSON, where 25 and 25.0 are two, as 0.0 and -0.0."""
-    _only(column, int, float)
+    kinds = {*map(type, column)}
+    if not kinds <= _NUMBERS:
+        raise NotPlainError
     different = {*column}
     if not different.isdisjoint((inf, -inf)):
         raise NotPlainError
-    if 0 in different or len({*map(type, column)}) > 1:
+    if 0 in different or len(kinds) > 1 or LongNumber in kinds:
         column = [*map(repr, column)]
         different = {*column}
 

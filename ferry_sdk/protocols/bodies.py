@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Final, cast
+from typing import Final, NoReturn, cast
 
 from pydantic_core import from_json
 
-from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.errors import InvalidInputError, UnexpectedResponseError
 from ferry_sdk.facts import RequestDigest
+from ferry_sdk.models.base import LongNumber
 from ferry_sdk.models.collecting import held_back
+from ferry_sdk.responses import is_aside
 
 _PERSONAL: Final = frozenset(
     {
@@ -29,6 +33,18 @@ _PERSONAL: Final = frozenset(
 )
 _SHORTEST_SECRET = 3
 _LARGE = 64 * 1024
+MOST_VALUES: Final = 4_000_000
+"""Values of JSON in one reply: beyond them it is not decoded."""
+_STRETCH: Final = 1024 * 1024
+_DEEPEST: Final = 200
+_DIGITS: Final = 16
+_NUMBERS: Final = bytes(
+    ord("0") if chr(byte) in ".0123456789" else ord(" ") if chr(byte) in ":,[-\t\r\n " else ord("x")
+    for byte in range(256)
+)
+_LONG_NUMBER: Final = b" " + b"0" * _DIGITS
+"""How a number that a float may not keep begins, in the letters of `_NUMBERS`."""
+_SURROGATE: Final = re.compile(rb"\\u[dD]")
 _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _DIGEST_KEY = os.urandom(16)
 
@@ -57,14 +73,85 @@ def plain(body: Mapping[str, object]) -> dict[str, object]:
 
 
 def decoded(content: bytes) -> object:
-    """The JSON value of a body.
+    """The JSON value of a body; a number of more digits than a float keeps is a `LongNumber`.
 
     Raises:
         ValueError: It is not JSON, or not UTF-8.
+        UnexpectedResponseError: It holds more values than are read.
     """
-    decode = partial(from_json, content, allow_inf_nan=False)
-    value: object = decode() if len(content) < _LARGE else held_back(decode)
+    _refuse_many(content)
+    decode: Callable[[], object] = partial(from_json, content, allow_inf_nan=False)
+    if is_aside.get() or _LONG_NUMBER in content.translate(_NUMBERS):
+        decode = partial(_patiently, content)
+    return decode() if len(content) < _LARGE else held_back(decode)
+
+
+def _refuse_many(content: bytes) -> None:
+    """Refuse JSON of too many values, before any of them becomes an object.
+
+    What opens and parts them is counted, in texts as well; a shorter body cannot have too many.
+    """
+    if len(content) <= MOST_VALUES:
+        return
+    values = 0
+    for start in range(0, len(content), _STRETCH):
+        end = start + _STRETCH
+        values += sum(content.count(sign, start, end) for sign in (b",", b"[", b"{"))
+        if values > MOST_VALUES:
+            raise UnexpectedResponseError(
+                f"a reply of more than {MOST_VALUES} JSON values is not read"
+            )
+
+
+def _patiently(content: bytes) -> object:
+    """Decode with every digit of every number, and let other threads in at every object.
+
+    The other decoder knows neither, but it decides what is JSON: as deep, and of the same texts.
+    """
+    if _SURROGATE.search(content):
+        from_json(content, allow_inf_nan=False)
+    try:
+        value: object = json.loads(
+            content.decode(),
+            object_hook=_same,
+            parse_float=_number,
+            parse_constant=_refuse_constant,
+        )
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    _refuse_deep(value)
     return value
+
+
+def _same(members: dict[str, object]) -> dict[str, object]:
+    return members
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return number if len(text) < _DIGITS or math.isinf(number) else LongNumber(text)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refuse_deep(value: object) -> None:
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in _inside(cast("dict[str, object] | list[object]", outer))
+        ]
+        if not level:
+            return
+    raise ValueError("nested too deeply")
+
+
+def _inside(outer: dict[str, object] | list[object]) -> Iterable[object]:
+    return outer.values() if isinstance(outer, dict) else outer
 
 
 def digest(method: str, path: str, body: object) -> RequestDigest:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ferry_sdk.effects import Head
+from ferry_sdk.responses import LONG_REPLY
 
 from .bodies import decoded
 from .messages import reply_among
@@ -66,6 +67,7 @@ class ReplyListener:
     def __init__(self, request_id: str) -> None:
         self._request_id = request_id
         self._stream = EventStream()
+        self._long: list[bytes] = []
         self.reply: object = None
 
     def feed(self, head: Head, chunk: bytes) -> bool:
@@ -75,11 +77,20 @@ class ReplyListener:
     def finish(self) -> object:
         """The reply, from what the stream ended with if not from before."""
         if self.reply is None:
-            self._found(self._stream.finish())
+            long, self._long = self._long, []
+            self._found(iter(long), is_whole=True)
+        if self.reply is None:
+            self._found(self._stream.finish(), is_whole=True)
         return self.reply
 
-    def _found(self, events: Iterator[bytes]) -> bool:
+    def _found(self, events: Iterator[bytes], *, is_whole: bool = False) -> bool:
         for data in events:
+            if len(data) >= LONG_REPLY and not is_whole:
+                # It takes too long to read between two pieces of the stream.
+                self._long.append(data)
+                if self._request_id.encode() in data:
+                    return True
+                continue
             try:
                 message = decoded(data)
             except ValueError:

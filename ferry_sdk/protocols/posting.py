@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Final, cast
 
@@ -105,9 +106,9 @@ def post(
         context, request(method, params, request_id), in_session=in_session, listener=listener
     )
     if reply.media_type == EVENT_STREAM:
-        body = message = listener.finish()
+        body = message = yield from context.read(reply, listener.finish)
     else:
-        body = _body(reply)
+        body = yield from context.read(reply, partial(_body, reply))
         message = reply_among(body, request_id, is_stream=False)
     return Posted(
         reply=reply,

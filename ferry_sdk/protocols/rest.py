@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from ferry_sdk.context import Context
@@ -77,7 +78,7 @@ class Rest:
             route=self.route,
         )
         reply = yield from context.send(request)
-        return Answered(value_of(reply), reply)
+        return Answered((yield from context.read(reply, partial(value_of, reply))), reply)
 
     def digest(self) -> RequestDigest:
         """Which request it is, without its content."""

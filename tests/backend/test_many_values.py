@@ -1,0 +1,184 @@
+"""A reply's JSON is bounded before it becomes objects, and long reading stops nobody else."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import time
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk.effects import Consult
+from ferry_sdk.protocols.bodies import decoded
+from ferry_sdk.responses import LONG_REPLY, is_aside
+from tests.boundary.scripted import Connection, Service, serve
+from tests.flow.replies import good, heard
+from tests.support.driven import SETTINGS
+from tests.support.operations import described
+from tests.support.samples import BOOKING
+
+if TYPE_CHECKING:
+    from tests.boundary.scripted import Script
+    from tests.support.both import Clients
+
+LISTS = b"[" + b"[]," * 5_000_000 + b"[]]"
+OBJECTS = b"[" + b'{"a":0},' * 2_100_000 + b"{}]"
+MANY = {"lists": LISTS, "objects": OBJECTS, "numbers": b"[" + b"0," * 4_100_000 + b"0]"}
+
+
+def packed(content: bytes, status: str = "200 OK") -> Script:
+    body = gzip.compress(content, 1)
+
+    def reply(connection: Connection) -> None:
+        connection.request()
+        head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n"
+        head += f"content-encoding: gzip\r\ncontent-length: {len(body)}\r\n\r\n"
+        connection.socket.sendall(head.encode() + body)
+
+    return reply
+
+
+@pytest.mark.parametrize("content", MANY.values(), ids=MANY)
+def test_more_values_than_are_read_never_become_objects(content: bytes) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(UnexpectedResponseError, match="JSON values"):
+            decoded(content)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_text_of_mcp_is_bounded_as_well() -> None:
+    text = {"content": [{"type": "text", "text": LISTS.decode()}]}
+    with pytest.raises(UnexpectedResponseError, match="JSON values"):
+        decoded(json.dumps(text).encode())
+
+
+def test_a_write_with_such_a_reply_is_read_back(clients: Clients) -> None:
+    with Service(packed(LISTS, "201 Created"), serve) as service:
+        ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
+        assert ferry.bookings.confirm("b-1").read_back
+        assert len(service.asked) == 2
+
+
+def test_a_reading_of_such_a_reply_says_what_it_was(clients: Clients) -> None:
+    with Service(packed(LISTS)) as service:
+        ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
+        with pytest.raises(UnexpectedResponseError, match="JSON values") as info:
+            ferry.bookings.get("b-1")
+        assert info.value.status_code == 200
+
+
+@pytest.mark.parametrize("name", ["bookings.create", "bookings.get", "mcp.create_booking"])
+def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def full(*_: object, **__: object) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr("ferry_sdk.protocols.bodies.from_json", full)
+    driver = heard(then=good(BOOKING))
+    kind = OutcomeUnknownError if "create" in name else UnexpectedResponseError
+    with pytest.raises(kind, match="memory") as info:
+        driver.raw(described(name), SETTINGS, max_retries=0)
+    assert info.value.outcome == "unknown"
+
+
+def long_list(number: int = 60_000) -> bytes:
+    ports = [{"code": f"P{each:05}", "name": "Port", "country": "IT"} for each in range(number)]
+    return json.dumps(ports).encode()
+
+
+def test_a_long_reply_is_read_aside_and_a_short_one_is_not() -> None:
+    for content, effects in ((long_list(), 2), (long_list(10), 0)):
+        driver = heard(good(json.loads(content)))
+        found = driver.raw(described("catalogue.ports"), SETTINGS, deadline=9.0).parse()
+        asides = [one for one in driver.effects if isinstance(one, Consult)]
+        assert len(asides) == effects
+        assert {one.until for one in asides} <= {1009.0}
+        assert len(found) > 9
+
+
+def test_a_long_reply_leaves_the_event_loop_to_others() -> None:
+    """What reads it lets others in, at every record: they do not wait for all of it."""
+    content = long_list()
+    assert len(content) > LONG_REPLY
+    threads: list[bool] = []
+
+    def note(text: str) -> float:
+        threads.append(is_aside.get())
+        return float(text)
+
+    with pytest.MonkeyPatch.context() as patch, Service(packed(content)) as service:
+        patch.setattr("ferry_sdk.protocols.bodies._number", note)
+        patch.setattr("ferry_sdk.protocols.bodies._same", _slow_at_the_first(threads))
+
+        async def main() -> int:
+            async with AsyncFerry("t", base_url=service.url) as ferry:
+                turns = 0
+                async with anyio.create_task_group() as group:
+
+                    async def tick() -> None:
+                        nonlocal turns
+                        while True:
+                            await anyio.sleep(0.001)
+                            turns += bool(threads)
+
+                    group.start_soon(tick)
+                    await ferry.catalogue.ports()
+                    group.cancel_scope.cancel()
+                return turns
+
+        assert anyio.run(main) > 5
+    assert threads
+    assert all(threads)
+
+
+def _slow_at_the_first(threads: list[bool]) -> Any:
+    """Gives an object as it is; at the first of all it takes its time, as many would."""
+
+    def same(members: object) -> object:
+        if not threads:
+            threads.append(is_aside.get())
+            time.sleep(0.3)
+        return members
+
+    return same
+
+
+@pytest.mark.parametrize("name", ["bookings.create", "catalogue.ports"])
+def test_the_deadline_holds_while_a_reply_is_read(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    go_on = threading.Event()
+
+    def slow(members: object) -> object:
+        go_on.wait(20)
+        return members
+
+    monkeypatch.setattr("ferry_sdk.protocols.bodies._same", slow)
+    with Service(packed(long_list())) as service:
+        ferry: Ferry = clients("t", base_url=service.url, max_retries=0, deadline=1.0)
+        try:
+            with pytest.raises((OutcomeUnknownError, TimeoutError)) as info:
+                getattr(getattr(ferry, name.partition(".")[0]), name.partition(".")[2])(
+                    **_arguments(name)
+                )
+            assert not go_on.is_set()
+            assert getattr(info.value, "outcome", None) == "unknown"
+        finally:
+            go_on.set()
+
+
+def _arguments(name: str) -> dict[str, Any]:
+    if name == "catalogue.ports":
+        return {}
+    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+    passenger = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}
+    return {"availabilities": [selection], "passengers": [passenger]}

@@ -1,0 +1,151 @@
+"""Money is exact to the digits on the wire, however many there are, in either protocol."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from contextvars import copy_context
+from copy import deepcopy
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue, TypeAdapter
+
+from ferry_sdk.answers import Many, One
+from ferry_sdk.models import Availability, BookingCancellation
+from ferry_sdk.models.base import LongNumber
+from ferry_sdk.protocols.bodies import decoded
+from ferry_sdk.responses import read_aside
+from tests.support.exchanges import client_of
+from tests.support.samples import AVAILABILITY, BOOKING_CANCELLATION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.both import Clients
+
+LONG = "1234567890123456.789012345"
+FACE = "987654321"
+amounts = st.decimals(allow_nan=False, allow_infinity=False, places=20) | st.from_regex(
+    r"-?(0|[1-9][0-9]{0,24})\.[0-9]{1,30}([eE][-+]?[0-9]{1,2})?", fullmatch=True
+).map(Decimal)
+
+
+def wire(value: object, amount: str) -> bytes:
+    """JSON in which one number has exactly these digits."""
+    return json.dumps(value).replace(FACE, amount).encode()
+
+
+def tariffs(amount: str, number: int = 1) -> bytes:
+    tariff = AVAILABILITY["tariffs"][0] | {"amount": int(FACE)}
+    return wire([AVAILABILITY | {"tariffs": [tariff]}] * number, amount)
+
+
+@given(amounts)
+def test_a_record_has_every_digit(amount: Decimal) -> None:
+    value = decoded(wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, f"{amount:f}"))
+    assert One(BookingCancellation).read(value).refund_amount == amount
+
+
+@given(amounts, st.sampled_from([1, 3]))
+def test_a_list_has_every_digit(amount: Decimal, number: int) -> None:
+    records = Many(Availability).read(decoded(tariffs(f"{amount:f}", number)))
+    assert {record.tariffs[0].amount for record in records} == {amount}
+
+
+def test_amounts_that_are_one_float_stay_apart() -> None:
+    texts = ["0.12345678901234567", "0.12345678901234568", "0.123456789012345670", "7", "7.5"]
+    body = b"[" + b",".join(tariffs(text)[1:-1] for text in texts) + b"]"
+    records = Many(Availability).read(decoded(body))
+    assert [str(record.tariffs[0].amount) for record in records] == texts
+
+
+def _rpc(request: httpx.Request, shape: Callable[[bytes], str]) -> bytes:
+    content = wire(BOOKING_CANCELLATION | {"total": int(FACE)}, LONG)
+    number = json.dumps(json.loads(request.content).get("id"))
+    return f'{{"jsonrpc":"2.0","id":{number},"result":{shape(content)}}}'.encode()
+
+
+SHAPES: dict[str, Callable[[bytes], str]] = {
+    "structured": lambda body: f'{{"structuredContent":{body.decode()}}}',
+    "text": lambda body: json.dumps({"content": [{"type": "text", "text": body.decode()}]}),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("stream", [False, True], ids=["JSON", "stream"])
+def test_mcp_has_every_digit_in_every_envelope(
+    clients: Clients, shape: Callable[[bytes], str], stream: bool
+) -> None:
+    def service(request: httpx.Request) -> httpx.Response:
+        if b"initialize" in request.content:
+            return httpx.Response(405)
+        body = _rpc(request, shape)
+        kind = "text/event-stream" if stream else "application/json"
+        content = b"data: " + body + b"\n\n" if stream else body
+        return httpx.Response(200, headers={"content-type": kind}, content=content)
+
+    called: Any = client_of(clients, service).mcp.call_tool("total", {})
+    assert repr(called["total"]) == LONG
+
+
+def test_rest_has_every_digit(clients: Clients) -> None:
+    body = wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, LONG)
+    ferry = client_of(clients, lambda _: httpx.Response(201, content=body))
+    assert str(ferry.bookings.cancel("b-1").refund_amount) == LONG
+
+
+def test_a_long_number_is_a_float_with_a_memory() -> None:
+    number = LongNumber(LONG)
+    assert number == float(LONG)
+    assert isinstance(TypeAdapter(JsonValue).validate_python([number]), list)
+    assert json.loads(json.dumps(number)) == float(LONG)
+    for copied in (deepcopy(number), pickle.loads(pickle.dumps(number))):
+        assert repr(copied) == LONG
+
+
+ODD = [
+    *(b"NaN", b"[1,", b"", b"\xff", b"\xef\xbb\xbf[]", b'"\\ud800"', b"[" * 250 + b"]" * 250),
+    *(b"[" * 100_000, b"[01]", b'{"a" 1}', b"[1]]", b'"\x01"', b"-Infinity", b'{"a":' * 300),
+]
+GOOD = [
+    *(b"[]", b"1e999", b'"\\ud83d\\ude00"', b"[" * 200 + b"]" * 200, b"-0", b"1E5", b" [ ] "),
+    *(b'{"a":1,"a":2}', b"12345678901234567890123456", b"0.1", b"-0.0", b'["12345678901234567"]'),
+]
+
+
+def aside(content: bytes) -> object:
+    return copy_context().run(read_aside, lambda: decoded(content), waiting=0)
+
+
+@pytest.mark.parametrize("content", ODD)
+def test_what_is_no_json_is_none_however_it_is_read(content: bytes) -> None:
+    for decode in (decoded, aside):
+        with pytest.raises(ValueError):  # noqa: PT011 -- any of them
+            decode(content)
+
+
+@pytest.mark.parametrize("content", GOOD)
+def test_what_is_json_is_the_same_however_it_is_read(content: bytes) -> None:
+    assert repr(decoded(content)) == repr(aside(content))
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(json_values)
+def test_any_json_is_the_same_however_it_is_read(value: object) -> None:
+    content = json.dumps(value).encode("utf-8")
+    assert aside(content) == decoded(content) == value
