@@ -107,7 +107,7 @@ class Exchange:
             self._lines.is_closed or isinstance(error, RuntimeError | MemoryError)
         ):
             # A client that is closed under a call raises whatever comes to hand.
-            named = ConnectionFailedError(f"{type(error).__name__}: {error}", outcome="unknown")
+            named = ConnectionFailedError(_http.words_of(error, is_ours=False), outcome="unknown")
         if isinstance(named, TransportError) and self._sending.is_followed:
             named.outcome = "unknown" if self._sending.is_sent else "not_sent"
         if isinstance(named, UnexpectedResponseError) and self._head is not None:

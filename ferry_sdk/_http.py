@@ -78,8 +78,19 @@ def failure_of(error: Exception) -> FerryError | None:
         known = _connection("unknown")
     if known is None and isinstance(error, UnicodeError):
         known = ConfigurationError  # a host that no encoding of names allows
-    words = f"{type(error).__name__}: {error}".removesuffix(": ")
-    return known(words) if known else None
+    if known is None:
+        return None
+    return known(words_of(error, is_ours=known("").outcome == "not_sent"))
+
+
+def words_of(error: Exception, *, is_ours: bool) -> str:
+    """What an exception is called and says; of a reply that it may quote, no word that names."""
+    from .redaction import plain_beginning  # noqa: PLC0415 -- most calls never need it
+
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said if is_ours else plain_beginning(said)}".removesuffix(
+        ": "
+    )
 
 
 def _is_httpx(kind: type[BaseException]) -> bool:
@@ -87,7 +98,10 @@ def _is_httpx(kind: type[BaseException]) -> bool:
 
 
 class Quiet:
-    """Keeps the HTTP library from showing the request's address, and the ids in it, at info."""
+    """Keeps what a request and its reply hold out of the HTTP library's log.
+
+    Its address, and the ids in it, are for debug; headers and bodies of replies are for nobody.
+    """
 
     __slots__ = ("_token",)
 
@@ -105,8 +119,16 @@ def _as_debug(record: logging.LogRecord) -> bool:
     return True
 
 
+def _without_replies(record: logging.LogRecord) -> bool:
+    if _is_ours.get():
+        record.msg = str(record.msg).partition(" return_value=")[0].partition(" exception=")[0]
+    return True
+
+
 for _name in ("httpx", "httpx2"):
     logging.getLogger(_name).addFilter(_as_debug)
+for _name in ("httpcore.http11", "httpcore.http2", "httpcore2.http11", "httpcore2.http2"):
+    logging.getLogger(_name).addFilter(_without_replies)
 
 
 def pieces(response: HttpResponse) -> Iterator[bytes]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from .context import Context
-from .effects import Sleep, Steps
+from .effects import Reply, Sleep, Steps
 from .errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from .facts import Attempt
 from .operation import Operation
+from .redaction import Redactor, phrase_of, plain_code, plain_words
 from .responses import RawResponse
 from .tokens import can_renew, renewed
 
@@ -43,7 +43,11 @@ def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]
         except FerryError as error:
             failure = error
         _settle(failure, context)
-        _hide(failure, _secrets(operation, context))
+        _hide(
+            failure,
+            _redactor(operation, context),
+            of_travellers=operation.safety.may_name_travellers,
+        )
         context.attempts.append(_record(failure, operation.name))
         _log(operation, context)
         if may_renew and can_renew(context, operation.call.authority, failure):
@@ -107,13 +111,19 @@ def _attempt(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]
         Attempt(
             sent=True,
             status_code=reply.status_code,
-            request_id=reply.request_id,
+            request_id=_request_id(reply, operation, context),
             operation=operation.name,
         )
     )
     _log(operation, context)
     elapsed = context.clock() - context.began
     return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.attempts))
+
+
+def _request_id(reply: Reply, operation: Operation[T], context: Context) -> str | None:
+    if reply.request_id is None or not operation.call.secrets():
+        return reply.request_id
+    return _redactor(operation, context).hide(reply.request_id)
 
 
 def _record(failure: FerryError, name: str) -> Attempt:
@@ -125,20 +135,32 @@ def _record(failure: FerryError, name: str) -> Attempt:
     return record
 
 
-def _secrets(operation: Operation[T], context: Context) -> Iterable[str]:
+def _redactor(operation: Operation[T], context: Context) -> Redactor:
     settings = context.settings
     tokens = (settings.token, settings.organisation_token)
     shown = {token.shown for token in tokens if token is not None and token.shown}
     known = {token for token in {*shown, *context.presented} if len(token) >= _SHORTEST_TOKEN}
-    return sorted(operation.call.secrets() | known, key=len, reverse=True)
+    return Redactor(known, operation.call.secrets())
 
 
-def _hide(error: FerryError, secrets: Iterable[str]) -> None:
-    """Take out of an error's words what the service repeated of a traveller's or a token."""
-    for secret in secrets:
-        error.args = tuple(str(words).replace(secret, "[hidden]") for words in error.args)
-        if isinstance(error, APIError):
-            error.message = error.message.replace(secret, "[hidden]")
-            error.code = error.code and error.code.replace(secret, "[hidden]")
-            challenge = error.www_authenticate
-            error.www_authenticate = challenge and challenge.replace(secret, "[hidden]")
+def _hide(error: FerryError, redactor: Redactor, *, of_travellers: bool) -> None:
+    """Take out of an error's words what the service repeated of a traveller's or a token.
+
+    Args:
+        error: The error.
+        redactor: Knows what the request said of them.
+        of_travellers: Whether the service may name travellers that the request did not name.
+    """
+    error.args = tuple(redactor.hide(str(words)) for words in error.args)
+    if isinstance(error, UnexpectedResponseError | APIError) and error.request_id is not None:
+        error.request_id = redactor.hide(error.request_id)
+    if not isinstance(error, APIError):
+        return
+    error.message = redactor.hide(error.message)
+    error.code = error.code and redactor.hide(error.code)
+    error.www_authenticate = error.www_authenticate and redactor.hide(error.www_authenticate)
+    if of_travellers:
+        words = plain_words(error.message) or phrase_of(error.status_code)
+        error.show(words, plain_code(error.code))
+    else:
+        error.show(error.message, error.code)

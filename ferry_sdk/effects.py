@@ -6,6 +6,7 @@ A flow yields an effect and is sent its result; a failure is thrown into it at t
 
 from __future__ import annotations
 
+import re
 from collections.abc import (
     Awaitable,
     Callable,
@@ -17,9 +18,11 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar, overload
+from typing import Any, Final, Generic, Protocol, TypeVar, overload
 
 from typing_extensions import Self
+
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -113,8 +116,9 @@ class Head:
 
     @property
     def request_id(self) -> str | None:
-        """The service's id of the exchange."""
-        return self.headers.get("x-request-id")
+        """The service's id of the exchange, if it looks like one: it is logged."""
+        named = self.headers.get("x-request-id") or ""
+        return named if _REQUEST_ID.fullmatch(named) else None
 
     @property
     def media_type(self) -> str:

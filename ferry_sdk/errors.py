@@ -227,7 +227,9 @@ class APIError(FerryError):
     Attributes:
         status_code: The HTTP status of the answer (200 where MCP wraps a refusal).
         code: The service's own code, such as ``BOOKING_CREATE_ERROR``; None where it gave none.
-        message: The service's own words, localised, or the status's where it gave none.
+        message: The service's own words, localised, or the status's where it gave none. Of a
+            booking or a ticket they may name a traveller: `str` and pickles have only those of
+            its words that name nobody.
         request_id: The service's id of the exchange.
         body: The answer, decoded where it is JSON; in memory only.
         retry_after: Seconds the service asks to wait; None where it does not say.
@@ -249,6 +251,7 @@ class APIError(FerryError):
     ) -> None:
         known = ", ".join(part for part in (f"HTTP {status_code}", code) if part)
         super().__init__(f"{message} ({known})", outcome="rejected")
+        self._public: tuple[str, str | None] = message, code
         self.message: str = message
         self.status_code: int = status_code
         self.code: str | None = code
@@ -256,6 +259,17 @@ class APIError(FerryError):
         self.body: object = body
         self.retry_after: float | None = retry_after
         self.www_authenticate: str | None = www_authenticate
+
+    def show(self, message: str, code: str | None) -> None:
+        """Let `str`, logs and pickles have these words in place of the service's own."""
+        known = ", ".join(part for part in (f"HTTP {self.status_code}", code) if part)
+        self.args = (f"{message} ({known})",)
+        self._public = message, code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rebuilt, (kind, args, kept) = super().__reduce__()
+        kept["message"], kept["code"] = self._public
+        return rebuilt, (kind, args, kept)
 
 
 class BadRequestError(APIError):

@@ -92,6 +92,11 @@ class Safety:
         """Whether it changes nothing and may be repeated freely."""
         return self.kind == "read"
 
+    @property
+    def may_name_travellers(self) -> bool:
+        """Whether the service may speak of a traveller, whom the request need not have named."""
+        return self.operation not in _OF_NOBODY
+
 
 _ONCE: frozenset[Cause] = frozenset({"not_sent", "rate_limited", "unauthorised"})
 _FREELY: frozenset[Cause] = _ONCE.union({"lost"})
@@ -158,6 +163,17 @@ _ROWS = (
     _write("mcp.cancel_ticket", "tickets.cancel", _TICKET_CANCELLED_BY_TOOL),
     _write("mcp.call_tool", "mcp.call_tool"),
 )
+
+_OF_NOBODY = frozenset(
+    {
+        "availability.search",
+        *(row.operation for row in _ROWS if row.operation.startswith("catalogue.")),
+        *("mcp.search_availability", "mcp.ports", "mcp.companies", "mcp.countries"),
+        *("mcp.vehicle_brands", "mcp.vehicle_data", "mcp.departures", "mcp.list_tools"),
+        "mcp.list_resources",
+    }
+)
+"""Reads of what no traveller is in."""
 
 SAFETY: Mapping[str, Safety] = MappingProxyType({row.operation: row for row in _ROWS})
 """Every operation of the library, by its public name."""

@@ -182,15 +182,15 @@ class Transport:
             request = _http.built(client, effect.request, effect.timeout, exchange.tracing.hear)
             with _http.Quiet():
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
-            try:
-                exchange.begins(response)
-                for chunk in _http.pieces(response):
-                    if exchange.feed(chunk):
-                        break
-                return exchange.reply()
-            finally:
-                exchange.tracing.ends()
-                response.close()
+                try:
+                    exchange.begins(response)
+                    for chunk in _http.pieces(response):
+                        if exchange.feed(chunk):
+                            break
+                    return exchange.reply()
+                finally:
+                    exchange.tracing.ends()
+                    response.close()
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:
@@ -348,16 +348,16 @@ class AsyncTransport:
                 response = await client.send(
                     request, stream=True, auth=None, follow_redirects=False
                 )
-            try:
-                exchange.begins(response)
-                async with aclosing(_http.apieces(response)) as chunks:
-                    async for chunk in chunks:
-                        if exchange.feed(chunk):
-                            break
-                return exchange.reply()
-            finally:
-                exchange.tracing.ends()
-                await response.aclose()
+                try:
+                    exchange.begins(response)
+                    async with aclosing(_http.apieces(response)) as chunks:
+                        async for chunk in chunks:
+                            if exchange.feed(chunk):
+                                break
+                    return exchange.reply()
+                finally:
+                    exchange.tracing.ends()
+                    await response.aclose()
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:

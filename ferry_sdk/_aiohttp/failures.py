@@ -14,6 +14,7 @@ from ferry_sdk.errors import (
     FerryError,
     RequestTimeoutError,
 )
+from ferry_sdk.redaction import plain_beginning
 
 if TYPE_CHECKING:
     from ferry_sdk.facts import Outcome
@@ -30,7 +31,10 @@ def failure_of(error: Exception, outcome: Outcome) -> FerryError | None:
     names = {
         kind.__name__ for kind in type(error).__mro__ if kind.__module__.startswith("aiohttp.")
     }
-    words = " ".join(f"{type(error).__name__}: {error}".removesuffix(": ").split())
+    said = " ".join(str(error).split())
+    if outcome != "not_sent":
+        said = plain_beginning(said)  # it may quote the reply
+    words = f"{type(error).__name__}: {said}".removesuffix(": ")
     if isinstance(error, TimeoutError | asyncio.TimeoutError):
         return RequestTimeoutError(words, outcome=outcome)
     if isinstance(error, UnicodeError) or "InvalidURL" in names:

@@ -31,7 +31,6 @@ _PERSONAL: Final = frozenset(
         "name",
     }
 )
-_SHORTEST_SECRET = 3
 _LARGE = 64 * 1024
 MOST_VALUES: Final = 4_000_000
 """Values of JSON in one reply: beyond them it is not decoded."""
@@ -167,8 +166,8 @@ def personal(body: object) -> Iterable[str]:
     """The texts of a request that are a traveller's own."""
     if isinstance(body, Mapping):
         for name, value in cast("Mapping[str, object]", body).items():
-            if isinstance(value, str) and name in _PERSONAL and len(value) >= _SHORTEST_SECRET:
-                yield value
+            if name in _PERSONAL and isinstance(value, str | int) and str(value).strip():
+                yield str(value)
             else:
                 yield from personal(value)
     elif isinstance(body, list | tuple):

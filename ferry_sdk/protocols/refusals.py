@@ -26,6 +26,7 @@ from ferry_sdk.errors import (
     TicketViewError,
     UnprocessableEntityError,
 )
+from ferry_sdk.redaction import phrase_of
 
 _BY_CODE: Final[Mapping[str, type[APIError]]] = {
     "AVAILABILITY_ERROR": AvailabilityError,
@@ -68,7 +69,7 @@ def refusal(
         kind: The class, where neither the code nor the status decides it.
     """
     code = code or _first_text(body, _CODES)
-    message = message or _first_text(body, _MESSAGES) or _phrase(head.status_code)
+    message = message or _first_text(body, _MESSAGES) or phrase_of(head.status_code)
     error = (kind or _class_of(head.status_code, code))(
         message[:_LONGEST_MESSAGE],
         status_code=head.status_code,
@@ -151,10 +152,3 @@ def _first_text(body: object, names: tuple[str, ...]) -> str | None:
             if found:
                 return found
     return None
-
-
-def _phrase(status_code: int) -> str:
-    try:
-        return HTTPStatus(status_code).phrase
-    except ValueError:
-        return "the service refused"

@@ -1,0 +1,231 @@
+"""What a text of the service may show: no token, no traveller.
+
+Two rules work together. A `Redactor` knows the tokens and the travellers of one request, and hides
+them in any text, in most spellings that a system may give a name. But a service may also name
+travellers that no request named, in a refusal to confirm a booking for instance. So
+`plain_words` keeps of such a text what stands in a list of words, and hides everything else.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from datetime import date
+from functools import cache
+from html import unescape
+from http import HTTPStatus
+from itertools import chain, permutations, takewhile
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+HIDDEN: Final = "[hidden]"
+
+_LETTERS: Final = str.maketrans(
+    {
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "\u0131": "i",
+        "ħ": "h",
+        "æ": "ae",
+        "œ": "oe",
+        "þ": "th",
+    }
+)
+"""Letters that have no mark to be taken off."""
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "ñ": "nn"})
+"""How travel documents write them in plain letters, where that is not their letter alone."""
+_MONTHS: Final = (
+    *("jan|gen|ene", "feb|fev", "mar", "apr|avr|abr", "may|mai|mag", "jun|juin|giu"),
+    *("jul|juil|lug", "aug|aou|ago", "sep|set", "oct|okt|ott", "nov", "dec|dez|dic"),
+)
+_GAP: Final = 3
+"""Marks between two hidden texts that are shown as one."""
+_SHORT: Final = 4
+"""Letters and digits from which on a text is found inside a longer word."""
+_NO_SPACES: Final = "\u2e80"
+"""The first letter of the scripts that put no spaces between words."""
+_CODE: Final = re.compile(r"-?[A-Za-z0-9]+([_.:-][A-Za-z0-9]+)*", re.ASCII)
+_LONGEST_CODE: Final = 64
+_EDGES: Final = ".,:;!?\"'()[]{}<>«»“”\u2018\u2019…،؛؟·"
+_ENDS: Final = ".:;!?·؟"
+_PARTS: Final = re.compile(r"[./_'\u2019\-:,()=]|\[\d{1,3}\]")
+_NUMBER: Final = re.compile(r"[0-9]{1,3}")
+
+
+class Redactor:
+    """Hides what one request says of tokens and travellers, in whatever the service says.
+
+    Args:
+        tokens: Texts that are hidden where they stand as they are.
+        personal: Texts of a traveller's own, hidden in every spelling that is known.
+    """
+
+    def __init__(self, tokens: Iterable[str], personal: Iterable[str] = ()) -> None:
+        self._tokens = sorted(tokens, key=len, reverse=True)
+        patterns = {pattern for text in personal for pattern in _patterns_of(text)}
+        longest_first = sorted(patterns, key=len, reverse=True)
+        self._personal = re.compile("|".join(longest_first)) if patterns else None
+
+    def hide(self, text: str) -> str:
+        """The text without them; entities and escapes are resolved where they hide one."""
+        for token in self._tokens:
+            text = text.replace(token, HIDDEN)
+        if self._personal is None:
+            return text
+        text = self._without(text)
+        resolved = unquote(unescape(text))
+        redacted = text if resolved == text else self._without(resolved)
+        return text if redacted == resolved else redacted
+
+    def _without(self, text: str) -> str:
+        assert self._personal is not None  # noqa: S101 -- seen by the caller
+        folded, places = _folded(text)
+        parts: list[str] = []
+        shown_from = 0
+        for found in self._personal.finditer(folded):
+            between = text[shown_from : places[found.start()]]
+            if not parts or len(between) > _GAP or any(map(str.isalnum, between)):
+                parts += [between, HIDDEN]
+            shown_from = places[found.end() - 1] + 1
+        rest = text[shown_from:]
+        while parts and rest and unicodedata.combining(rest[0]):
+            rest = rest[1:]  # the accent of a letter that is hidden
+        return "".join([*parts, rest])
+
+
+def plain_words(text: str) -> str:
+    """The text, with all hidden that is not in the list of words; empty where little is left.
+
+    A word of the list is shown as it is written there, and with a capital letter where a sentence
+    begins. Numbers are shown to three digits, unless what is beside them is hidden.
+    """
+    pieces = text.split()
+    shown = [*_plain(pieces)]
+    for place, piece in enumerate(pieces):
+        if piece.strip(_EDGES).isdigit() and not all(shown[max(0, place - 1) : place + 2]):
+            shown[place] = False
+    if 2 * sum(shown) < len(shown):
+        return ""
+    parts: list[str] = []
+    for piece, is_shown in zip(pieces, shown, strict=True):
+        core = piece.strip(_EDGES)
+        part = piece if is_shown or not core else piece.replace(core, HIDDEN)
+        if part.strip(_EDGES) != HIDDEN.strip(_EDGES) or not parts or parts[-1] != HIDDEN:
+            parts.append(part)
+        else:
+            parts[-1] = part
+    return " ".join(parts)
+
+
+def plain_beginning(text: str) -> str:
+    """The text up to the first word that is not in the list of words: the rest may be a reply's."""
+    pieces = text.split()
+    known = takewhile(lambda pair: pair[1], zip(pieces, _plain(pieces), strict=True))
+    return " ".join(piece for piece, _ in known).rstrip(f" {_EDGES}")
+
+
+def plain_code(code: str | None) -> str | None:
+    """The code, if it looks like one and not like a name or a sentence."""
+    if code is None or len(code) > _LONGEST_CODE or not _CODE.fullmatch(code):
+        return None
+    return code if not code.isalpha() or code.lower() in vocabulary() or code == "NO" else None
+
+
+def phrase_of(status_code: int) -> str:
+    """What a status says by itself."""
+    try:
+        return HTTPStatus(status_code).phrase
+    except ValueError:
+        return "the service refused"
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """Words that name nobody: those of refusals in six languages, and of the interface."""
+    path = Path(__file__).with_name("vocabulary.txt")
+    return frozenset(path.read_text("utf-8").split())
+
+
+def _plain(pieces: Iterable[str]) -> Iterator[bool]:
+    """Whether each word of a text is in the list."""
+    words = vocabulary()
+    begins = True
+    for piece in pieces:
+        yield _is_plain(piece.strip(_EDGES), words, begins=begins)
+        begins = piece[-1] in _ENDS
+
+
+def _is_plain(core: str, words: frozenset[str], *, begins: bool) -> bool:
+    if not core or core in words or _NUMBER.fullmatch(core) or core == HIDDEN.strip(_EDGES):
+        return True
+    if begins and core[:1].lower() + core[1:] in words:
+        return True
+    parts = [part for part in _PARTS.split(core) if part]
+    return len(parts) > 1 and all(part in words for part in parts)
+
+
+def _folded(text: str) -> tuple[str, list[int]]:
+    """The text in small letters without marks, and where each of them stands in the text."""
+    letters: list[str] = []
+    places: list[int] = []
+    for place, letter in enumerate(text):
+        for plain in unicodedata.normalize("NFKD", letter).casefold().translate(_LETTERS):
+            for one in unicodedata.normalize("NFKD", plain):
+                if not unicodedata.combining(one) and unicodedata.category(one) != "Cf":
+                    letters.append(one)
+                    places.append(place)
+    return "".join(letters), places
+
+
+def _patterns_of(text: str) -> Iterator[str]:
+    """What finds a text in folded ones."""
+    text = unicodedata.normalize("NFC", text.strip())
+    day = _day(text)
+    if day is not None:
+        yield from _patterns_of_day(day)
+        return
+    local = text.partition("@")[0] if "@" in text else ""
+    parts = re.findall(r"[^\W\d_]{2,}", local or text)
+    more = (part for part in parts if len(parts) > 1 and part.lower() not in vocabulary())
+    for spelling in chain([text], [local] if local else [], more):
+        small = spelling.casefold()
+        plain = _folded(spelling)[0]
+        documents = _folded(small.translate(_UMLAUTS))[0]
+        for folded in {plain, documents, re.sub(r"([aou])e", r"\1", plain)}:
+            if any(map(str.isalnum, folded)):
+                yield _pattern(folded)
+
+
+def _pattern(folded: str) -> str:
+    """Finds the text with other marks between its letters, or with none."""
+    has_digits = any(map(str.isdigit, folded))
+    between = r"[\W_]{0,2}" if has_digits else r"[^\w\s]{0,2}"
+    pattern = ""
+    for run in re.findall(r"[^\W_]+", folded):
+        pattern += r"[\W_]{0,3}" if pattern else ""
+        pattern += between.join(map(re.escape, run))
+    first = next(filter(str.isalnum, folded))
+    if sum(map(str.isalnum, folded)) < _SHORT and first < _NO_SPACES:
+        return rf"(?<![^\W_]){pattern}(?![^\W_])"
+    return pattern
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _patterns_of_day(day: date) -> Iterator[str]:
+    """Finds a date in any order, with a number or a name for its month."""
+    year = rf"(?:{day.year:04}|{day.year % 100:02})"
+    month = rf"(?:0?{day.month}|(?:{_MONTHS[day.month - 1]})[^\W\d_]*)"
+    number = rf"0?{day.day}(?:st|nd|rd|th|er|º|ª)?"
+    between = r"(?:[\W_]{0,3}|\s(?:de|of)\s)"
+    for order in permutations((year, month, number)):
+        yield rf"(?<!\d){between.join(order)}(?!\d)"
