@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from .errors import ConfigurationError
+
+_LONGEST: Final = 64 * 1024
+"""Bytes: no token is longer, and a device has no end."""
+_PATIENCE: Final = 30.0
+"""Seconds between two pieces of what comes through a pipe."""
 
 
 def file_of(said: Path | None) -> Path | None:
@@ -28,11 +35,34 @@ def token_in(file: Path) -> Callable[[], str]:
 
 def _read(file: Path) -> str:
     try:
-        token = file.read_text("utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError):
+        content = _content(file)
+        token = content.decode("utf-8-sig").strip()
+    except (OSError, ValueError):
         raise ConfigurationError(f"token file {file}: it cannot be read") from None
     if not token:
         raise ConfigurationError(f"token file {file}: it is empty")
-    if len(token.split()) > 1:
+    if len(content) > _LONGEST or len(token.split()) > 1:
         raise ConfigurationError(f"token file {file}: more than a token stands in it")
     return token
+
+
+def _content(file: Path) -> bytes:
+    """What is in the file, as far as a token may be long; of a pipe, what comes in time.
+
+    Raises:
+        OSError: It cannot be read, or nothing came.
+    """
+    # A pipe that nobody writes to is empty: to open it would block without this flag.
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    content = b""
+    with os.fdopen(descriptor, "rb", buffering=0) as opened:
+        while len(content) <= _LONGEST:
+            piece = opened.read(_LONGEST)
+            if piece is None:  # whoever writes to the pipe has not done so yet
+                if not select.select([descriptor], [], [], _PATIENCE)[0]:
+                    raise TimeoutError
+            elif piece:
+                content += piece
+            else:
+                break
+    return content

@@ -1,17 +1,22 @@
-"""A token that a function gives is renewed once for all the calls that meet its end."""
+"""A token of a function is renewed once for all who meet its end; a file's is read with care."""
 
 from __future__ import annotations
 
+import os
+import select
+import sys
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
 import pytest
 
-from ferry_sdk import AsyncFerry, AuthenticationError, Ferry
-from tests.backend.gathering import at_once
+from ferry_sdk import AsyncFerry, AuthenticationError, ConfigurationError, Ferry
+from ferry_sdk.token_files import token_in
+from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.exchanges import client_of
 
 if TYPE_CHECKING:
@@ -192,3 +197,65 @@ def test_a_client_of_its_own_has_a_token_of_its_own(ferry_sandbox: Sandbox) -> N
             assert rest(ferry)
             assert mcp(ferry)
     assert tokens.asked == 2
+
+
+# ---- files ------------------------------------------------------------------------------------
+
+
+def test_a_token_of_a_file_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("\ufeffone\n", "utf-8")
+    give = token_in(file)
+    assert give() == "one"
+    file.write_text("two", "utf-8")
+    assert give() == "two"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_token_that_comes_through_a_pipe_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)
+    reading = UnderWay(lambda: token_in(pipe))
+    os.write(writer, b"to")
+    os.write(writer, b"ken\n")
+    eventually(lambda: not select.select([writer], [], [], 0)[0])  # it has been read
+    os.close(writer)
+    give = reading.value()
+    assert (give(), give()) == ("token", "token")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+@pytest.mark.parametrize("kind", ["device", "pipe", "folder", "huge", "NUL", "binary", "missing"])
+def test_what_holds_no_token_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "token"
+    if kind == "device":
+        file = Path("/dev/zero")
+    elif kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "huge":
+        with file.open("wb") as sparse:
+            sparse.truncate(2**32)
+    elif kind == "NUL":
+        file = Path("a\0b")
+    elif kind == "binary":
+        file.write_bytes(b"\xff" * 10)
+    outcome = UnderWay(lambda: token_in(file)).outcome()
+    assert isinstance(outcome.error, ConfigurationError)
+    assert str(outcome.error).startswith(f"token file {file}: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_pipe_that_nothing_comes_through_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ferry_sdk.token_files._PATIENCE", 0.05)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)
+    try:
+        assert "it cannot be read" in str(UnderWay(lambda: token_in(pipe)).error())
+    finally:
+        os.close(writer)
