@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import operator
 import pickle
 from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import pairwise
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -24,6 +26,7 @@ from ferry_sdk.models import (
     BookingConfirmation,
     BookingCreated,
     CancellationFee,
+    Country,
     Departure,
     Direction,
     Gateway,
@@ -33,6 +36,7 @@ from ferry_sdk.models import (
     Kept,
     KeptLine,
     McpPort,
+    McpTool,
     Model,
     OpenEnum,
     PassengerType,
@@ -665,10 +669,79 @@ class TestIdentifiers:
             model.model_validate({**RECORDS[model], field: bad})
 
 
-def test_equal_records_have_equal_hashes():
-    for model in (Port, Journey, Tariff, Ticket, Voucher, Departure):
-        sample = RECORDS[model]
-        assert hash(model.model_validate(sample)) == hash(model.model_validate(sample))
+@pytest.mark.parametrize("model", RECORDS, ids=lambda model: model.__name__)
+def test_equal_records_have_equal_hashes(model):
+    one, other = (model.model_validate(RECORDS[model]) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert len({one, other, copy.deepcopy(one), pickle.loads(pickle.dumps(one))}) == 1
+
+
+class TestMappings:
+    """The mappings of a record do not change, and are mappings like others in all else."""
+
+    WIRE: ClassVar = {
+        **RECORDS[Booking],
+        "possible_actions": {
+            "Pay": {"type": "mandatory", "requestedItems": {"amount": {"min": 1}, "ways": ["card"]}}
+        },
+        "journey_details": {"out": {"ship": "Ada"}},
+    }
+    booking = Booking.model_validate(WIRE)
+
+    @pytest.mark.parametrize(
+        "mapping",
+        [
+            booking.possible_actions,
+            booking.possible_actions["Pay"].requested_items,
+            booking.journey_details,
+            PossibleAction.model_validate({"type": "optional"}).requested_items,
+            Country().names,
+            McpTool(name="tool").input_schema,
+        ],
+    )
+    def test_they_cannot_be_changed(self, mapping):
+        before = dict(mapping)
+        for act in (
+            lambda: operator.setitem(mapping, "x", 1),
+            lambda: operator.delitem(mapping, "Pay"),
+            lambda: operator.ior(mapping, {"x": 1}),
+            lambda: mapping.update(x=1),
+            lambda: mapping.setdefault("x", 1),
+            lambda: mapping.pop("Pay", None),
+            mapping.popitem,
+            mapping.clear,
+        ):
+            with pytest.raises(TypeError, match="does not change"):
+                act()
+        assert mapping == before
+
+    def test_they_are_read_compared_and_shown_like_a_dict(self):
+        plain = self.WIRE["journey_details"]
+        assert self.booking.journey_details == plain
+        assert repr(self.booking.journey_details) == repr(plain)
+        assert json.loads(json.dumps(self.booking.journey_details)) == plain
+        assert self.booking.journey_details | {"x": 1} == {**plain, "x": 1}
+
+    def test_they_survive_pickle_and_copies(self):
+        for twin in (
+            *(pickle.loads(pickle.dumps(self.booking, number)) for number in range(2, 6)),
+            copy.copy(self.booking),
+            copy.deepcopy(self.booking),
+            self.booking.model_copy(deep=True),
+        ):
+            assert twin == self.booking
+            assert hash(twin) == hash(self.booking)
+            with pytest.raises(TypeError, match="does not change"):
+                twin.possible_actions["x"] = None
+
+    def test_they_are_dumped_as_they_came(self):
+        dumped = self.booking.model_dump()
+        assert type(dumped["possible_actions"]) is dict
+        assert Booking.model_validate(dumped) == self.booking
+        assert Booking.model_validate_json(self.booking.model_dump_json()) == self.booking
+        schema = Booking.model_json_schema()["properties"]["journey_details"]
+        assert schema["type"] == "object"
 
 
 @pytest.mark.parametrize(

@@ -137,10 +137,12 @@ class TestSequence:
             lambda: self.records.__setitem__(0, PORTS[0]),
             lambda: self.records.append(PORTS[0]),
             lambda: setattr(self.records, "other", 1),
+            lambda: setattr(self.records, "unreadable", ()),
+            lambda: delattr(self.records, "unreadable"),
         ):
             with pytest.raises((TypeError, AttributeError)):
                 act()
-        assert type(self.records.unreadable) is tuple
+        assert [lost.raw for lost in self.records.unreadable] == [{"name": CANARY}]
 
     def test_it_equals_what_holds_the_same(self):
         twin = Records(list(PORTS), list(self.records.unreadable))

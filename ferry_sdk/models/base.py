@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NoReturn, TypeVar, cast
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -19,6 +20,25 @@ from pydantic import (
     ValidationError,
 )
 from typing_extensions import Self
+
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise TypeError("a record does not change")
+
+
+class FrozenDict(dict[KeyT, ValueT]):
+    """A mapping of a record, which does not change as the record does not."""
+
+    __slots__ = ()
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
 
 
 class Model(BaseModel):
@@ -43,6 +63,14 @@ class Model(BaseModel):
         """The fields that were there: a copy, as a record does not change."""
         return set(super().model_fields_set)
 
+    def __hash__(self) -> int:
+        values = vars(self)
+        parts = tuple([values.get(name) for name in type(self).model_fields])
+        try:
+            return hash(parts)
+        except TypeError:  # the interface leaves open what is in it, such as a list
+            return hash(_hashable(parts))
+
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
         """The fields that are known: what else the service says may be personal."""
         known = type(self).model_fields
@@ -53,6 +81,16 @@ class Model(BaseModel):
         from ferry_sdk.notebook.cards import card_of  # noqa: PLC0415 -- for notebooks only
 
         return card_of(self)
+
+
+def _hashable(value: object) -> object:
+    """Something of the same hash for equal values of JSON."""
+    if isinstance(value, dict):
+        members = cast("dict[object, object]", value)
+        return frozenset((name, _hashable(member)) for name, member in members.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, cast("Iterable[object]", value)))
+    return value
 
 
 class OpenEnum(str, Enum):
@@ -189,7 +227,7 @@ Identifier = Annotated[str, StringConstraints(min_length=1, strict=True)]
 Values = tuple[JsonValue, ...]
 """An array whose elements the interface does not show."""
 
-Members = Mapping[str, JsonValue]
+Members = Annotated[Mapping[str, JsonValue], AfterValidator(FrozenDict)]
 """An object whose members the interface does not show."""
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from .base import Amount, Currency, Identifier, LooseMoment, Members, Model
+from .base import Amount, Currency, FrozenDict, Identifier, LooseMoment, Members, Model
 from .enums import ActionType, PaymentStatus, Stage
 from .tickets import CancellationFee, Ticket
 
@@ -27,7 +27,7 @@ class PossibleAction(Model):
 
     type: ActionType
     time_limit: LooseMoment | None = Field(default=None, alias="timeLimit")
-    requested_items: Members = Field(default_factory=dict, alias="requestedItems", repr=False)
+    requested_items: Members = Field(default_factory=FrozenDict, alias="requestedItems", repr=False)
 
 
 class NextAction(NamedTuple):
@@ -50,7 +50,7 @@ class NextAction(NamedTuple):
 class WithActions(Model):
     """A record that says what may be done next."""
 
-    possible_actions: Mapping[str, PossibleAction]
+    possible_actions: Annotated[Mapping[str, PossibleAction], AfterValidator(FrozenDict)]
 
     def next_actions(self) -> tuple[NextAction, ...]:
         """What may be done next: the mandatory first, then by deadline, then by name."""
@@ -157,7 +157,7 @@ class Booking(WithActions):
     expire_at: LooseMoment | None
     pricing: Pricing | None
     tickets: tuple[Ticket, ...]
-    journey_details: Members = Field(default_factory=dict, repr=False)
+    journey_details: Members = Field(default_factory=FrozenDict, repr=False)
 
 
 class BookingConfirmation(Model):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .base import Identifier, Members, Model
+from .base import FrozenDict, Identifier, Members, Model
 
 
 class McpTool(Model):
@@ -13,7 +13,7 @@ class McpTool(Model):
     name: Identifier
     title: str | None = None
     description: str | None = None
-    input_schema: Members = Field(default_factory=dict, alias="inputSchema")
+    input_schema: Members = Field(default_factory=FrozenDict, alias="inputSchema")
     output_schema: Members | None = Field(default=None, alias="outputSchema")
     annotations: Members | None = None
 

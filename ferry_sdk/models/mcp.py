@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import AliasChoices, Field, JsonValue
 
-from .base import LooseMoment, Members, Model
+from .base import FrozenDict, LooseMoment, Members, Model
 
 
 class McpPort(Model):
@@ -47,7 +47,7 @@ class Country(Model):
     phone_prefix: str | None = Field(
         default=None, validation_alias=AliasChoices("phone_prefix", "prefix")
     )
-    names: Members = Field(default_factory=dict)
+    names: Members = Field(default_factory=FrozenDict)
 
 
 class VehicleModel(Model):

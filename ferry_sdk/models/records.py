@@ -47,21 +47,15 @@ in_a_child(_begin_anew)
 
 
 class Records(Sequence[T_co], Generic[T_co]):
-    """An immutable sequence of records.
+    """An immutable sequence of records."""
 
-    Attributes:
-        unreadable: The records of the service's list that could not be read.
-    """
-
-    __slots__ = ("_made", "_make", "_size", "unreadable")
-
-    unreadable: tuple[Unreadable, ...]
+    __slots__ = ("_made", "_make", "_size", "_unreadable")
 
     def __init__(self, records: Sequence[T_co] = (), unreadable: Sequence[Unreadable] = ()) -> None:
         self._made = tuple(records)
         self._make: Callable[[], Sequence[T_co]] | None = None
         self._size = len(self._made)
-        self.unreadable = tuple(unreadable)
+        self._unreadable = tuple(unreadable)
 
     @classmethod
     def made_by(
@@ -74,6 +68,11 @@ class Records(Sequence[T_co], Generic[T_co]):
         records = cls(unreadable=unreadable)
         records._make, records._size = make, size
         return records
+
+    @property
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """The records of the service's list that could not be read."""
+        return self._unreadable
 
     @property
     def _records(self) -> tuple[T_co, ...]:
