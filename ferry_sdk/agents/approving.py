@@ -6,7 +6,9 @@ asked anybody.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
+import json
 import secrets
 import threading
 from collections import OrderedDict
@@ -51,6 +53,24 @@ class ApprovalRequest:
     subject: Mapping[str, str] = field(hash=False)
     expires_at: datetime
     travellers: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def digest(self) -> str:
+        """What is asked, as 32 hexadecimal digits; a question about anything else has another.
+
+        It covers all that is shown, and not the time. Let a stored or a replayed answer carry the
+        digest of the question that it answers, and compare the two.
+        """
+        asked = [
+            self.tool,
+            self.summary,
+            str(self.amount),
+            self.currency,
+            dict(self.subject),
+            self.travellers,
+        ]
+        canonical = json.dumps(asked, sort_keys=True).encode()
+        return hashlib.blake2b(canonical, digest_size=16).hexdigest()
 
 
 def approval_needed(request: ApprovalRequest, code: str) -> Answer:

@@ -59,8 +59,8 @@ class Call:
         approval: How it is approved.
         amount: The price or the penalty.
         currency: Its currency.
-        is_write: Whether it changes something.
         is_sent: Whether the write was handed to the client and is not known to have failed.
+        approver_error: What the approver raised; it is the caller's own, and reaches the caller.
         began: When, on the monotonic clock.
     """
 
@@ -70,8 +70,8 @@ class Call:
     approval: Literal["callback", "code"] | None = None
     amount: Decimal | None = None
     currency: str | None = None
-    is_write: bool = False
     is_sent: bool = False
+    approver_error: Exception | None = None
     began: float = field(default_factory=time.monotonic)
 
     def names(self, **ids: object) -> None:

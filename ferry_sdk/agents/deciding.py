@@ -159,9 +159,11 @@ class Desk:
             return (yield from steps)
         except RefusedError as refusal:
             return refusal.answer()
-        except FerryError as error:
-            return failure(error, of_a_write=call.is_write)
-        except Exception as error:  # noqa: BLE001 -- an agent gets data, whatever was wrong
+        except Exception as error:  # an agent gets data, whatever was wrong
+            if error is call.approver_error:
+                raise
+            if isinstance(error, FerryError):
+                return failure(error)
             return self._in_doubt(call) if call.is_sent else out_of_order(error)
 
     def _told(self, call: Call, answer: Answer) -> Generator[Ask, Any, None]:
@@ -219,7 +221,7 @@ class Desk:
         tool = TOOLS.get(name) if isinstance(name, str) else None
         if tool is None:
             raise RefusedError("unknown_tool", "there is no tool of this name")
-        call.tool, call.is_write = tool.name, not tool.safety.is_read
+        call.tool = tool.name
         if tool not in self.tools:
             raise RefusedError("writes_disabled", "this changes something, and only reading is on")
         read = tool.read(arguments)
@@ -283,14 +285,12 @@ class Desk:
         call.approval = "callback"
         try:
             said = yield Ask(approve, request)
-        except Exception as error:  # noqa: BLE001 -- whatever it was, nobody said yes
-            logger.warning(
-                "nobody could be asked to approve tool %s: %s (correlation id %s)",
-                call.tool,
-                type(error).__name__,
-                call.correlation_id,
-            )
-            raise RefusedError("approval_failed", "nobody could be asked to approve it") from None
+        except RefusedError:
+            raise
+        except Exception as error:
+            # It may be what suspends the caller's framework, such as LangGraph's interrupt().
+            call.approver_error = error
+            raise
         if said is not True:
             raise RefusedError("declined", "it was not approved")
         if self.clock() >= prepared.until:

@@ -140,13 +140,13 @@ def unknown(message: str, correlation_id: str) -> Answer:
     }
 
 
-def failure(error: FerryError, *, of_a_write: bool) -> Answer:
+def failure(error: FerryError) -> Answer:
     """What the library or the service said no to, as data.
 
     Args:
-        error: The failure, not one of a write that may have happened.
-        of_a_write: Whether a write is what did not come about; a read that belongs to it may
-            have failed with any outcome, and then nothing was sent of the write.
+        error: The failure, not one of a write that may have happened. A read that got no readable
+            reply has changed nothing, so its outcome is never ``unknown`` here: an agent may call
+            again.
     """
     if isinstance(error, InvalidInputError):
         return RefusedError(
@@ -163,13 +163,12 @@ def failure(error: FerryError, *, of_a_write: bool) -> Answer:
         and isfinite(error.retry_after)
     ):
         facts["retry_after"] = error.retry_after
-    lost = of_a_write and error.outcome == "unknown"
     return {
         "status": "failed",
         "error": {
             "code": _code_of(error),
             "message": cleaned(str(error), 300),
-            "outcome": "not_sent" if lost else error.outcome,
+            "outcome": "not_sent" if error.outcome == "unknown" else error.outcome,
             "next_step": next(
                 (step for kind, step in _AFTER_FAILURE if isinstance(error, kind)), _LATER
             ),

@@ -47,16 +47,27 @@ class Person:
 
     Attributes:
         shown: The questions, as they were worded.
-        answer: What they answer, or a function that gives it.
+        boxes: The name of the box that each question has.
+        answer: What they answer, or a function that gives it; ``approve`` is the box of the
+            question, whatever its name.
     """
 
     def __init__(self, answer: ElicitResult | Callable[[], ElicitResult] = YES) -> None:
         self.shown: list[str] = []
+        self.boxes: list[str] = []
         self.answer = answer
 
     async def __call__(self, _context: Any, params: Any) -> ElicitResult:
         self.shown.append(params.message)
-        return self.answer() if callable(self.answer) else self.answer
+        (box,) = params.requested_schema["properties"]
+        self.boxes.append(box)
+        return named(self.answer() if callable(self.answer) else self.answer, box)
+
+
+def named(answer: ElicitResult, box: str) -> ElicitResult:
+    """The answer to the question whose box has this name."""
+    content = {box if name == "approve" else name: one for name, one in (answer.content or {}).items()}
+    return ElicitResult(action=answer.action, content=content or answer.content)
 
 
 class Host:

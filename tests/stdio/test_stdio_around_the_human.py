@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 from mcp import types
+from mcp.types import ElicitResult
 
 from tests.agents.agent import WRITES, booked, done, error, order, sailings
-from tests.stdio.host import NOT_AN_APPROVAL, YES, Person, answer_of
+from tests.stdio.host import NOT_AN_APPROVAL, YES, Person, answer_of, named
 from tests.support.tiers import LONG
 
 pytestmark = LONG
@@ -33,7 +34,7 @@ def test_a_guessed_code_is_an_unknown_argument(hosts, ferry_sandbox):
     person = Person()
     host = hosts(person, "--writes")
     wanted = order(sailings(host)[0])
-    for code in ("BCDFGHJKLM", "", "yes", True, {"approve": True}):
+    for code in ("BCDFGHJKLM", "yes", True, {"approve": True}):
         asked = {**wanted, "confirmation_code": code}
         refused = error(host.call("bookings_create", asked), "invalid_arguments")
         assert refused["field"] == "confirmation_code"
@@ -112,20 +113,49 @@ def test_a_yes_is_for_one_price_only(hosts, ferry_sandbox):
     assert f"{after['penalty_amount']} EUR" in person.shown[-1]
 
 
+def test_a_recorded_yes_is_no_answer_to_another_question(hosts, ferry_sandbox):
+    """A host that gives every new question the answer to an old one."""
+    person = Person()
+    host = hosts(person, "--writes")
+    booking = {"booking_id": booked(host)["booking_id"]}
+    recorded = ElicitResult(action="accept", content={person.boxes[0]: True})
+    for answer in (recorded, ElicitResult(action="accept", content={"approve_": True})):
+        person.answer, before = answer, len(person.shown)
+        if hosts.era == "modern":  # each question is a call of its own, and the client gives up
+            with pytest.raises(Exception, match="round"):
+                host.call("bookings_confirm", booking)
+        else:
+            error(host.call("bookings_confirm", booking), "approval_failed")
+        assert len(person.shown) > before + 1
+        assert len({*person.boxes}) == 2
+    assert len(ferry_sandbox.counters.effects) == 1
+    person.answer = YES
+    done(host.call("bookings_confirm", booking))
+
+
+def other(host):
+    """A booking of another sailing than the first."""
+    return order(sailings(host)[1])
+
+
 @pytest.mark.parametrize("hosts", ["modern"], indirect=True)
 class TestRounds:
     """Where the answer comes with the call made again, it counts for that call alone, once."""
 
     def asked(self, host, arguments):
-        result = host.wait(self.sends(host, arguments))
-        assert isinstance(result, types.InputRequiredResult)
-        return result.request_state
+        return self.question(host.wait(self.sends(host, arguments)))
 
-    def sends(self, host, arguments, state=None, answer=None):
+    def question(self, result):
+        """The state of a question, and the yes to it."""
+        assert isinstance(result, types.InputRequiredResult)
+        (box,) = result.input_requests["approval"].params.requested_schema["properties"]
+        return result.request_state, named(YES, box)
+
+    def sends(self, host, arguments, state=None, answer=None, name="bookings_create"):
         async def send():
             responses = {} if answer is None else {"input_responses": {"approval": answer}}
             return await host.client.session.call_tool(
-                "bookings_create",
+                name,
                 arguments,
                 request_state=state,
                 allow_input_required=True,
@@ -145,28 +175,75 @@ class TestRounds:
     def test_an_answer_is_for_the_arguments_that_were_asked_about(self, hosts, ferry_sandbox):
         host = hosts(Person(), "--writes")
         first, second = (order(one) for one in sailings(host)[:2])
-        state = self.asked(host, first)
-        result = host.wait(self.sends(host, second, state, YES))
+        state, yes = self.asked(host, first)
+        result = host.wait(self.sends(host, second, state, yes))
         assert isinstance(result, types.InputRequiredResult)
-        result = host.wait(self.sends(host, first, state, YES))
+        result = host.wait(self.sends(host, first, state, yes))
         assert isinstance(result, types.InputRequiredResult)
         assert ferry_sandbox.counters.effects == ()
 
     def test_an_answer_counts_once(self, hosts, ferry_sandbox):
         host = hosts(Person(), "--writes")
         asked = order(sailings(host)[0])
-        state = self.asked(host, asked)
-        done(answer_of(host.wait(self.sends(host, asked, state, YES))))
-        again = host.wait(self.sends(host, asked, state, YES))
+        state, yes = self.asked(host, asked)
+        done(answer_of(host.wait(self.sends(host, asked, state, yes))))
+        again = host.wait(self.sends(host, asked, state, yes))
         error(answer_of(again), "already_done")
         assert len(ferry_sandbox.counters.effects) == 1
 
     def test_a_no_uses_the_question_up(self, hosts, ferry_sandbox):
         host = hosts(Person(), "--writes")
         asked = order(sailings(host)[0])
-        state = self.asked(host, asked)
+        state, yes = self.asked(host, asked)
         no = NOT_AN_APPROVAL["declined"]
         error(answer_of(host.wait(self.sends(host, asked, state, no))), "declined")
-        result = host.wait(self.sends(host, asked, state, YES))
+        result = host.wait(self.sends(host, asked, state, yes))
         assert isinstance(result, types.InputRequiredResult)
         assert ferry_sandbox.counters.effects == ()
+
+    def test_a_yes_that_is_replayed_to_a_new_question_is_asked_again(self, hosts, ferry_sandbox):
+        """LangGraph runs a node from its start, and gives the answer it has on record again."""
+        host = hosts(Person(), "--writes")
+        asked = order(sailings(host)[0])
+        _, recorded = self.asked(host, asked)
+        done(host.call("bookings_create", asked))
+        booking_id = ferry_sandbox.counters.effects[0].subject
+        named_ = {"booking_id": booking_id}
+        done(host.call("bookings_confirm", named_))
+        effects = ferry_sandbox.counters.effects
+        for name, arguments in (("bookings_cancel", named_), ("bookings_create", other(host))):
+            state, _ = self.question(host.wait(self.sends(host, arguments, name=name)))
+            for _ in range(5):
+                result = host.wait(self.sends(host, arguments, state, recorded, name=name))
+                state, yes = self.question(result)
+            assert ferry_sandbox.counters.effects == effects
+        done(answer_of(host.wait(self.sends(host, arguments, state, yes, name=name))))
+
+    def test_a_yes_is_for_the_fee_that_was_shown(self, hosts, ferry_sandbox):
+        """The fee rises between the answer and the call that is made anew."""
+        host = hosts(Person(), "--writes")
+        named_ = {"booking_id": booked(host)["booking_id"]}
+        done(host.call("bookings_confirm", named_))
+        _, recorded = self.question(host.wait(self.sends(host, named_, name="bookings_cancel")))
+        ferry_sandbox.clock.advance(timedelta(days=29, hours=12))
+        state, _ = self.question(host.wait(self.sends(host, named_, name="bookings_cancel")))
+        result = host.wait(self.sends(host, named_, state, recorded, name="bookings_cancel"))
+        state, yes = self.question(result)
+        assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
+        done(answer_of(host.wait(self.sends(host, named_, state, yes, name="bookings_cancel"))))
+
+    def test_a_yes_to_the_same_question_counts_though_the_call_is_made_anew(
+        self, hosts, ferry_sandbox
+    ):
+        host = hosts(Person(), "--writes")
+        asked = order(sailings(host)[0])
+        _, recorded = self.asked(host, asked)
+        state, yes = self.asked(host, asked)
+        assert yes == recorded
+        done(answer_of(host.wait(self.sends(host, asked, state, recorded))))
+        booking = {"booking_id": ferry_sandbox.counters.effects[0].subject}
+        done(host.call("bookings_cancel", booking))
+        state, yes = self.asked(host, asked)  # the same again, and yet another booking
+        assert yes != recorded
+        self.question(host.wait(self.sends(host, asked, state, recorded)))
+        assert len(ferry_sandbox.counters.effects) == 2

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
+from mcp.types import ElicitResult
 
 from ferry_sdk.agents import ApprovalRequest
-from ferry_sdk.agents.stdio.questions import Questions, is_the_same
+from ferry_sdk.agents.stdio.asking import agreed
+from ferry_sdk.agents.stdio.questions import Questions
 
 CALL = ("bookings_cancel", {"booking_id": "b1", "max_penalty": "5.00"})
 
@@ -85,5 +88,38 @@ def test_those_that_are_never_answered_are_forgotten():
 def test_a_request_is_the_same_if_only_its_time_is_another(change):
     asked = request()
     later = request(expires_at=asked.expires_at + timedelta(minutes=1))
-    assert is_the_same(asked, later)
-    assert not is_the_same(asked, request(**change))
+    questions = Questions()
+    assert asked.digest == later.digest
+    assert asked.digest != request(**change).digest
+    assert questions.box(asked) == questions.box(later)
+    assert questions.box(asked) != questions.box(request(**change))
+
+
+def test_a_box_is_for_one_yes_and_one_server():
+    questions, asked = Questions(), request()
+    first = questions.box(asked)
+    assert re.fullmatch("approve_[0-9a-f]{16}", first)
+    assert Questions().box(asked) != first
+    questions.agree(asked)
+    assert questions.box(asked) != first
+
+
+@pytest.mark.parametrize(
+    ("action", "content", "expected"),
+    [
+        ("accept", {"mine": True}, True),
+        ("accept", {"mine": False}, False),
+        ("accept", {"mine": "true"}, False),
+        ("accept", {"mine": 1}, False),
+        ("accept", {}, False),
+        ("accept", None, False),
+        ("decline", {"mine": True}, False),
+        ("cancel", {"other": True}, False),
+        ("accept", {"other": True}, None),
+        ("accept", {"mine": False, "other": True}, None),
+        ("accept", {"mine": True, "other": True}, None),
+        ("accept", {"mine": True, "other": False}, True),
+    ],
+)
+def test_a_yes_is_the_tick_of_one_box(action, content, expected):
+    assert agreed(ElicitResult(action=action, content=content), "mine") is expected

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
-from mcp.types import ClientCapabilities, ElicitRequest, ElicitRequestFormParams, ElicitResult
+from mcp.types import ClientCapabilities, ElicitRequestFormParams, ElicitResult
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from ferry_sdk.agents.approving import ApprovalRequest
+from ferry_sdk.agents.refusals import RefusedError
 
-_FIELD: Final = "approve"
-_FORM: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        _FIELD: {
-            "type": "boolean",
-            "title": "I agree",
-            "description": "Do exactly this, at this price.",
-        }
-    },
-    "required": [_FIELD],
-}
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+_ROUNDS: Final = 3
+"""How often a host is asked that keeps answering another question."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -41,30 +35,56 @@ def in_rounds(context: Context) -> bool:
     return context.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
-def question(request: ApprovalRequest) -> ElicitRequest:
-    """What the person is shown."""
+def form(request: ApprovalRequest, box: str) -> ElicitRequestFormParams:
+    """What the person is shown, with one box to tick.
+
+    Args:
+        request: What they are asked to agree to.
+        box: The name of the box, which is that of the question.
+    """
     lines = [request.summary]
     if request.travellers:
         lines.append(f"Travellers: {', '.join(request.travellers)}")
-    return ElicitRequest(
-        params=ElicitRequestFormParams(message="\n".join(lines), requested_schema=_FORM)
+    description = "Do exactly this, at this price."
+    ticked = {"type": "boolean", "title": "I agree", "description": description}
+    return ElicitRequestFormParams(
+        message="\n".join(lines),
+        requested_schema={"type": "object", "properties": {box: ticked}, "required": [box]},
     )
 
 
-def agreed(answer: object) -> bool:
-    """Whether the answer is a yes: the form was sent, and its box was ticked."""
-    return (
-        isinstance(answer, ElicitResult)
-        and answer.action == "accept"
-        and (answer.content or {}).get(_FIELD) is True
-    )
+def agreed(answer: object, box: str) -> bool | None:
+    """Whether the answer is a yes: the form was sent, and this box was ticked, and no other.
+
+    Hosts record answers and replay them, LangGraph for one, to whatever is asked next. So a yes
+    has to name its question.
+
+    Returns:
+        None if another box was ticked: it is the answer to another question.
+    """
+    if not isinstance(answer, ElicitResult) or answer.action != "accept":
+        return False
+    ticked = [name for name, value in (answer.content or {}).items() if value is True]
+    return ticked == [box] if ticked in ([], [box]) else None
 
 
-async def asked(context: Context, request: ApprovalRequest) -> bool:
-    """Ask over the connection and wait for the answer, as hosts of the handshake era expect it."""
-    params = question(request).params
-    assert isinstance(params, ElicitRequestFormParams)  # noqa: S101 -- for the type checker
-    answer = await context.session.elicit_form(
-        params.message, params.requested_schema, related_request_id=context.request_id
-    )
-    return agreed(answer)
+async def asked(context: Context, request: ApprovalRequest, box: str) -> bool:
+    """Ask over the connection and wait for the answer, as hosts of the handshake era expect it.
+
+    Raises:
+        RefusedError: Nobody could be asked.
+    """
+    params = form(request, box)
+    try:
+        for _ in range(_ROUNDS):
+            answer = await context.session.elicit_form(
+                params.message, params.requested_schema, related_request_id=context.request_id
+            )
+            is_agreed = agreed(answer, box)
+            if is_agreed is not None:
+                return is_agreed
+    except Exception as error:  # noqa: BLE001 -- whatever it was, nobody said yes
+        logger.warning(
+            "nobody could be asked to approve tool %s: %s", request.tool, type(error).__name__
+        )
+    raise RefusedError("approval_failed", "nobody could be asked to approve it")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Final
 
@@ -30,6 +31,22 @@ class Questions:
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, _Waiting] = OrderedDict()
+        self._agreed: Counter[str] = Counter()
+        self._key = secrets.token_bytes(32)
+
+    def box(self, request: ApprovalRequest) -> str:
+        """The name of the box that is ticked to agree: the same for the same question.
+
+        A question that was agreed to is another one when it is asked again, so that a yes is good
+        once. The key makes it useless to another server, which may have another price in mind.
+        """
+        asked = f"{request.digest} {self._agreed[request.digest]}"
+        digest = hashlib.blake2b(asked.encode(), key=self._key, digest_size=8)
+        return f"approve_{digest.hexdigest()}"
+
+    def agree(self, request: ApprovalRequest) -> None:
+        """Note that somebody agreed to this."""
+        self._agreed[request.digest] += 1
 
     def keep(self, tool: str, arguments: Mapping[str, Any], request: ApprovalRequest) -> str:
         """Note that this was asked; the state to send with it."""
@@ -47,11 +64,6 @@ class Questions:
         if waiting is None or waiting.call != _call(tool, arguments):
             return None
         return waiting.request if datetime.now(timezone.utc) < waiting.request.expires_at else None
-
-
-def is_the_same(one: ApprovalRequest, other: ApprovalRequest) -> bool:
-    """Whether two requests ask for the same at the same price; each has a time of its own."""
-    return replace(one, expires_at=other.expires_at) == other
 
 
 def _call(tool: str, arguments: Mapping[str, Any]) -> str:

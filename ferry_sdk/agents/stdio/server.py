@@ -12,6 +12,7 @@ from mcp.types import (
     INTERNAL_ERROR,
     CallToolRequestParams,
     CallToolResult,
+    ElicitRequest,
     InputRequiredResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -25,9 +26,9 @@ from pydantic import ValidationError
 from ferry_sdk._version import __version__
 from ferry_sdk.agents.approving import ApprovalRequest
 from ferry_sdk.agents.stdio import catalogues
-from ferry_sdk.agents.stdio.asking import Context, agreed, asked, can_ask, in_rounds, question
+from ferry_sdk.agents.stdio.asking import Context, agreed, asked, can_ask, form, in_rounds
 from ferry_sdk.agents.stdio.describing import result_of, tool_of
-from ferry_sdk.agents.stdio.questions import Questions, is_the_same
+from ferry_sdk.agents.stdio.questions import Questions
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.agents.tools import TOOLS
 
@@ -72,7 +73,10 @@ class _Desk:
             return await self._write_in_rounds(params, arguments)
 
         async def approve(request: ApprovalRequest) -> bool:
-            return await asked(context, request)
+            is_agreed = await asked(context, request, self._questions.box(request))
+            if is_agreed:
+                self._questions.agree(request)
+            return is_agreed
 
         return result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
 
@@ -96,7 +100,7 @@ class _Desk:
     ) -> CallToolResult | InputRequiredResult:
         shown = self._questions.take(params.request_state, params.name, arguments)
         answer = (params.input_responses or {}).get(_QUESTION)
-        changed: ApprovalRequest | None = None
+        unanswered: ApprovalRequest | None = None
         if shown is None or answer is None:
             request = await self._toolkit.preview(params.name, arguments)
             if isinstance(request, dict):
@@ -104,22 +108,25 @@ class _Desk:
             return self._ask(params.name, arguments, request)
 
         def approve(request: ApprovalRequest) -> bool:
-            nonlocal changed
-            if is_the_same(shown, request):
-                return agreed(answer)
-            changed = request
-            return False
+            nonlocal unanswered
+            is_agreed = agreed(answer, self._questions.box(request))
+            if is_agreed is None:
+                unanswered = request
+            elif is_agreed:
+                self._questions.agree(request)
+            return bool(is_agreed)
 
         result = await self._toolkit.perform(params.name, arguments, approve=approve)
-        if changed is not None:
-            return self._ask(params.name, arguments, changed)
+        if unanswered is not None:
+            return self._ask(params.name, arguments, unanswered)
         return result_of(result)
 
     def _ask(
         self, tool: str, arguments: dict[str, Any], request: ApprovalRequest
     ) -> InputRequiredResult:
+        box = self._questions.box(request)
         return InputRequiredResult(
-            input_requests={_QUESTION: question(request)},
+            input_requests={_QUESTION: ElicitRequest(params=form(request, box))},
             request_state=self._questions.keep(tool, arguments, request),
         )
 
