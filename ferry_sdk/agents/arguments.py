@@ -69,7 +69,8 @@ _STAND_INS: Final[Mapping[Any, Any]] = {
     Decimal: Annotated[
         Decimal,
         BeforeValidator(_money),
-        WithJsonSchema({"type": ["string", "integer"], "pattern": _MONEY, "minimum": 0}),
+        # A whole number is read as well, but a list of types crashes google-genai and AutoGen.
+        _text_schema(pattern=_MONEY),
     ],
     time: Annotated[
         time, BeforeValidator(_clock_time), _text_schema(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")

@@ -48,7 +48,7 @@ class AuditRecord:
     seconds: float
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Call:
     """What is known of a call so far.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import cast
 
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.protocols.arguments import money
@@ -16,16 +17,21 @@ from .refusals import RefusedError
 Limits = Mapping[str, Decimal | int | str]
 
 
+Ledger = dict[Hashable, tuple[Decimal, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Money that is counted as spent.
+    """Money that is counted as spent, or as kept for a cancellation.
 
     Attributes:
+        ledger: Where it is counted.
         key: What it is for.
         before: What was counted for the same before.
     """
 
-    key: str
+    ledger: Ledger = field(repr=False)
+    key: Hashable
     before: tuple[Decimal, str] | None
 
 
@@ -37,7 +43,8 @@ class Budget:
 
     Args:
         spend_limit: How much may be spent, by currency; None: no limit.
-        penalty_limit: How much one cancellation may cost, by currency; None: no limit.
+        penalty_limit: How much cancelling one booking may cost, all its tickets together, by
+            currency; None: no limit.
 
     Raises:
         ConfigurationError: A limit is no amount, or its currency is none.
@@ -46,7 +53,8 @@ class Budget:
     def __init__(self, spend_limit: Limits | None, penalty_limit: Limits | None) -> None:
         self._spend = _limits(spend_limit, "spend_limit")
         self._penalty = _limits(penalty_limit, "penalty_limit")
-        self._held: dict[str, tuple[Decimal, str]] = {}
+        self._held: Ledger = {}
+        self._kept: dict[tuple[str | None, str], tuple[Decimal, str]] = {}
         self._lock = threading.Lock()
 
     def hold(self, key: str, amount: Decimal, currency: str) -> Hold:
@@ -69,41 +77,66 @@ class Budget:
                     currency=currency,
                 )
             self._held[key] = max(amount, Decimal(0)), currency
-            return Hold(key, before)
+            return Hold(self._held, key, before)
 
     def release(self, hold: Hold) -> None:
         """Give back what was not spent after all."""
         with self._lock:
-            self._put(hold.key, hold.before)
+            _put(hold)
 
     def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
         """Count what it costs in truth, whatever the limit, for what it turned out to be."""
         with self._lock:
-            self._put(hold.key, hold.before)
+            _put(hold)
             self._held[key] = max(amount, Decimal(0)), currency
 
-    def check_penalty(self, penalty: Decimal, currency: str) -> None:
-        """Refuse a cancellation that costs too much.
+    def hold_penalty(
+        self, booking_id: str | None, subject: str, penalty: Decimal, currency: str
+    ) -> Hold:
+        """Count what is kept for a cancellation, with the other cancellations of its booking.
+
+        Args:
+            booking_id: The booking; None where a ticket's is not known. It may be any, and is
+                counted with each.
+            subject: The booking, or the ticket, that is cancelled.
+            penalty: What is kept.
+            currency: Its currency.
 
         Raises:
-            RefusedError: It does.
+            RefusedError: It would be more than cancelling the booking may cost.
         """
-        if self._penalty is None:
-            return
-        limit = self._penalty.get(currency)
-        if limit is None or penalty > limit:
-            raise RefusedError(
-                "penalty_limit",
-                f"cancelling costs {penalty} {currency}, which is more than allowed",
-                limit=str(limit or 0),
-                penalty=str(penalty),
-                currency=currency,
+        with self._lock:
+            key = booking_id, subject
+            kept = sum(
+                (
+                    amount
+                    for (its_booking, its_subject), (amount, its) in self._kept.items()
+                    if its_subject != subject
+                    and its == currency
+                    and (its_booking == booking_id or None in (its_booking, booking_id))
+                ),
+                Decimal(0),
             )
+            limit = None if self._penalty is None else self._penalty.get(currency)
+            if self._penalty is not None and (limit is None or kept + penalty > limit):
+                raise RefusedError(
+                    "penalty_limit",
+                    f"cancelling costs {penalty} {currency}, which is more than allowed",
+                    limit=str(limit or 0),
+                    penalty=str(penalty),
+                    kept=str(kept),
+                    currency=currency,
+                )
+            before = self._kept.get(key)
+            self._kept[key] = max(penalty, Decimal(0)), currency
+            return Hold(cast("Ledger", self._kept), key, before)
 
-    def _put(self, key: str, held: tuple[Decimal, str] | None) -> None:
-        self._held.pop(key, None)
-        if held is not None:
-            self._held[key] = held
+
+def _put(hold: Hold) -> None:
+    """Count what was counted before."""
+    hold.ledger.pop(hold.key, None)
+    if hold.before is not None:
+        hold.ledger[hold.key] = hold.before
 
 
 def _limits(given: Limits | None, setting: str) -> dict[str, Decimal] | None:

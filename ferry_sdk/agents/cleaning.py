@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
@@ -10,6 +11,21 @@ _UNSEEN: Final = frozenset(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164))
 ) | frozenset(map(chr, (*range(0xFE00, 0xFE10), 0xFFA0, *range(0xE0100, 0xE01F0))))
 """Letters, marks and symbols by their category, that leave nothing to see."""
+_PLAIN: Final = str.maketrans(
+    {
+        "æ": "a",
+        "Æ": "a",
+        "œ": "o",
+        "Œ": "o",
+        "ø": "o",
+        "Ø": "o",
+        "đ": "d",
+        "Đ": "d",
+        "ł": "l",
+        "Ł": "l",
+    }
+)
+"""Letters with which travel documents do without, and which are no letter with an accent."""
 
 
 def is_hidden(character: str) -> bool:
@@ -24,6 +40,12 @@ def cleaned(text: str, longest: int | None = None) -> str:
 
 
 def letters(name: str) -> str:
-    """What a name comes to, however it is spelt: its letters without accents, case or signs."""
-    plain = unicodedata.normalize("NFKD", name).casefold()
-    return "".join(one for one in unicodedata.normalize("NFKD", plain) if one.isalpha())
+    """What a name comes to, however it is spelt.
+
+    Its letters without accents, case or signs, an ``ue`` for ``ü`` as ``u``, in a ring: swapped
+    first and last names are the same.
+    """
+    plain = unicodedata.normalize("NFKD", name.translate(_PLAIN)).casefold()
+    plain = "".join(one for one in unicodedata.normalize("NFKD", plain) if one.isalpha())
+    plain = re.sub("ae|oe|ue|aa", lambda found: found[0][0], plain)
+    return min((plain[start:] + plain[:start] for start in range(len(plain))), default="")

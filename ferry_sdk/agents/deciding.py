@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from pydantic import JsonValue
+
 from ferry_sdk.correlating import next_correlation_id
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError
 from ferry_sdk.facts import RequestDigest
@@ -81,11 +83,17 @@ class Desk:
         self._codes = Codes()
         self.repeats: Repeats = Repeats()
         self.clock: Callable[[], float] = time.monotonic
+        self._under_way: set[Call] = set()
 
     @property
     def by_code(self) -> bool:
         """Whether a write is approved by a code."""
         return self._approve is None
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether a write may be on its way, and its outcome is not on record yet."""
+        return any(call.is_sent for call in tuple(self._under_way))
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -138,6 +146,13 @@ class Desk:
         return prepared
 
     def _on_record(self, call: Call, steps: Steps) -> Steps:
+        self._under_way.add(call)
+        try:
+            return (yield from self._recorded(call, steps))
+        finally:
+            self._under_way.discard(call)
+
+    def _recorded(self, call: Call, steps: Steps) -> Steps:
         try:
             answer = yield from self._safely(call, steps)
         except GeneratorExit:
@@ -199,8 +214,9 @@ class Desk:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         if tool.safety.is_read:
             result = yield Invoke(tool.operation, read.values)
-            self._learn(result, read.values, read.contains)
-            return {"status": "done", "result": tool.shown(result, read.detail, read.contains)}
+            view = tool.shown(result, read.detail, read.contains)
+            self._learn(result, read.values, view)
+            return {"status": "done", "result": view}
         prepared = yield from self._prepared(call, tool, read)
         if not isinstance(prepared, Prepared):
             return prepared
@@ -364,9 +380,9 @@ class Desk:
             ) from None
         return self._done(tool, arguments, identity, result, [])
 
-    def _learn(self, result: object, asked: dict[str, Any], contains: str | None = None) -> None:
+    def _learn(self, result: object, asked: dict[str, Any], view: JsonValue = None) -> None:
         """Remember what is shown; what made a booking that is no more may be done again."""
-        self._facts.seen.learn(result, asked, contains)
+        self._facts.seen.learn(result, asked, view if isinstance(view, dict) else None)
         if isinstance(result, BookingCancellation) or (
             isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}
         ):

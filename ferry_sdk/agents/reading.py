@@ -90,7 +90,7 @@ def _plain(value: object, path: tuple[int | str, ...]) -> object:
             return {
                 _key(name, path): _plain(one, (*path, str(name)))
                 for name, one in members.items()
-                if one is not None  # as much as left out, which models often say so
+                if one is not None and one != ""  # models fill in what they would leave out
             }
         case list() | tuple():
             several = cast("list[object]", value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from math import isfinite
 from typing import Any, Final
 
@@ -39,7 +40,9 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "writes_disabled": "Do not try again: only reading is allowed here. "
     "Tell the user what they would have to do themselves.",
     "unseen_id": "Use ids exactly as a result has shown them. Search again for a sailing; "
-    "for a booking call bookings_get first, for a ticket tickets_get.",
+    "for a booking call bookings_get first, for a ticket tickets_get. If a result has just shown "
+    "this id, the server was started anew since: do not search in a loop, tell the user that "
+    "their host has to keep one session for all calls.",
     "offer_expired": "Search again and use the ids of the new result.",
     "price_changed": "Search or read again, tell the user the new price, "
     "and go on only if they agree.",
@@ -82,6 +85,35 @@ _AFTER_FAILURE: Final[tuple[tuple[type[FerryError], str], ...]] = (
     (ServerError, _LATER),
     (APIError, "Change what the message names. Do not repeat the same call."),
 )
+
+_NO_SAILING: Final = (
+    "Nothing is sold for this day and time. Try another day or time; catalogue_departures lists a "
+    "provider's. Else ask the user."
+)
+_NO_SUCH_TRIP: Final = (
+    "This cannot be asked, and a later day does not help. Change what the message names: the "
+    "company has to sail this journey, between these ports, with this vehicle, and the day has to "
+    "be one to come."
+)
+
+_SERVICE_CODES: Final = frozenset(
+    {
+        "AVAILABILITY_ERROR",
+        "BOOKING_CREATE_ERROR",
+        "BOOKING_CONFIRM_ERROR",
+        "TICKET_VIEW_ERROR",
+        "TICKET_NOT_FOUND",
+        "TICKET_CANCEL_ERROR",
+        "CONFLICT",
+        "FORBIDDEN",
+        "NOT_FOUND",
+        "RATE_LIMITED",
+        "SERVER_ERROR",
+        "UNAUTHORIZED",
+        "VALIDATION_ERROR",
+    }
+)
+"""Codes of the service that are passed on; another may be a sentence for the model to obey."""
 
 _CODES: Final[Mapping[type[FerryError], str]] = {
     InvalidInputError: "invalid_arguments",
@@ -169,9 +201,7 @@ def failure(error: FerryError) -> Answer:
             "code": _code_of(error),
             "message": cleaned(str(error), 300),
             "outcome": "not_sent" if error.outcome == "unknown" else error.outcome,
-            "next_step": next(
-                (step for kind, step in _AFTER_FAILURE if isinstance(error, kind)), _LATER
-            ),
+            "next_step": _next_step(error),
             **facts,
         },
     }
@@ -190,10 +220,19 @@ def out_of_order(error: Exception) -> Answer:
     }
 
 
+def _next_step(error: FerryError) -> str:
+    if isinstance(error, AvailabilityError):
+        if error.status_code == HTTPStatus.NOT_FOUND:
+            return _NO_SAILING
+        if error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+            return _NO_SUCH_TRIP
+    return next((step for kind, step in _AFTER_FAILURE if isinstance(error, kind)), _LATER)
+
+
 def _code_of(error: FerryError) -> str:
-    """The service's own code in lower case, else the error's name."""
-    if isinstance(error, APIError) and error.code:
-        return re.sub(r"[^a-z0-9]+", "_", error.code.lower())[:60]
+    """The service's own code in lower case if it is a known one, else the error's name."""
+    if isinstance(error, APIError) and error.code in _SERVICE_CODES:
+        return error.code.lower()
     kind = type(error)
     return (
         _CODES.get(kind)

@@ -19,7 +19,6 @@ from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketJourney
 
 from .cleaning import cleaned
-from .views import has
 
 REMEMBERED = 10_000
 """How many sailings, bookings and tickets are remembered, of each."""
@@ -119,17 +118,19 @@ class Seen:
         with self._lock:
             return self._tickets.get(ticket_id)
 
-    def learn(self, result: object, asked: Mapping[str, Any], contains: str | None = None) -> None:
+    def learn(
+        self, result: object, asked: Mapping[str, Any], shown: Mapping[str, Any] | None = None
+    ) -> None:
         """Remember what a result shows.
 
         Args:
             result: What the client gave.
             asked: The arguments that it was asked with.
-            contains: Of a list, only the records with this text are shown.
+            shown: Of a list, what is shown; None: all of it.
         """
         with self._lock:
             if isinstance(result, Records):
-                self._learn_offers(cast("Records[object]", result), asked, contains)
+                self._learn_offers(cast("Records[object]", result), asked, shown)
             elif isinstance(result, BookingCreated):
                 words = f"booking {quoted(result.booking_reference)}"
                 self._bookings.put(result.booking_id, Known(words))
@@ -143,8 +144,9 @@ class Seen:
                 self._learn_ticket(result, None)
 
     def _learn_offers(
-        self, records: Records[object], asked: Mapping[str, Any], contains: str | None
+        self, records: Records[object], asked: Mapping[str, Any], shown: Mapping[str, Any] | None
     ) -> None:
+        ids = None if shown is None else {one.get("id") for one in shown["items"]}
         for one in records:
             if isinstance(one, Availability):
                 vehicle = asked.get("vehicle")
@@ -154,7 +156,7 @@ class Seen:
                     asked.get("ret_journey_id") is not None,
                 )
                 offer = Offer(one, question, vehicle is not None)
-                if has(one, contains):
+                if ids is None or one.id in ids:
                     self._offers.put(one.id, offer)
                 self._prices.put(
                     (question, offer.crossing), frozenset(map(offer.standing, one.tariffs))

@@ -56,6 +56,11 @@ class AnyToolkit(Generic[FerryT]):
         return formats.anthropic(self.definitions())
 
     @property
+    def is_sending(self) -> bool:
+        """Whether a write is on its way: wait a moment before you end the process."""
+        return self._desk.is_sending
+
+    @property
     def unresolved(self) -> tuple[UnresolvedWrite, ...]:
         """The writes that may have happened; a person has to look."""
         return self._desk.repeats.unresolved
@@ -86,11 +91,13 @@ class Toolkit(AnyToolkit[Ferry]):
     Args:
         ferry: The client.
         writes: Whether bookings may be made, confirmed and cancelled.
-        approve: Asked about each write; it goes ahead only if this gives True. None: the agent is
-            told a code, to be given back once somebody has agreed.
+        approve: Asked about each write; it goes ahead only if this gives True. What it raises,
+            `call` raises, and nothing is sent. None: the agent is told a code, to be given back
+            once somebody has agreed.
         spend_limit: How much may be spent over the toolkit's life, by currency, such as
             ``{"EUR": 500}``; one that is not named may not be spent at all. None: no limit.
-        penalty_limit: How much one cancellation may cost, in the same way.
+        penalty_limit: How much cancelling one booking may cost, all its tickets together, in the
+            same way.
         audit: Told of every call, whatever became of it.
 
     Raises:
@@ -147,7 +154,11 @@ class Toolkit(AnyToolkit[Ferry]):
         *,
         approve: Callable[[ApprovalRequest], bool],
     ) -> Answer:
-        """Call a tool with an approver of this call's own; no code is taken."""
+        """Call a tool with an approver of this call's own; no code is taken.
+
+        The price is read anew, and may be another than a `preview` has shown: let `approve` compare
+        the `digest` of its request with that of the one that somebody agreed to.
+        """
         call = self._desk.begun()
         steps = self._desk.call(call, name, arguments, approve)
         return self._walk(steps, call.correlation_id)
@@ -176,11 +187,13 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
     Args:
         ferry: The client.
         writes: Whether bookings may be made, confirmed and cancelled.
-        approve: Asked about each write, async or not; it goes ahead only if this gives True.
-            None: the agent is told a code, to be given back once somebody has agreed.
+        approve: Asked about each write, async or not; it goes ahead only if this gives True. What
+            it raises, `call` raises, and nothing is sent. None: the agent is told a code, to be
+            given back once somebody has agreed.
         spend_limit: How much may be spent over the toolkit's life, by currency, such as
             ``{"EUR": 500}``; one that is not named may not be spent at all. None: no limit.
-        penalty_limit: How much one cancellation may cost, in the same way.
+        penalty_limit: How much cancelling one booking may cost, all its tickets together, in the
+            same way.
         audit: Told of every call, async or not, whatever became of it.
 
     Raises:
@@ -236,7 +249,11 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
         *,
         approve: Callable[[ApprovalRequest], object],
     ) -> Answer:
-        """Call a tool with an approver of this call's own; no code is taken."""
+        """Call a tool with an approver of this call's own; no code is taken.
+
+        The price is read anew, and may be another than a `preview` has shown: let `approve` compare
+        the `digest` of its request with that of the one that somebody agreed to.
+        """
         call = self._desk.begun()
         steps = self._desk.call(call, name, arguments, approve)
         return await self._walk(steps, call.correlation_id)

@@ -64,7 +64,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "mcp.countries": "no other tool takes what it lists",
     "mcp.vehicle_brands": "catalogue.vehicle_brands over another protocol",
     "mcp.vehicle_data": "catalogue.vehicle_types over another protocol",
-    "mcp.departures": "catalogue.departures over another protocol",
+    "mcp.departures": "it lists the sailings of all companies, too many for a conversation",
     "mcp.read_resource": "it reads anything the server has",
     "mcp.list_tools": "it lists what is not a tool here",
     "mcp.list_resources": "it lists what no tool reads",

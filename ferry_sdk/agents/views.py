@@ -6,13 +6,14 @@ is known, but for the picture of a QR code, which gives its bearer a seat and an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue
 
@@ -43,6 +44,7 @@ from .docstrings import words_of
 
 Detail = Literal["short", "full"]
 Schema = dict[str, Any]
+T = TypeVar("T")
 
 SHORT: Final[Mapping[type[BaseModel], tuple[str, ...]]] = {
     Availability: (
@@ -102,6 +104,10 @@ SHORT: Final[Mapping[type[BaseModel], tuple[str, ...]]] = {
 
 _NEVER: Final = frozenset({"qr_code"})
 _LONGEST: Final = 200
+_LONGEST_IN_FULL: Final = 2_000
+_PUNCTUATION: Final = 8
+_ROOM: Final = 150_000
+"""Characters of a whole result, near enough: a model reads no more, and hosts cut it anyway."""
 _DEEPEST: Final = 20
 _WRITTEN_OUT: Final = 50
 """Digits of an amount; with more, as in 1E+999999, its exponent is shown."""
@@ -124,6 +130,11 @@ _ACTIONS: Final[Schema] = {
         "additionalProperties": False,
     },
 }
+_LEFT_OUT: Final[Schema] = {
+    "type": "integer",
+    "description": "How many entries were left out, because the result is too long. Ask for less, "
+    "such as with `contains`.",
+}
 _LEAVES: Final[Mapping[Any, Schema]] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
@@ -136,6 +147,27 @@ _LEAVES: Final[Mapping[Any, Schema]] = {
 }
 
 
+@dataclass(slots=True)
+class _Room:
+    """What is left for a result.
+
+    Attributes:
+        left: The characters that it may still have.
+        left_out: The entries of its lists for which there were none.
+    """
+
+    left: int = _ROOM
+    left_out: int = 0
+
+    def entries(self, several: Collection[T]) -> Iterator[T]:
+        """The entries for which there is room."""
+        for index, one in enumerate(several):
+            if self.left <= 0:
+                self.left_out += len(several) - index
+                return
+            yield one
+
+
 def shown(value: object, detail: Detail, contains: str | None = None) -> JsonValue:
     """A result as it is shown.
 
@@ -144,28 +176,43 @@ def shown(value: object, detail: Detail, contains: str | None = None) -> JsonVal
         detail: How much of it.
         contains: Of a list, only the records with this in a text of their short view.
     """
+    room = _Room()
     if isinstance(value, Records):
         records = cast("Records[object]", value)
-        items = [_shown(one, detail, "") for one in records if has(one, contains)]
-        return {"items": items, "count": len(items), "unreadable": len(records.unreadable)}
-    return _shown(value, detail, "")
+        found = [one for one in records if has(one, contains)]
+        items = [_shown(one, room, detail, "") for one in room.entries(found)]
+        view: JsonValue = {
+            "items": cast("JsonValue", items),
+            "count": len(items),
+            "unreadable": len(records.unreadable),
+        }
+    else:
+        view = _shown(value, room, detail, "")
+    if room.left_out and isinstance(view, dict):
+        view["left_out"] = room.left_out
+    return view
 
 
 def schema_of(annotation: object, detail: Detail) -> Schema:
     """The schema of what is shown of such results."""
     if get_origin(annotation) is Records:
-        return _object(
+        schema = _object(
             {
                 "items": {"type": "array", "items": _schema(get_args(annotation)[0], detail)},
                 "count": {"type": "integer"},
                 "unreadable": {"type": "integer"},
             }
         )
-    return _schema(annotation, detail)
+    else:
+        schema = _schema(annotation, detail)
+    schema["properties"]["left_out"] = _LEFT_OUT
+    return schema
 
 
 def money(amount: Decimal) -> str:
     """An amount with all its digits, and two behind the point at the least."""
+    if len(amount.as_tuple().digits) > _WRITTEN_OUT:
+        return f"{amount:.{_WRITTEN_OUT}E}"
     if abs(amount.adjusted()) > _WRITTEN_OUT:
         return str(amount)
     _, _, exponent = amount.as_tuple()
@@ -179,21 +226,23 @@ def _fields(model: type[BaseModel], detail: Detail) -> Sequence[str]:
     return [*known, "next_actions"] if issubclass(model, WithActions) else known
 
 
-def _shown(value: Any, detail: Detail, name: str, depth: int = 0) -> JsonValue:  # noqa: ANN401, PLR0911 -- any value, one kind a line
+def _shown(value: Any, room: _Room, detail: Detail, name: str, depth: int = 0) -> JsonValue:  # noqa: ANN401, PLR0911 -- any value, one kind a line
+    room.left -= len(name) + _PUNCTUATION
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, BaseModel):
         return {
-            field: _actions(value)
+            field: _actions(value, room)
             if field == "next_actions" and isinstance(value, WithActions)
-            else _shown(getattr(value, field), detail, field, depth + 1)
+            else _shown(getattr(value, field), room, detail, field, depth + 1)
             for field in _fields(type(value), detail)
         }
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str):
-        is_key = name in {"id", "url"} or name.endswith(("_id", "_url"))
-        return cleaned(value, None if is_key or detail == "full" else _LONGEST)
+        text = cleaned(value, _longest(name, detail))
+        room.left -= len(text)
+        return text
     if isinstance(value, Decimal):
         return money(value)
     if isinstance(value, float) and not isfinite(value):
@@ -202,17 +251,28 @@ def _shown(value: Any, detail: Detail, name: str, depth: int = 0) -> JsonValue: 
         return value.isoformat()
     if isinstance(value, Mapping):
         members = cast("Mapping[str, object]", value)
-        return {cleaned(key): _shown(one, detail, key, depth + 1) for key, one in members.items()}
+        return {
+            cleaned(key, _LONGEST): _shown(one, room, detail, cleaned(key, _LONGEST), depth + 1)
+            for key, one in room.entries(members.items())
+        }
     if isinstance(value, list | tuple):
         several = cast("Sequence[object]", value)
-        return [_shown(one, detail, name, depth + 1) for one in several]
+        return [_shown(one, room, detail, name, depth + 1) for one in room.entries(several)]
     return cast("JsonValue", value)
+
+
+def _longest(name: str, detail: Detail) -> int:
+    """How long a text may be; one that is cut ends in an ellipsis, and no id or address does."""
+    if name == "url" or name.endswith("_url"):
+        return _LONGEST_IN_FULL
+    is_key = name in {"id", "code"} or name.endswith(("_id", "_code"))
+    return _LONGEST if is_key or detail == "short" else _LONGEST_IN_FULL
 
 
 def has(record: object, text: str | None) -> bool:
     """Whether a text stands in the short view of a record."""
     return text is None or any(
-        text.casefold() in one.casefold() for one in _texts(_shown(record, "short", ""))
+        text.casefold() in one.casefold() for one in _texts(_shown(record, _Room(), "short", ""))
     )
 
 
@@ -224,15 +284,15 @@ def _texts(view: JsonValue) -> Iterator[str]:
             yield from _texts(one)
 
 
-def _actions(record: WithActions) -> JsonValue:
+def _actions(record: WithActions, room: _Room) -> JsonValue:
     return [
         {
             "name": cleaned(action.name, _LONGEST),
             "mandatory": action.is_mandatory,
-            "time_limit": _shown(action.time_limit, "short", "time_limit"),
+            "time_limit": _shown(action.time_limit, room, "short", "time_limit"),
             **({"tool": _TOOLS[action.name]} if action.name in _TOOLS else {}),
         }
-        for action in record.next_actions()
+        for action in room.entries(record.next_actions())
     ]
 
 

@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 
 from ferry_sdk.models.availability import Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
-from ferry_sdk.models.inputs import Passenger, Selection
+from ferry_sdk.models.inputs import Passenger, Selection, Vehicle
 from ferry_sdk.models.tickets import CancellationFee
 
 from .budget import Budget, Hold
@@ -152,6 +152,7 @@ class Create:
                 "invalid_arguments", "a sailing is named twice", field="availabilities"
             )
         passengers: list[Passenger] = values["passengers"]
+        vehicle: Vehicle | None = values.get("vehicle")
         for offer, _, _ in chosen:
             if offer.sailing.passenger_count != len(passengers):
                 raise RefusedError(
@@ -160,13 +161,20 @@ class Create:
                     f"and {len(passengers)} are to be booked",
                     field="passengers",
                 )
-            if offer.with_vehicle != (values.get("vehicle") is not None):
+            if offer.with_vehicle != (vehicle is not None):
                 raise RefusedError(
                     "party_changed",
                     "the sailing was searched with a vehicle, or without one, and is to be booked "
                     "the other way",
                     field="vehicle",
                 )
+        if vehicle is not None and "__" in vehicle.code:
+            raise RefusedError(
+                "invalid_arguments",
+                "this is the code of a search; here the code of the vehicle's type is expected, "
+                "such as CAR, which catalogue_vehicle_types lists",
+                field="vehicle.code",
+            )
         currency = chosen[0].tariff.currency
         if any(one.tariff.currency != currency for one in chosen):
             raise RefusedError(
@@ -181,10 +189,10 @@ class Create:
         ]
         sailings = "; ".join(one.words for one in chosen)
         count = f"{len(passengers)} traveller{'' if len(passengers) == 1 else 's'}"
-        vehicle = " and a vehicle" if chosen[0].offer.with_vehicle else ""
+        and_vehicle = " and a vehicle" if vehicle is not None else ""
         return Plan(
             {**values, "availabilities": selections},
-            f"Book for {money(amount)} {currency}: {sailings}; {count}{vehicle}",
+            f"Book for {money(amount)} {currency}: {sailings}; {count}{and_vehicle}",
             amount,
             currency,
             tuple(quoted(f"{one.first_name} {one.last_name}") for one in passengers),
@@ -317,14 +325,16 @@ class Cancel:
                 penalty=money(penalty),
                 currency=currency,
             )
-        self._facts.budget.check_penalty(penalty, currency)
         known = self._known(one)
+        booking_id = one if self._subject == "booking_id" else known.booking_id if known else None
+        hold = self._facts.budget.hold_penalty(booking_id, one, penalty, currency)
         return Plan(
             {**values, "max_penalty": penalty},
             f"Cancel {known.words if known else one}: {money(penalty)} {currency} is kept, "
             f"{money(fee.refund_amount)} {currency} is paid back",
             penalty,
             currency,
+            hold=hold,
         )
 
     def concluded(self, plan: Plan, result: object) -> list[str]:
@@ -355,6 +365,7 @@ def all_writes(facts: Facts) -> dict[str, AnyWrite]:
 def _unseen(what: str, where: str) -> RefusedError:
     return RefusedError(
         "unseen_id",
-        f"{what} is not one that a result has shown, or it was shown too long ago",
+        f"{what} is not one that a result has shown, or it was shown too long ago, or before this "
+        "server was started anew",
         field=where,
     )

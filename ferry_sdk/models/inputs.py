@@ -166,7 +166,7 @@ class VehicleQuery(Input):
     """The vehicle of a search. Interface: Booking flow.
 
     Attributes:
-        code: Make and model as ``BRAND__MODEL``.
+        code: Make and model as ``BRAND__MODEL``, such as FIAT__500; a booking takes another code.
     """
 
     code: Identifier
@@ -176,7 +176,8 @@ class Vehicle(Input):
     """The vehicle of a booking. Interface: Booking-creation inputs.
 
     Attributes:
-        code: Vehicle type code.
+        code: Code of the vehicle's type, such as CAR, as `catalogue.vehicle_types` lists them;
+            not the ``BRAND__MODEL`` of a search.
         vehicule_code: The provider's vehicle code (the wire's spelling).
         brand: The make, in words.
         model: The model, in words.

@@ -56,7 +56,7 @@ class BookingsGroup(Resource[TransportT_co]):
             availabilities: One selection a direction, of what was found.
             passengers: Who travels, as on the travel documents.
             reservation_type: TICKET, PRESALE or OPTION, as the tariff is.
-            vehicle: The vehicle that was searched with.
+            vehicle: The vehicle that was searched with, by the code of its type.
             contact: Whom the carrier reaches.
 
         Returns:

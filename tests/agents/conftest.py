@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -10,10 +11,11 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
+from tests.agents.agent import WRITES
 from tests.support.both import Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from ferry_sdk.sandbox import Sandbox
 
@@ -61,3 +63,17 @@ def toolkit_of(
     yield make
     for ferry in made:
         ferry.close()
+
+
+@pytest.fixture
+def sending_nothing(ferry_sandbox: Sandbox) -> Callable[[], Any]:
+    """Sees to it that no write reaches the service in a block."""
+
+    @contextmanager
+    def block() -> Generator[None, None, None]:
+        counters = ferry_sandbox.counters
+        before = [counters.requests[name] for name in WRITES], counters.effects
+        yield
+        assert ([counters.requests[name] for name in WRITES], counters.effects) == before
+
+    return block

@@ -91,6 +91,13 @@ def test_a_schema_says_nothing_twice_and_nothing_of_null(definition):
 
 
 @pytest.mark.parametrize("definition", BOTH)
+def test_a_type_is_one_word_and_no_list(definition):
+    """Google's genai, AutoGen and DSPy crash on a list of types among the arguments."""
+    for schema in schemas_in(definition.input_schema):
+        assert isinstance(schema["type"], str)
+
+
+@pytest.mark.parametrize("definition", BOTH)
 def test_a_name_is_one_that_every_client_takes(definition):
     assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", definition.name)
     assert definition.title

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
+from ferry_sdk import Ferry, Records
+from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.seen import Seen
 from tests.agents.agent import (
     PASSENGERS,
     TRAVELLERS,
-    WRITES,
     booked,
     chosen,
     desk_of,
@@ -25,7 +26,7 @@ from tests.agents.agent import (
 from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ferry_sdk.agents import ApprovalRequest
     from ferry_sdk.sandbox import Sandbox
@@ -41,20 +42,6 @@ def toolkit(toolkit_of: Callable[..., Any]) -> Any:
     return toolkit_of(writes=True, approve=yes)
 
 
-@pytest.fixture
-def sending_nothing(ferry_sandbox: Sandbox) -> Callable[[], Any]:
-    """Sees to it that no write reaches the service in a block."""
-
-    @contextmanager
-    def block() -> Iterator[None]:
-        counters = ferry_sandbox.counters
-        before = [counters.requests[name] for name in WRITES], counters.effects
-        yield
-        assert ([counters.requests[name] for name in WRITES], counters.effects) == before
-
-    return block
-
-
 def test_an_id_that_nobody_showed(toolkit: Any, sending_nothing: Any) -> None:
     sailing = sailings(toolkit)[0]
     with sending_nothing():
@@ -65,6 +52,8 @@ def test_an_id_that_nobody_showed(toolkit: Any, sending_nothing: Any) -> None:
         )
     assert refused["field"] == "availabilities.0.availability_id"
     assert "Search again" in refused["next_step"]
+    assert "started anew" in refused["next_step"]
+    assert "one session" in refused["next_step"]
 
 
 def test_a_sailing_that_a_search_found_and_did_not_show(
@@ -171,27 +160,6 @@ def test_a_write_made_twice(toolkit: Any, sending_nothing: Any) -> None:
     done(toolkit.call("bookings_create", order(sailing)))
 
 
-@pytest.mark.parametrize(
-    ("first_name", "last_name"),
-    [
-        ("Jose\u0301", "O'Brien"),
-        ("JOSÉ", "O\N{RIGHT SINGLE QUOTATION MARK}Brien"),
-        ("Jose", "O-Brien."),
-        ("\N{FULLWIDTH LATIN CAPITAL LETTER J}osé", "O  Brien"),
-        ("José O'", "Brien"),
-    ],
-)
-def test_the_same_travellers_spelt_otherwise(
-    toolkit: Any, sending_nothing: Any, first_name: str, last_name: str
-) -> None:
-    sailing = sailings(toolkit)[0]
-    one = {"type": "Adult", "first_name": "José", "last_name": "O'Brien"}
-    done(toolkit.call("bookings_create", order(sailing, passengers=[one])))
-    again = [{**one, "first_name": first_name, "last_name": last_name}]
-    with sending_nothing():
-        error(toolkit.call("bookings_create", order(sailing, passengers=again)), "already_done")
-
-
 def test_a_booking_that_lapsed_may_be_made_again(toolkit: Any, ferry_sandbox: Sandbox) -> None:
     booking = booked(toolkit)
     ferry_sandbox.clock.advance(timedelta(hours=2))
@@ -236,28 +204,6 @@ def test_money_of_a_currency_that_has_no_limit(
     toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"USD": 10_000})
     with sending_nothing():
         error(toolkit.call("bookings_create", order(sailings(toolkit)[0])), "spend_limit")
-
-
-@pytest.mark.parametrize("limit", [{"EUR": 1}, {"USD": 10_000}, {}])
-def test_a_penalty_that_is_too_high(
-    toolkit_of: Callable[..., Any], sending_nothing: Any, limit: dict[str, int]
-) -> None:
-    toolkit = toolkit_of(writes=True, approve=yes, penalty_limit=limit)
-    named = {"booking_id": booked(toolkit)["booking_id"]}
-    confirmed = done(toolkit.call("bookings_confirm", named))
-    with sending_nothing():
-        refused = error(toolkit.call("bookings_cancel", named), "penalty_limit")
-        error(
-            toolkit.call("tickets_cancel", {"ticket_id": confirmed["ticket_id"]}), "penalty_limit"
-        )
-    assert float(refused["penalty"]) > 1
-
-
-def test_a_penalty_above_the_agents_own_limit(toolkit: Any, sending_nothing: Any) -> None:
-    named = {"booking_id": booked(toolkit)["booking_id"]}
-    done(toolkit.call("bookings_confirm", named))
-    with sending_nothing():
-        error(toolkit.call("bookings_cancel", {**named, "max_penalty": "0.01"}), "penalty_exceeded")
 
 
 def test_a_total_that_the_agent_did_not_expect(toolkit: Any, sending_nothing: Any) -> None:
@@ -350,36 +296,74 @@ def test_a_change_of_what_was_not_shown(
         assert error(toolkit.call(name, {argument: "b-4711"}), "unseen_id")["field"] == argument
 
 
-@pytest.mark.parametrize("said", mostly_long([False, None, 1, "yes", ["yes"]]))
-def test_anything_but_a_yes(
-    toolkit_of: Callable[..., Any], sending_nothing: Any, said: object
+@pytest.mark.parametrize(("searched", "count"), mostly_long([(2, 1), (1, 2), (1, 3), (3, 2)]))
+def test_other_travellers_than_were_searched(
+    toolkit: Any, sending_nothing: Any, searched: int, count: int
 ) -> None:
-    toolkit = toolkit_of(writes=True, approve=lambda _: said)
-    with sending_nothing():
-        refused = error(toolkit.call("bookings_create", order(sailings(toolkit)[0])), "declined")
-    assert "Do not ask again" in refused["next_step"]
-
-
-def test_nobody_can_be_asked(
-    toolkit_of: Callable[..., Any],
-    sending_nothing: Any,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    toolkit = toolkit_of(writes=True, approve=lambda _: 1 / 0)
-    with sending_nothing():
-        error(toolkit.call("bookings_create", order(sailings(toolkit)[0])), "approval_failed")
-    assert "nobody could be asked to approve tool bookings_create: ZeroDivisionError" in caplog.text
-
-
-@pytest.mark.parametrize("count", [2, 3])
-def test_more_travellers_than_were_searched(toolkit: Any, sending_nothing: Any, count: int) -> None:
-    sailing = sailings(toolkit)[0]
+    sailing = sailings(toolkit, passengers=TRAVELLERS * searched)[0]
     with sending_nothing():
         refused = error(
             toolkit.call("bookings_create", order(sailing, passengers=PASSENGERS * count)),
             "party_changed",
         )
     assert refused["field"] == "passengers"
+    assert f"for {searched} travellers" in refused["message"]
+
+
+def test_tariffs_in_two_currencies(toolkit: Any, sending_nothing: Any) -> None:
+    first, second = sailings(toolkit)[:2]
+    seen = desk_of(toolkit)._facts.seen
+    sailing = seen.offer(second["id"]).sailing
+    tariffs = [one.model_copy(update={"currency": "GBP"}) for one in sailing.tariffs]
+    seen.learn(Records([sailing.model_copy(update={"tariffs": tariffs})]), {"passengers": []})
+    with sending_nothing():
+        refused = error(toolkit.call("bookings_create", order(first, second)), "invalid_arguments")
+    assert refused["field"] == "availabilities"
+    assert "currency" in refused["message"]
+
+
+def test_a_vehicle_by_the_code_of_a_search(
+    toolkit_of: Callable[..., Any], sending_nothing: Any
+) -> None:
+    asked: list[ApprovalRequest] = []
+    toolkit = toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)
+    car = {"code": "FIAT__500"}
+    sailing = sailings(toolkit, vehicle=car)[0]
+    with sending_nothing():
+        answer = toolkit.call("bookings_create", order(sailing, vehicle=car))
+    refused = error(answer, "invalid_arguments")
+    assert refused["field"] == "vehicle.code"
+    assert "catalogue_vehicle_types" in refused["message"]
+    assert asked == []
+    done(toolkit.call("bookings_create", order(sailing, vehicle={"code": "CAR"})))
+
+
+def test_a_search_that_finds_nothing_says_what_to_change(toolkit: Any) -> None:
+    refused = toolkit.call("availability_search", query(toolkit, company="GNV"))
+    step = error(refused, "availability_error", status="failed")["next_step"]
+    assert "company has to sail this journey" in step
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [(404, "Try another day"), (422, "company has to sail"), (400, "route")]
+)
+def test_a_day_without_a_sailing_is_told_from_a_company_without_one(
+    status: int, expected: str
+) -> None:
+    said = httpx.Response(status, json={"code": "AVAILABILITY_ERROR", "message": "no"})
+    with httpx.Client(transport=httpx.MockTransport(lambda _: said)) as http_client:
+        ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client)
+        asked = {
+            "company": "GNV",
+            "depart_code": "ITGOA",
+            "arrive_code": "ITPMO",
+            "out_journey_id": "j1",
+            "out_at": "2030-07-14",
+            "out_time": "08:30",
+            "passengers": TRAVELLERS,
+        }
+        refused = Toolkit(ferry).call("availability_search", asked)
+    assert expected in error(refused, "availability_error", status="failed")["next_step"]
 
 
 def test_a_vehicle_that_was_not_searched(toolkit: Any, sending_nothing: Any) -> None:

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.agents.agent import booked, done, error, order, sailings
+from ferry_sdk import Records, SearchPassenger
+from ferry_sdk.agents.budget import Budget
+from ferry_sdk.agents.refusals import RefusedError
+from tests.agents.agent import TRAVELLERS, booked, desk_of, done, error, order, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferry_sdk.sandbox import Sandbox
+
+PARTY = [SearchPassenger(**one) for one in TRAVELLERS]
 
 
 @pytest.mark.parametrize("name", ["bookings_cancel", "tickets_cancel"])
@@ -79,3 +84,43 @@ def test_what_was_not_done_is_given_back_to_the_limit(
     else:
         error(toolkit.call("bookings_create", order(first)), "declined")
     done(toolkit.call("bookings_create", order(second)))
+
+
+def test_the_same_number_in_another_currency_is_another_price(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    toolkit = toolkit_of(writes=True, approve=lambda _: True, spend_limit={"EUR": 100, "GBP": 100})
+    ferry_sandbox.faults.add("unknown_enum", "bookings.create", field="currency", value="GBP")
+    sailing = sailings(toolkit)[0]
+    answer = toolkit.call("bookings_create", order(sailing))
+    price = sailing["tariffs"][0]["amount"]
+    assert (done(answer)["total_price"], done(answer)["currency"]) == (price, "GBP")
+    (note,) = answer["notes"]
+    assert f"approved were {price} EUR, the booking costs {price} GBP" in note
+
+
+def test_a_later_search_in_another_currency_is_another_price(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    toolkit = toolkit_of(writes=True, approve=lambda _: True)
+    sailing = sailings(toolkit)[0]
+    offer = desk_of(toolkit)._facts.seen.offer(sailing["id"])
+    tariffs = [one.model_copy(update={"currency": "GBP"}) for one in offer.sailing.tariffs]
+    again = offer.sailing.model_copy(update={"id": "another", "tariffs": tariffs})
+    desk_of(toolkit)._facts.seen.learn(Records([again]), {"passengers": PARTY})
+    error(toolkit.call("bookings_create", order(sailing)), "price_changed")
+    assert ferry_sandbox.counters.requests["bookings.create"] == 0
+
+
+def test_money_spent_in_one_currency_is_not_counted_in_another() -> None:
+    budget = Budget({"EUR": 20, "GBP": 20}, {"EUR": 20, "GBP": 20})
+    for currency in ("EUR", "GBP"):
+        budget.hold(f"in {currency}", Decimal(20), currency)
+        budget.hold_penalty("b-1", f"in {currency}", Decimal(20), currency)
+    with pytest.raises(RefusedError) as caught:
+        budget.hold("more", Decimal("0.01"), "EUR")
+    assert caught.value.facts["spent"] == "20"
+    with pytest.raises(RefusedError) as caught:
+        budget.hold_penalty("b-1", "more", Decimal("0.01"), "GBP")
+    assert caught.value.facts["kept"] == "20"
+    budget.hold_penalty("b-2", "more", Decimal(20), "GBP")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
-from tests.agents.agent import booked, order, sailings
+from tests.agents.agent import booked, done, error, order, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,3 +68,20 @@ def test_a_confirmation_and_a_cancellation_of_one_booking(
         )
     codes = sorted(one.get("error", {}).get("code", one["status"]) for one in answers)
     assert codes == ["done", "under_way"]
+
+
+def test_a_ticket_belongs_to_its_booking_while_that_is_changed(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    """Whose ticket it is, is known from the confirmation, however it is read later."""
+    toolkit = toolkit_of(writes=True, approve=lambda _: True)
+    named = {"booking_id": booked(toolkit)["booking_id"]}
+    ticket = {"ticket_id": done(toolkit.call("bookings_confirm", named))["ticket_id"]}
+    done(toolkit.call("tickets_get", ticket))
+    ferry_sandbox.faults.add("delay_before", "bookings.cancel", seconds=1)
+    with ThreadPoolExecutor(1) as pool:
+        cancelled = pool.submit(toolkit.call, "bookings_cancel", named)
+        while not ferry_sandbox.counters.requests["bookings.cancel"]:
+            sleep(0.01)
+        error(toolkit.call("tickets_cancel", ticket), "under_way")
+        done(cancelled.result())

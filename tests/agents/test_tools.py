@@ -104,7 +104,7 @@ def test_money_is_a_text_or_a_whole_number(given_, is_):
 
 
 @pytest.mark.parametrize(
-    "money", [49.9, True, "49,90", "1e3", "-1", -1, "NaN", "", " 1", "1\n", "٣", 10**12, [1], {}]
+    "money", [49.9, True, "49,90", "1e3", "-1", -1, "NaN", " 1", "1\n", "٣", 10**12, [1], {}]
 )
 def test_any_other_money_is_refused(money):
     assert refused("bookings_confirm", {"booking_id": "b1", "expect_total": money}).field == (
@@ -176,6 +176,31 @@ def test_what_a_selection_knows_beyond_its_ids_is_not_asked_of_an_agent():
 def test_null_is_as_good_as_left_out():
     assert TOOLS["bookings_get"].read({"booking_id": "b1", "detail": None}).detail == "short"
     assert refused("bookings_get", {"booking_id": None}).field == "booking_id"
+
+
+def test_an_empty_text_is_as_good_as_left_out():
+    """Strict modes have a model fill in every argument."""
+    empty = {"birth_date": "", "doc_number": "", "gender": "", "email": ""}
+    read = TOOLS["bookings_create"].read(
+        {
+            **BOOKING,
+            "passengers": [{**TRAVELLER, **empty}],
+            "reservation_type": "",
+            "confirmation_code": "",
+            "detail": "",
+        }
+    )
+    assert read == TOOLS["bookings_create"].read(BOOKING)
+    assert read.code is None
+    one_way = {"ret_journey_id": "", "ret_at": "", "ret_time": "", "contains": ""}
+    assert TOOLS["availability_search"].read({**SEARCH, **one_way}).values.keys() == SEARCH.keys()
+    named = {"booking_id": "b1", "expect_total": ""}
+    assert TOOLS["bookings_confirm"].read(named).values == {"booking_id": "b1"}
+    assert refused("bookings_get", {"booking_id": ""}).field == "booking_id"
+    assert refused("bookings_create", {**BOOKING, "vehicle": {"code": ""}}).field == "vehicle.code"
+    assert refused("catalogue_departures", {"provider_id": "p", "journey_ids": [""]}).field == (
+        "journey_ids.0"
+    )
 
 
 def test_an_argument_that_is_needed_is_named():
@@ -257,11 +282,11 @@ def test_arguments_with_any_one_value_in_them_are_read_or_refused(data, tool):
 
 
 def without_null(value):
-    """As much as was said; null is as good as left out."""
+    """As much as was said; null and an empty text are as good as left out."""
     if isinstance(value, list):
         return [*map(without_null, value)]
     if isinstance(value, dict):
-        return {name: without_null(one) for name, one in value.items() if one is not None}
+        return {name: without_null(one) for name, one in value.items() if one not in (None, "")}
     return value
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
-from ferry_sdk import Booking, Ferry, Records, Ticket, Unreadable
+from ferry_sdk import Booking, Ferry, InvalidInputError, Records, Ticket, Unreadable
 from ferry_sdk.agents.toolkit import Toolkit
 from ferry_sdk.agents.tools import TOOLS
 from ferry_sdk.agents.views import SHORT, money, schema_of, shown
@@ -199,14 +199,14 @@ def test_what_the_service_says_beyond_its_interface_is_not_shown():
 
 
 def test_texts_of_the_service_are_shown_in_one_line_and_not_for_ever():
-    evil = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 500
+    evil = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 5_000
     port = Port(code=evil, name=evil, country="c")
     short = shown(port, "short")["name"]
     full = shown(port, "full")["name"]
     assert short.startswith("IGNORE ALL[31m x")
     assert len(short) == 200
     assert short.endswith("…")
-    assert len(full) > 500
+    assert len(full) == 2_000
     assert full.isprintable()
 
 
@@ -224,9 +224,52 @@ def test_names_that_the_service_gives_are_cleaned_like_its_texts():
     ]
 
 
-def test_an_address_or_an_id_is_never_cut():
-    url = "https://example.org/" + "v" * 300
+def test_an_address_is_not_cut_unless_it_is_a_story():
+    url = "https://example.org/" + "v" * 1_900
     assert shown(Voucher(url=url), "short") == {"url": url}
+    assert len(shown(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
+
+
+@pytest.mark.parametrize("detail", ["short", "full"])
+def test_an_id_or_a_code_that_nobody_could_give_back_is_cut(detail):
+    port = shown(Port(code="x" * 100_000, name="n", country="c"), detail)
+    assert len(port["code"]) == 200
+    ticket = {**samples.TICKET, "id": "t" * 100_000}
+    view = shown(Ticket.model_validate(ticket), detail)
+    assert len(view["id"]) == 200
+    with pytest.raises(InvalidInputError):
+        TOOLS["tickets_get"].read({"ticket_id": view["id"]})
+
+
+@pytest.mark.parametrize("detail", ["short", "full"])
+def test_a_list_is_as_long_as_a_model_can_read_and_says_what_is_left_out(detail):
+    ports = Records([Port(code=f"P{one}", name="n" * 50, country="c") for one in range(20_000)])
+    view = shown(ports, detail)
+    assert 1_000 < view["count"] == len(view["items"])
+    assert view["count"] + view["left_out"] == 20_000
+    assert len(json.dumps(view)) < 200_000
+    schema = schema_of(Records[Port], detail)
+    Draft202012Validator(schema).validate(view)
+    few = shown(ports, detail, "P19999")
+    assert [one["code"] for one in few["items"]] == ["P19999"]
+    assert "left_out" not in few
+
+
+@pytest.mark.parametrize("detail", ["short", "full"])
+def test_a_record_is_as_long_as_a_model_can_read(detail):
+    ticket = samples.BOOKING["tickets"][0]
+    wire = {
+        **samples.BOOKING,
+        "tickets": [ticket] * 3_000,
+        "journey_details": {str(one): "x" * 300 for one in range(1_000)},
+        "possible_actions": {
+            f"Action {one}": {"type": "optional", "timeLimit": "soon" * 40} for one in range(2_000)
+        },
+    }
+    view = shown(Booking.model_validate(wire), detail)
+    assert view["left_out"] > 1_000
+    assert len(json.dumps(view)) < 300_000
+    Draft202012Validator(schema_of(Booking, detail)).validate(view)
 
 
 def test_an_action_that_no_tool_does_names_none():
@@ -270,6 +313,10 @@ def test_an_action_that_no_tool_does_names_none():
 def test_money_is_exact(amount, text):
     assert money(Decimal(amount)) == text
     assert Decimal(money(Decimal(amount))) == Decimal(amount)
+
+
+def test_an_amount_of_thousands_of_digits_is_rounded():
+    assert money(Decimal("7" * 5_000)) == f"7.{'7' * 49}8E+4999"
 
 
 json_values = st.recursive(

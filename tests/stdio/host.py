@@ -66,7 +66,9 @@ class Person:
 
 def named(answer: ElicitResult, box: str) -> ElicitResult:
     """The answer to the question whose box has this name."""
-    content = {box if name == "approve" else name: one for name, one in (answer.content or {}).items()}
+    content = {
+        box if name == "approve" else name: one for name, one in (answer.content or {}).items()
+    }
     return ElicitResult(action=answer.action, content=content or answer.content)
 
 

@@ -176,6 +176,107 @@ def test_a_host_that_is_gone_ends_it(ferry_sandbox):
         assert "Traceback" not in server.process.stderr.read()
 
 
+def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
+    """A pipe takes 64 KiB, about 650 lines; whoever writes more waits for somebody who reads."""
+    with line(environment(ferry_sandbox)) as server:
+        for _ in range(1_600):
+            server.asks("tools/call", name="no_such_tool", arguments={})
+            assert server.hears()["result"]["isError"]
+        server.process.stdin.close()
+        assert server.process.wait(timeout=10) == 0
+        errors = server.process.stderr.read()
+    assert errors.count("INFO ferry_sdk: tool ?: unknown_tool") > 300
+
+
+def test_a_host_that_reads_stderr_late_is_told_what_was_dropped(tmp_path):
+    code = """
+import logging, os, sys, time
+from ferry_sdk.agents.stdio import logs
+logs.to_stderr()
+for number in range(5_000):
+    logging.getLogger("ferry_sdk").info("line %d", number)
+sys.stdout.write("written\\n")
+sys.stdout.flush()
+sys.stdin.readline()
+while logging.getLogger().handlers[0]._lines.unfinished_tasks:
+    time.sleep(0.01)
+logging.getLogger("ferry_sdk").info("the last line")
+""".replace("\\\\", "\\")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        assert process.stdout.readline() == "written\n"
+        _, errors = process.communicate("\n", timeout=30)
+    lines = errors.splitlines()
+    assert "INFO ferry_sdk: line 0" in lines[0]
+    assert lines[-1] == "INFO ferry_sdk: the last line"
+    (dropped,) = (int(one.split()[2]) for one in lines if one.endswith("were dropped"))
+    assert len(lines) - 2 + dropped == 5_000
+
+
+def begun_write(server, sandbox, seconds):
+    """A booking that was asked for, and whose effect is there without its reply."""
+    listed = []
+
+    def call(name, arguments):
+        number = server.asks("tools/call", name=name, arguments=arguments)
+        while (reply := server.hears()).get("id") != number:
+            pass
+        listed.append(reply["result"]["structuredContent"])
+        return listed[-1]
+
+    class Toolkit:
+        def call(self, name, arguments=None):
+            return call(name, arguments or {})
+
+    asked = order(sailings(Toolkit())[0])
+    code = call("bookings_create", asked)["approval"]["confirmation_code"]
+    sandbox.faults.add("delay_after", "bookings.create", seconds=seconds)
+    asked["confirmation_code"] = code
+    server.asks("tools/call", name="bookings_create", arguments=asked)
+    until(lambda: sandbox.counters.effects)
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGTERM])
+def test_a_write_under_way_may_end(ferry_sandbox, number):
+    """Hosts close the input, wait, send SIGTERM and wait again before they kill."""
+    with line(environment(ferry_sandbox)) as server:
+        begun_write(server, ferry_sandbox, seconds=1)
+        if number:
+            server.process.send_signal(number)
+        said, errors = server.ends()
+        assert server.process.returncode == 0
+    assert "INFO ferry_sdk: tool bookings_create: done (correlation id" in errors
+    reply = json.loads(said.splitlines()[-1])
+    assert reply["result"]["structuredContent"]["status"] == "done"
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGTERM])
+def test_a_write_that_takes_too_long_is_on_record(ferry_sandbox, number):
+    with line(environment(ferry_sandbox)) as server:
+        begun_write(server, ferry_sandbox, seconds=60)
+        if number:
+            server.process.send_signal(number)
+        _, errors = server.ends()
+        assert server.process.returncode == 0
+    assert "INFO ferry_sdk: tool bookings_create: interrupted (correlation id" in errors
+
+
+def test_a_second_signal_ends_it_at_once(ferry_sandbox):
+    with line(environment(ferry_sandbox)) as server:
+        begun_write(server, ferry_sandbox, seconds=60)
+        server.process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+        began = time.monotonic()
+        while server.process.poll() is None:
+            server.process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        took = time.monotonic() - began
+        assert "tool bookings_create: interrupted" in server.process.stderr.read()
+    assert took < 2.5
+
+
 def test_a_slow_call_holds_no_other_up(hosts, ferry_sandbox):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=3)
     host = hosts()

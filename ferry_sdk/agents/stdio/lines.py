@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 
 
@@ -14,17 +14,32 @@ class Lines:
 
     A thread reads them: a read cannot be interrupted, and nobody has to wait for a thread that is
     a daemon, so the process ends although its host keeps the pipe open.
+
+    Args:
+        descriptor: The file descriptor.
+        before_end: Awaited after the last line, before whoever iterates is told of the end.
+
+    Attributes:
+        is_ended: Whether no more lines are taken.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, before_end: Callable[[], Awaitable[object]]) -> None:
         self._lines = asyncio.Queue[str | None]()
         self._loop = asyncio.get_running_loop()
         self._descriptor = os.dup(descriptor)
+        self._before_end = before_end
+        self.is_ended: bool = False
         threading.Thread(target=self._read, name="stdin", daemon=True).start()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        while (line := await self._lines.get()) is not None:
+        while (line := await self._lines.get()) is not None and not self.is_ended:
             yield line
+        await self._before_end()
+
+    def end(self) -> None:
+        """Take no more lines, although there may be some."""
+        self.is_ended = True
+        self._lines.put_nowait(None)
 
     def _read(self) -> None:
         # The loop is closed where the process ends for another reason.

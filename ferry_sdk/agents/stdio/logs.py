@@ -1,9 +1,63 @@
-"""What is logged: to stderr, since stdout carries the protocol, and without anybody's secrets."""
+"""What is logged: to stderr, since stdout carries the protocol, and without anybody's secrets.
+
+Hosts may start the server with a pipe for stderr and never read it. A write to a full pipe blocks
+for good, so a thread of its own writes, and what it cannot get rid of is dropped and counted.
+"""
 
 from __future__ import annotations
 
 import logging
-import sys
+import os
+import queue
+import threading
+import time
+from contextlib import suppress
+from typing import Final
+
+_MOST: Final = 1_000
+"""Lines that wait to be written; more are dropped."""
+_LAST_WORDS: Final = 0.5
+"""Seconds that the end of the process waits for lines to be written."""
+
+
+class _Stderr(logging.Handler):
+    """Writes records to stderr, and never waits for whoever reads them."""
+
+    def __init__(self, descriptor: int = 2) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._lines = queue.Queue[bytes](_MOST)
+        self._dropped = 0
+        threading.Thread(target=self._write, name="stderr", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, as logging asks for it."""
+        try:
+            text = self.format(record)
+        except Exception as error:  # noqa: BLE001 -- logging would print a traceback, and block
+            text = f"ERROR ferry_sdk: a record could not be formatted ({type(error).__name__})"
+        try:
+            self._lines.put_nowait(f"{text}\n".encode(errors="backslashreplace"))
+        except queue.Full:
+            self._dropped += 1
+
+    def flush(self) -> None:
+        """Wait a moment until everything is written."""
+        end = time.monotonic() + _LAST_WORDS
+        while self._lines.unfinished_tasks and time.monotonic() < end:
+            time.sleep(0.005)
+
+    def _write(self) -> None:
+        # Not by sys.stderr: its lock, held by a blocked thread, aborts the interpreter's exit.
+        while True:
+            line = self._lines.get()
+            if self._dropped:
+                dropped, self._dropped = self._dropped, 0
+                line = b"WARNING ferry_sdk: %d lines were dropped\n" % dropped + line
+            with suppress(OSError):  # nobody reads any more
+                while line:
+                    line = line[os.write(self._descriptor, line) :]
+            self._lines.task_done()
 
 
 class _Terse(logging.Formatter):
@@ -21,7 +75,7 @@ class _Terse(logging.Formatter):
 
 def to_stderr() -> None:
     """Send what is logged from now on to stderr, and nothing of it anywhere else."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Stderr()
     handler.setFormatter(_Terse("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("ferry_sdk").setLevel(logging.INFO)

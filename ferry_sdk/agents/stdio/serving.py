@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import sys
 from collections.abc import Callable, Generator, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import anyio
+import anyio.lowlevel
 from mcp.server.stdio import stdio_server
 
 from ferry_sdk.agents.stdio.lines import Lines
@@ -23,7 +25,13 @@ from ferry_sdk.errors import ConfigurationError
 
 _DEADLINE: Final = 60.0
 """Seconds for a whole call: about what hosts wait."""
+_GRACE: Final = 3.0
+"""Seconds that a write under way is given at the end: hosts kill what takes 4 or more."""
+_REPLY: Final = 0.05
+"""Seconds for its reply to leave after that."""
 _USAGE: Final = 2
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 def serve(
@@ -57,7 +65,7 @@ def serve(
         raise SystemExit(_USAGE) from None
     except Exception as error:  # noqa: BLE001 -- nobody knows what its words would tell
         if not _host_is_gone(error):
-            sys.stderr.write(f"ferry_sdk: the server failed ({type(error).__name__})\n")
+            logger.critical("the server failed (%s)", type(error).__name__)
             raise SystemExit(1) from None
 
 
@@ -72,10 +80,21 @@ async def _serve(
             ferry, writes=writes, spend_limit=spend_limit, penalty_limit=penalty_limit
         )
         server = offering(toolkit)
-        with anyio.CancelScope() as scope, _ended_by_signals(scope):
+
+        async def let_writes_end() -> None:
+            if toolkit.is_sending:
+                with anyio.move_on_after(_GRACE):
+                    while toolkit.is_sending:  # noqa: ASYNC110 -- a toolkit is for threads, too
+                        await anyio.sleep(_REPLY)
+                await anyio.sleep(_REPLY)
+            if lines.is_ended:  # by a signal, whose sender reads no more replies
+                scope.cancel()
+                await anyio.lowlevel.checkpoint()
+
+        lines = Lines(sys.stdin.fileno(), let_writes_end)
+        with anyio.CancelScope() as scope, _ended_by_signals(lines, scope):
             # It iterates over the lines and asks no more of a file.
-            lines = cast("Any", Lines(sys.stdin.fileno()))
-            async with stdio_server(stdin=lines) as (read, write):
+            async with stdio_server(stdin=cast("Any", lines)) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
 
@@ -86,12 +105,21 @@ def _host_is_gone(error: Exception) -> bool:
 
 
 @contextmanager
-def _ended_by_signals(scope: anyio.CancelScope) -> Generator[None, None, None]:
-    """Let Ctrl-C and SIGTERM cancel what runs in this block, and nothing after it."""
+def _ended_by_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None, None, None]:
+    """Let Ctrl-C and SIGTERM end what runs in this block, and nothing after it.
+
+    The first is the end of the input, the second cancels at once.
+    """
     loop = asyncio.get_running_loop()
 
     def end(*_: object) -> None:
-        loop.call_soon_threadsafe(scope.cancel)
+        loop.call_soon_threadsafe(begin)
+
+    def begin() -> None:
+        if lines.is_ended:
+            scope.cancel()
+        lines.end()
+        loop.call_later(_GRACE + 1, scope.cancel)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

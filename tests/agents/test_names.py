@@ -1,0 +1,65 @@
+"""The same travellers are the same, however their names are spelt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk.agents.cleaning import letters
+from tests.agents.agent import done, error, order, sailings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def yes(_: object) -> bool:
+    return True
+
+
+@pytest.fixture
+def toolkit(toolkit_of: Callable[..., Any]) -> Any:
+    return toolkit_of(writes=True, approve=yes)
+
+
+@pytest.mark.parametrize(
+    ("first_name", "last_name"),
+    [
+        ("Jose\u0301", "O'Brien"),
+        ("JOSÉ", "O\N{RIGHT SINGLE QUOTATION MARK}Brien"),
+        ("Jose", "O-Brien."),
+        ("\N{FULLWIDTH LATIN CAPITAL LETTER J}osé", "O  Brien"),
+        ("José O'", "Brien"),
+        ("O'Brien", "José"),
+        ("Joseo", "Brien"),
+    ],
+)
+def test_the_same_travellers_spelt_otherwise(
+    toolkit: Any, sending_nothing: Any, first_name: str, last_name: str
+) -> None:
+    sailing = sailings(toolkit)[0]
+    one = {"type": "Adult", "first_name": "José", "last_name": "O'Brien"}
+    done(toolkit.call("bookings_create", order(sailing, passengers=[one])))
+    again = [{**one, "first_name": first_name, "last_name": last_name}]
+    with sending_nothing():
+        error(toolkit.call("bookings_create", order(sailing, passengers=again)), "already_done")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Jürgen Müller", "Juergen Mueller"),
+        ("Jürgen Müller", "Mueller Jürgen"),
+        ("Jørn Kjær", "Joern Kjaer"),
+        ("Åse Groß", "Aase Gross"),
+        ("Łukasz Đorić", "Lukasz Doric"),
+        ("王 小明", "小明 王"),
+    ],
+)
+def test_a_name_as_a_travel_document_spells_it_is_the_same(one: str, other: str) -> None:
+    assert letters(one) == letters(other)
+
+
+def test_other_names_are_other_people() -> None:
+    names = ["Ada Reyes", "Ida Reyes", "Ada Reyas", "Noel Braun", "Leon Braun", "Ada M Reyes", "-"]
+    assert len({*map(letters, names)}) == len(names)
