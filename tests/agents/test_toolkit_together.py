@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
+from ferry_sdk import BookingConfirmation
+from ferry_sdk.agents.seen import Seen
 from tests.agents.agent import booked, done, error, order, sailings
 
 if TYPE_CHECKING:
@@ -85,3 +87,12 @@ def test_a_ticket_belongs_to_its_booking_while_that_is_changed(
             sleep(0.01)
         error(toolkit.call("tickets_cancel", ticket), "under_way")
         done(cancelled.result())
+
+
+def test_a_ticket_that_only_a_confirmation_has_shown_belongs_to_its_booking() -> None:
+    seen = Seen()
+    confirmed = {"booking_id": "b-1", "status": "CONFIRMED", "ticket_id": "t-1"}
+    seen.learn(BookingConfirmation.model_validate({**confirmed, "ticket_number": None}), {})
+    known = seen.ticket("t-1")
+    assert known is not None
+    assert known.booking_id == "b-1"
