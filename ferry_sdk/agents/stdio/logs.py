@@ -10,12 +10,13 @@ import logging
 import os
 import queue
 import threading
-import time
 from contextlib import suppress
 from typing import Final
 
 _MOST: Final = 1_000
 """Lines that wait to be written; more are dropped."""
+_MOMENT: Final = 0.1
+"""Seconds that a record waits until it is written, so that it is on record before a reply is."""
 _LAST_WORDS: Final = 0.5
 """Seconds that the end of the process waits for lines to be written."""
 
@@ -28,6 +29,7 @@ class _Stderr(logging.Handler):
         self._descriptor = descriptor
         self._lines = queue.Queue[bytes](_MOST)
         self._dropped = 0
+        self._is_stuck = False
         threading.Thread(target=self._write, name="stderr", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -40,12 +42,17 @@ class _Stderr(logging.Handler):
             self._lines.put_nowait(f"{text}\n".encode(errors="backslashreplace"))
         except queue.Full:
             self._dropped += 1
+        if not self._is_stuck:  # nobody waits twice for a host that does not read
+            self._is_stuck = not self._is_written(_MOMENT)
 
     def flush(self) -> None:
         """Wait a moment until everything is written."""
-        end = time.monotonic() + _LAST_WORDS
-        while self._lines.unfinished_tasks and time.monotonic() < end:
-            time.sleep(0.005)
+        self._is_written(_LAST_WORDS)
+
+    def _is_written(self, timeout: float) -> bool:
+        done = self._lines.all_tasks_done
+        with done:
+            return done.wait_for(lambda: not self._lines.unfinished_tasks, timeout)
 
     def _write(self) -> None:
         # Not by sys.stderr: its lock, held by a blocked thread, aborts the interpreter's exit.
@@ -58,6 +65,8 @@ class _Stderr(logging.Handler):
                 while line:
                     line = line[os.write(self._descriptor, line) :]
             self._lines.task_done()
+            if self._lines.empty():
+                self._is_stuck = False
 
 
 class _Terse(logging.Formatter):
