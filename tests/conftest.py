@@ -12,6 +12,7 @@ from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, settings
 
 from ferry_sdk.sandbox import Sandbox
+from ferry_sdk.writing import READ_BACK_WINDOW
 from tests.support import injected
 from tests.support.both import Clients
 from tests.support.tiers import LONG
@@ -92,9 +93,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="module")
 def read_back_once() -> Iterator[None]:
-    """An effect is looked for once, not for half a minute."""
+    """An effect is looked for once, however long that takes, and not for half a minute."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ferry_sdk.writing.READ_BACK_WINDOW", 0.2)
+        patch.setattr("ferry_sdk.waiting._LAST_LOOK", READ_BACK_WINDOW)
         yield
 
 

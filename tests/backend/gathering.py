@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tests.support.stopwatch import Stopwatch
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,7 +23,7 @@ class Outcome:
     Attributes:
         value: What it gave.
         error: What it raised.
-        seconds: How long it took.
+        seconds: How long it took, were there nothing else to do for the machine.
     """
 
     value: Any
@@ -66,12 +68,12 @@ class UnderWay:
         if self._gate is not None:
             self._gate.wait(LONG)
         value, error = None, None
-        began = time.monotonic()
+        watch = Stopwatch()
         try:
             value = self._call()
         except BaseException as raised:  # noqa: BLE001 -- it is the test's to judge
             error = raised
-        self._outcome = Outcome(value, error, time.monotonic() - began)
+        self._outcome = Outcome(value, error, watch.seconds)
 
 
 def at_once(*calls: Callable[[], object]) -> list[UnderWay]:

@@ -68,7 +68,7 @@ class Caller:
 
     def __init__(self, proxy: CuttingProxy) -> None:
         port = int(proxy.base_url.rpartition(":")[2])
-        self.link = socket.create_connection(("127.0.0.1", port), timeout=5)
+        self.link = socket.create_connection(("127.0.0.1", port), timeout=30)
 
     def say(self, data: bytes = REQUEST) -> None:
         self.link.sendall(data)

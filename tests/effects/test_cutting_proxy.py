@@ -163,7 +163,7 @@ def test_a_refused_connection_is_refused_by_the_system(
 
 
 def test_connections_are_refused_for_a_while(proxy: CuttingProxy) -> None:
-    proxy.order(Harm("refuse", seconds=0.2))
+    proxy.order(Harm("refuse", seconds=1.5))  # the machine may be busy until it is tried
     with pytest.raises(ConnectionRefusedError):
         Caller(proxy)
     until = time.monotonic() + 10
@@ -225,9 +225,10 @@ def test_a_reply_is_withheld(proxy: CuttingProxy, service: Service, caller: Call
 
 def test_a_request_is_delayed(proxy: CuttingProxy, service: Service, caller: Caller) -> None:
     proxy.order(Harm("delay_request", seconds=0.3))
+    began = time.monotonic()
     caller.say()
-    assert caller.hears_nothing_for(0.15)
-    assert service.got(b"")
+    assert service.got(REQUEST)
+    assert time.monotonic() - began >= 0.3
     assert caller.hear(len(ANSWER)) == ANSWER
 
 
@@ -245,19 +246,19 @@ def test_a_delayed_request_goes_on_though_its_client_has_left(
 
 def test_a_reply_is_delayed(proxy: CuttingProxy, service: Service, caller: Caller) -> None:
     proxy.order(Harm("delay_reply", seconds=0.3))
+    began = time.monotonic()
     caller.say()
-    assert caller.hears_nothing_for(0.15)
     assert service.got(REQUEST)
     assert caller.hear(len(ANSWER)) == ANSWER
+    assert time.monotonic() - began >= 0.3
 
 
 def test_a_reply_trickles_byte_by_byte_headers_too(proxy: CuttingProxy, caller: Caller) -> None:
     proxy.order(Harm("trickle", seconds=0.005))
     began = time.monotonic()
     caller.say()
-    assert len(caller.link.recv(4096)) < len(ANSWER) // 2
-    caller.hear(len(ANSWER) - 20)
-    assert time.monotonic() - began > 0.005 * (len(ANSWER) - 20)
+    assert caller.hear(len(ANSWER)) == ANSWER
+    assert time.monotonic() - began > 0.005 * (len(ANSWER) - 1)
 
 
 def test_orders_let_pass_and_strike_as_often_as_ordered(proxy: CuttingProxy) -> None:
