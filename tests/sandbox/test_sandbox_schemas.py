@@ -91,7 +91,8 @@ def values(schema, whole):
 
 def arrays(schema, whole):
     inner = values(schema["items"], whole)
-    return st.lists(inner, min_size=schema.get("minItems", 0), max_size=schema["maxItems"])
+    most = min(schema["maxItems"], 2)  # enough to be a list, and quick to make
+    return st.lists(inner, min_size=schema.get("minItems", 0), max_size=most)
 
 
 def numbers(schema, _):
@@ -104,6 +105,8 @@ def texts(schema, _):
     if schema.get("format") == "date":
         return st.dates().map(str).filter(re.compile(pattern).match)
     letters = st.characters(codec="utf-8")
+    if r"[\s\S]*" in pattern:  # any text but a blank one, which a search in a pattern finds slowly
+        return st.text(letters, max_size=schema["maxLength"]).filter(re.compile(pattern).match)
     found = st.from_regex(f"{pattern.removesuffix('$')}\\Z", alphabet=letters)
     return found.filter(lambda text: len(text) <= schema.get("maxLength", len(text)))
 
@@ -159,7 +162,7 @@ def damaged(draw, requests):
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_what_a_schema_allows_is_not_refused_for_its_shape(tools, name):
-    @settings(max_examples=30)
+    @settings(max_examples=20)
     @given(requests(tools, name))
     def check(arguments):
         assert tools.misfits(name, arguments) == []
@@ -169,7 +172,7 @@ def test_what_a_schema_allows_is_not_refused_for_its_shape(tools, name):
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_what_a_schema_refuses_the_service_refuses_too(tools, name):
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     @given(damaged(requests(tools, name)))
     def check(arguments):
         if tools.validators[name].is_valid(arguments):
