@@ -1,4 +1,4 @@
-"""Thousands of schedules on four processes: how many were run, and every promise broken."""
+"""Thousands of schedules, or of runs against the hostile server, on four processes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from tests.hostile import exploring as hostile
+from tests.hostile.running import Stage
 
 from .exploring import Finding, explored
 from .schedules import GROUPS
 from .world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 _PROCESSES = 4
 _PORTION = 10
@@ -21,24 +28,39 @@ _SEEDS = 100_000
 _APART = 1_000_000
 
 _world = World()
+_stage = Stage()
 
 Portion = tuple[tuple[str, ...], bool, range]
 
 
 def main() -> int:
-    """Run as many schedules as the command line says; 1 if a promise was broken."""
+    """Run as much as the command line says; 1 if a promise was broken."""
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__)
     parser.add_argument("schedules", nargs="?", type=int, default=5000, help="how many")
-    parser.add_argument("seed", nargs="?", type=int, default=secrets.randbelow(_SEEDS))
+    parser.add_argument("number", nargs="?", type=int, help="the seed, as --seed")
+    parser.add_argument("--seed", type=int, help="the same seed makes the same schedules or runs")
+    parser.add_argument("--hostile", type=int, metavar="RUNS", help="runs, in place of schedules")
     arguments = parser.parse_args()
-    _say(f"{arguments.schedules} schedules, seed {arguments.seed}")
+    given = (arguments.seed, arguments.number, secrets.randbelow(_SEEDS))
+    seed = next(one for one in given if one is not None)
+    if arguments.hostile is not None:
+        _say(f"{arguments.hostile} runs against the hostile server, seed {seed}")
+        return _soaked(_stage_opened, _made, _numbers(arguments.hostile, seed), "runs")
+    _say(f"{arguments.schedules} schedules, seed {seed}")
+    return _soaked(_world_opened, _explored, portions(arguments.schedules, seed), "schedules")
+
+
+def _soaked(
+    opened: Callable[[], None],
+    run: Callable[[Any], tuple[int, Sequence[object]]],
+    dealt: Sequence[object],
+    what: str,
+) -> int:
+    """Run every portion and print what broke a promise; 1 if something did."""
     began, ran, broken = time.monotonic(), 0, 0
     processes = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(_PROCESSES, processes, _world_opened) as pool:
-        waiting = [
-            pool.submit(_explored, portion)
-            for portion in portions(arguments.schedules, arguments.seed)
-        ]
+    with ProcessPoolExecutor(_PROCESSES, processes, opened) as pool:
+        waiting = [pool.submit(run, portion) for portion in dealt]
         for number, done in enumerate(as_completed(waiting), 1):
             count, findings = done.result()
             ran += count
@@ -48,7 +70,7 @@ def main() -> int:
             if number % 20 == 0:
                 _say(f"{ran} run, {broken} of them broke a promise")
     spent = time.monotonic() - began
-    _say(f"{ran} schedules run in {spent:.0f} s, {broken} of them broke a promise")
+    _say(f"{ran} {what} run in {spent:.0f} s, {broken} of them broke a promise")
     return 1 if broken else 0
 
 
@@ -70,6 +92,12 @@ def portions(schedules: int, seed: int) -> list[Portion]:
     return sorted(dealt, key=lambda portion: portion[2].start % _APART)
 
 
+def _numbers(runs: int, seed: int) -> list[range]:
+    """The numbers of the runs, from the seed on."""
+    end = seed + runs
+    return [range(begin, min(begin + _PORTION, end)) for begin in range(seed, end, _PORTION)]
+
+
 def _world_opened() -> None:
     logging.disable()  # what the client says of replies that were spoilt to order
     _world.__enter__()  # it lasts as long as the process
@@ -78,6 +106,14 @@ def _world_opened() -> None:
 def _explored(portion: Portion) -> tuple[int, list[Finding]]:
     group, is_async, numbers = portion
     return explored(_world, group, numbers, is_async=is_async)
+
+
+def _stage_opened() -> None:
+    _stage.__enter__()  # it lasts as long as the process
+
+
+def _made(numbers: range) -> tuple[int, list[hostile.Finding]]:
+    return hostile.explored(_stage, numbers)
 
 
 if __name__ == "__main__":

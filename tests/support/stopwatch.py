@@ -19,14 +19,15 @@ class Stopwatch:
     @property
     def seconds(self) -> float:
         """Seconds since it was made."""
-        starved = max(0.0, _starved() - self._starved)  # a thread that ended takes its own along
-        return max(0.0, time.monotonic() - self._began - starved)
+        # By thread, because one that has ended takes its own along.
+        starved = sum(count - self._starved.get(thread, 0) for thread, count in _starved().items())
+        return max(0.0, time.monotonic() - self._began - starved / 1e9)
 
 
-def _starved() -> float:
-    """Seconds that the threads of this process have waited for a core; 0 where no one counts."""
-    nanoseconds = 0
+def _starved() -> dict[str, int]:
+    """Nanoseconds that each thread has waited for a core; none where no one counts."""
+    nanoseconds: dict[str, int] = {}
     for file in _THREADS.glob("*/schedstat"):
         with suppress(OSError):  # it has ended meanwhile
-            nanoseconds += int(file.read_text("ascii").split()[1])
-    return nanoseconds / 1e9
+            nanoseconds[file.parent.name] = int(file.read_text("ascii").split()[1])
+    return nanoseconds

@@ -1,0 +1,52 @@
+"""Runs made one after the other, judged, and the broken promises gathered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.effects.exploring import TRIES
+from tests.effects.judging import SOFT
+
+from .judging import violations
+from .runs import Run, drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .running import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A run that broke promises.
+
+    Attributes:
+        run: The run; its number makes it again.
+        violations: Which.
+    """
+
+    run: Run
+    violations: tuple[str, ...]
+
+    def __str__(self) -> str:
+        again = f"scripts/soak --hostile 1 --seed {self.run.number}"
+        lines = (f"    {one}" for one in self.violations)
+        return "\n".join([again, f"    {self.run!r}", *lines])
+
+
+def explored(stage: Stage, numbers: Iterable[int]) -> tuple[int, list[Finding]]:
+    """Make the runs of these numbers; how many were made, and what was found."""
+    findings: list[Finding] = []
+    ran = 0
+    for number in numbers:
+        run = drawn(number)
+        found: list[str] = []
+        for _ in range(TRIES):
+            found = violations(stage.run(run))
+            if not all(one.startswith(SOFT) for one in found):
+                break
+        ran += 1
+        if found:
+            findings.append(Finding(run, tuple(found)))
+    return ran, findings
