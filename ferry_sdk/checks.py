@@ -5,11 +5,13 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
+from inspect import iscoroutinefunction
 from typing import cast
 from urllib.parse import urlsplit
 
 from .effects import Timeout
 from .errors import InvalidInputError
+from .recording import Recorder
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
@@ -66,6 +68,18 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
             )
         checked[name.lower()] = header_value(value, where)
     return checked
+
+
+def recorder(journal: object) -> Recorder:
+    """A journal: what keeps writes on record at once, and no address of one, no class."""
+    steps = [getattr(journal, name, None) for name in ("begin", "end")]
+    is_sync = all(callable(step) and not iscoroutinefunction(step) for step in steps)
+    if isinstance(journal, type) or not is_sync:
+        raise InvalidInputError(
+            'a ferry_sdk.journal.Journal is expected, such as Journal("sqlite:///ferry.db")',
+            field="journal",
+        )
+    return cast("Recorder", journal)
 
 
 def time_outs(timeout: object) -> Timeout:

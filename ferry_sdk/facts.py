@@ -62,6 +62,8 @@ class JournalEntry:
         state: ``open`` until its outcome is known or known to be unknown.
         created_at: When it was about to leave, UTC.
         changed_at: When its state last changed, UTC.
+        damaged: Names of the fields that cannot be read any more. Such a text or subject is
+            empty here, such a state ``unknown``, such a time the first of the first year.
     """
 
     id: str
@@ -74,6 +76,7 @@ class JournalEntry:
     state: EntryState
     created_at: datetime
     changed_at: datetime
+    damaged: tuple[str, ...] = ()
 
     @property
     def is_unresolved(self) -> bool:

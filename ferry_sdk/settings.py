@@ -13,6 +13,7 @@ from .checks import (
     flag,
     header_value,
     is_local_http,
+    recorder,
     retries,
     seconds,
     time_outs,
@@ -184,7 +185,7 @@ def read_settings(
             headers=extra_headers(
                 {} if default_headers is None else default_headers, "default_headers"
             ),
-            journal=journal,
+            journal=None if journal is None else recorder(journal),
             hooks=hooks,
         )
     except InvalidInputError as error:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import ExceptionContext
 
 _PATIENCE = 10
 """Seconds that a lock of SQLite's, or a connection to PostgreSQL, is waited for."""
@@ -73,16 +80,46 @@ def _unsupported() -> InvalidInputError:
 def _sqlite(url: URL) -> Engine:
     if is_in_memory(url):
         # One connection is the database; threads take turns with it.
-        return _made(
+        engine = _made(
             url,
             poolclass=QueuePool,
             pool_size=1,
             max_overflow=0,
             connect_args={"check_same_thread": False},
         )
+        event.listen(engine, "handle_error", _keep_connection)
+        return engine
     engine = _made(url, poolclass=QueuePool, connect_args=_unless_said(url, "timeout"))
+    event.listen(engine, "do_connect", _make_private)
     event.listen(engine, "connect", _make_durable)
     return engine
+
+
+def _keep_connection(context: ExceptionContext) -> None:
+    # SQLAlchemy gives up a connection in whose use Ctrl-C came; with this one all would be gone.
+    context.is_disconnect = False
+
+
+def _make_private(_dialect: Any, _record: Any, where: list[str], options: dict[str, Any]) -> None:  # noqa: ANN401 -- SQLAlchemy's own
+    """Create the file for its owner alone; SQLite gives -wal and -shm the same mode."""
+    path = where[0]
+    if options.get("uri"):
+        parts = urlsplit(path)
+        if parse_qs(parts.query).get("mode", ["rwc"]) != ["rwc"]:
+            return
+        path = unquote(parts.path)
+    with suppress(OSError, ValueError):  # what cannot be created, SQLite says in its own words
+        _create(os.path.realpath(path))
+
+
+def _create(path: str) -> None:
+    # Better without opening it: to close a file frees every lock that the process holds on it.
+    try:
+        os.mknod(path, 0o600)
+    except FileExistsError:
+        pass
+    except (AttributeError, OSError):  # of Windows, and of macOS
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _make_durable(connection: sqlite3.Connection, _: object) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import timedelta
 from types import TracebackType
 from typing import NoReturn, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError
 from typing_extensions import Self
 
 from ferry_sdk.errors import (
     ConfigurationError,
+    FerryError,
     InvalidInputError,
     JournalError,
     UnresolvedWriteError,
@@ -90,7 +91,6 @@ class Journal:
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._given = given_key(key)
         self._key: Key | None = None
-        self._opening = threading.Lock()
         self._refusal: str | None = None
         watch(self)
 
@@ -214,7 +214,6 @@ class Journal:
 
     def after_fork(self) -> None:
         """Leave the parent's connections alone, in a child process; called by itself there."""
-        self._opening = threading.Lock()
         if self._is_in_memory:
             self._refusal = "a journal in memory does not follow into another process"
         else:
@@ -241,17 +240,29 @@ class Journal:
         """The key, after the tables are there."""
         if self._refusal is not None:
             raise ConfigurationError(self._refusal)
-        with self._opening:
-            if self._key is None:
-                self._key = _guarded(lambda: opened(self._engine, self._given))
-            return self._key
+        key = self._key
+        if key is None:  # threads that come here together find the same
+            key = self._key = _guarded(lambda: opened(self._engine, self._given))
+        return key
 
     def _run(self, work: Callable[[Connection], T]) -> T:
         def connected() -> T:
-            with self._engine.connect() as connection:
+            with _connection(self._engine) as connection:
                 return work(connection)
 
         return _guarded(connected)
+
+
+@contextmanager
+def _connection(engine: Engine) -> Generator[Connection]:
+    """A connection that goes back to its pool, whatever line an interrupt comes at."""
+    connection = engine.connect()
+    try:
+        yield connection
+        connection.close()
+    except BaseException:
+        connection.close()  # perhaps for the second time, which does no harm
+        raise
 
 
 def _guarded(work: Callable[[], T]) -> T:
@@ -259,7 +270,9 @@ def _guarded(work: Callable[[], T]) -> T:
     try:
         with GATE.passed():
             return work()
-    except (SQLAlchemyError, UnicodeError) as error:
+    except (FerryError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 -- what is at rest may be damaged in any way
         failure = named(error)
     raise failure  # outside, so that the database's own words do not come along
 

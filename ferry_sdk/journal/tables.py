@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import (
     JSON,
@@ -18,11 +18,16 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    func,
+    literal_column,
+    or_,
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy import Dialect
+    from sqlalchemy import ColumnElement, Dialect
     from sqlalchemy.types import TypeEngine
+
+    from ferry_sdk.facts import EntryState
 
 SCHEMA = 1
 """What the tables below are called, should others follow."""
@@ -71,12 +76,28 @@ entries: Table = Table(
     Column("changed_at", Moment, nullable=False),
 )
 
-_is_unresolved = entries.c.state.in_(("open", "unknown"))
+SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")
 
-Index(
+is_unresolved: ColumnElement[bool] = entries.c.state.not_in(
+    [literal_column(f"'{state}'") for state in SETTLED]
+)
+"""A state that nobody knows holds the same write back, too. The words are literals, because
+SQLite uses the index below only for a condition that it recognises."""
+
+_DIGITS: Final = "0123456789abcdef"
+_LENGTH: Final = 64
+
+is_without_fingerprint: ColumnElement[bool] = or_(
+    func.length(entries.c.fingerprint) != _LENGTH,
+    func.ltrim(entries.c.fingerprint, _DIGITS) != "",
+    entries.c.fingerprint >= "g",  # in SQLite any bytes are, which the two above take for text
+)
+"""A fingerprint that was damaged, so that nobody can say which write it is of."""
+
+unresolved_index: Index = Index(
     "ferry_journal_unresolved",
     entries.c.fingerprint,
     unique=True,
-    sqlite_where=_is_unresolved,
-    postgresql_where=_is_unresolved,
+    sqlite_where=is_unresolved,
+    postgresql_where=is_unresolved,
 )

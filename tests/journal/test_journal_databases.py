@@ -14,23 +14,10 @@ from sqlalchemy.pool import StaticPool
 from ferry_sdk import ConfigurationError, InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.engines import engine_of
+from tests.journal.databases import asked, engine_for
 from tests.journal.intents import TRAVELLER, confirmation, intent
 
 PASSWORD = "tr0ub4dor"
-
-
-def engine_for(url, **options):
-    return create_engine(url.replace("postgresql:", "postgresql+psycopg:"), **options)
-
-
-def asked(url, statement):
-    engine = engine_for(url)
-    try:
-        with engine.begin() as connection:
-            result = connection.exec_driver_sql(statement)
-            return result.fetchall() if result.returns_rows else []
-    finally:
-        engine.dispose()
 
 
 class TestAddresses:
@@ -158,13 +145,6 @@ class TestTables:
                 asked(url, copied.format("twin", state))
         for state in ("done", "rejected", "not_sent"):
             asked(url, copied.format(state, state))
-
-    def test_a_newer_journal_is_refused(self, url):
-        with Journal(url) as journal:
-            journal.begin(intent())
-        asked(url, "UPDATE ferry_journal_about SET schema_version = 2")
-        with Journal(url) as older, pytest.raises(JournalError, match=r"schema 2.*knows 1"):
-            older.begin(intent())
 
     def test_tables_that_were_begun_are_completed(self, url):
         # Somebody was killed before the last statement.

@@ -1,0 +1,273 @@
+"""A journal that somebody else or the disk has changed: no twin passes, and all else is shown."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferry_sdk import (
+    AsyncFerry,
+    ConfigurationError,
+    Ferry,
+    InvalidInputError,
+    JournalError,
+    OutcomeUnknownError,
+    UnresolvedWriteError,
+)
+from ferry_sdk.journal import Journal
+from tests.journal.databases import asked
+from tests.journal.intents import confirmation, intent
+
+NO_UTF_8 = "CAST(x'ff' AS TEXT)"
+FIELDS = (
+    "operation",
+    "method",
+    "path",
+    "subject",
+    "correlation_id",
+    "fingerprint",
+    "state",
+    "created_at",
+    "changed_at",
+)
+EVERYWHERE = [
+    ("state", "'odd'"),
+    ("subject", "'[1]'"),
+    ("subject", """'{"booking_id": 7}'"""),
+    ("subject", "'null'"),
+    ("fingerprint", "''"),
+    ("fingerprint", "'Z' || substr(fingerprint, 2)"),
+    ("fingerprint", "substr(fingerprint, 2)"),
+    ("correlation_id", "'c-1' || chr(13) || chr(10) || 'x: y'"),
+]
+IN_SQLITE = [
+    *[(field, NO_UTF_8) for field in FIELDS],
+    *[(field, "x'00ff'") for field in FIELDS],
+    ("subject", "'not json'"),
+    ("created_at", "'yesterday'"),
+    ("created_at", "7"),
+    ("created_at", "'0001-01-01 00:00:00.000000+14:00'"),
+    ("changed_at", "''"),
+    ("fingerprint", "CAST(fingerprint AS BLOB)"),
+]
+IN_POSTGRESQL = [("created_at", "'infinity'"), ("changed_at", "'-infinity'")]
+
+
+def damage(url, field, value, entry_id):
+    if "sqlite" in url:
+        value = value.replace("chr(", "char(")
+    statement = f"UPDATE ferry_journal SET {field} = {value} WHERE id = '{entry_id}'"  # noqa: S608 -- of the lists above
+    asked(url, statement.replace("%", "%%"))
+
+
+def shown(url, field, value):
+    """What becomes of the journal when this value of one of its two entries is damaged."""
+    with Journal(url) as journal:
+        damaged = journal.begin(confirmation("b1"))
+        whole = journal.begin(confirmation("b2"))
+    damage(url, field, value, damaged)
+    with Journal(url) as journal:
+        listed = {entry.id: entry for entry in journal.unresolved()}
+        assert set(listed) == {damaged, whole}
+        assert (listed[damaged].damaged, listed[whole].damaged) == ((field,), ())
+        assert listed[damaged].is_unresolved
+        assert listed[damaged] == journal.entry(damaged)
+        assert set(listed[damaged].subject) in ({"booking_id"}, set())
+        only_old = [entry.id for entry in journal.unresolved(older_than=3600)]
+        assert only_old == ([damaged] if field == "created_at" else [])
+        with pytest.raises((UnresolvedWriteError, JournalError), match=damaged) as caught:
+            journal.begin(confirmation("b1"))
+        assert caught.value.outcome == "not_sent"
+        journal.forget(older_than=0)
+        assert len(journal.unresolved()) == 2
+        # A person finds out what became of it: that ends it, though it is damaged.
+        assert journal.settle(damaged, happened=False).state == "rejected"
+        assert [entry.id for entry in journal.unresolved()] == [whole]
+        assert journal.begin(confirmation("b1")) not in {damaged, whole}
+
+
+class TestOneEntry:
+    @pytest.mark.parametrize(("field", "value"), EVERYWHERE)
+    def test_is_shown_beside_the_others_and_holds_its_write_back(self, url, field, value):
+        shown(url, field, value)
+
+    @pytest.mark.parametrize(("field", "value"), IN_SQLITE)
+    def test_in_sqlite_where_any_value_can_be_of_any_type(self, sqlite_url, field, value):
+        shown(sqlite_url, field, value)
+
+    @pytest.mark.parametrize(("field", "value"), IN_POSTGRESQL)
+    def test_in_postgresql(self, postgres, field, value):
+        shown(postgres.new_url(), field, value)
+
+    @pytest.mark.parametrize("state", ["rejected", "not_sent", "done"])
+    def test_the_reply_of_its_own_call_still_ends_it(self, url, state):
+        with Journal(url) as journal:
+            entry_id = journal.begin(confirmation("b1"))
+            damage(url, "state", "'odd'", entry_id)
+            damage(url, "subject", "'[1]'", entry_id)
+            journal.end(entry_id, state)
+            assert journal.entry(entry_id).state == state
+            journal.begin(confirmation("b1"))
+
+    @pytest.mark.parametrize("field", ["operation", "subject"])
+    def test_is_recovered_by_nobody_who_does_not_know_what_it_was(
+        self, sqlite_url, ferry_sandbox, field
+    ):
+        with (
+            Journal(sqlite_url) as journal,
+            Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
+        ):
+            entry_id = journal.begin(confirmation("b1"))
+            damage(sqlite_url, field, NO_UTF_8, entry_id)
+            (entry,) = journal.unresolved()
+            with pytest.raises(OutcomeUnknownError) as caught:
+                ferry.recover(entry)
+            assert caught.value.entry_id == entry_id
+            assert journal.unresolved() == (entry,)
+
+    @given(
+        field=st.sampled_from(FIELDS),
+        value=st.one_of(
+            st.binary(max_size=70),
+            st.text(st.characters(exclude_categories=["Cs"]), max_size=70),
+            st.integers(-(2**63), 2**63 - 1),
+            st.floats(allow_nan=False),
+        ),
+        is_text=st.booleans(),
+    )
+    @settings(max_examples=150, deadline=None)
+    def test_whatever_is_in_its_place_every_answer_is_typed(
+        self, tmp_path_factory, field, value, is_text
+    ):
+        path = tmp_path_factory.mktemp("damage") / "journal.db"
+        with Journal(f"sqlite:///{path}") as journal:
+            entry_id, other = journal.begin(intent(b"one")), journal.begin(intent(b"two"))
+            with closing(sqlite3.connect(path)) as connection, connection:
+                new = "CAST(? AS TEXT)" if is_text else "?"
+                where = f"UPDATE ferry_journal SET {field} = {new} WHERE id = ?"  # noqa: S608 -- one of ours
+                connection.execute(where, (value, entry_id))
+            with pytest.raises((UnresolvedWriteError, JournalError), match=entry_id):
+                journal.begin(intent(b"one"))
+            ids = {entry.id for entry in journal.unresolved()}
+            assert other in ids
+            assert (entry_id in ids) == journal.entry(entry_id).is_unresolved is True
+            journal.forget(older_than=0)
+            journal.end(entry_id, "done")
+            assert journal.settle(entry_id, happened=True).state == "done"
+
+
+class TestTheFile:
+    @pytest.mark.parametrize("ruin", ["its head", "its pages", "its end", "all"])
+    def test_every_use_is_a_journal_error(self, tmp_path, ruin):
+        path = tmp_path / "journal.db"
+        with Journal(f"sqlite:///{path}") as journal:
+            entry_id = journal.begin(intent())
+        whole = path.read_bytes()
+        noise = b"\xa5" * 3000
+        path.write_bytes(
+            {
+                "its head": noise[:100] + whole[100:],
+                "its pages": whole[:100] + noise + whole[3100:],
+                "its end": whole[: len(whole) // 2],
+                "all": b"This is a letter. " * 300,
+            }[ruin]
+        )
+        with Journal(f"sqlite:///{path}") as journal:
+            for use in (
+                lambda: journal.begin(confirmation()),
+                lambda: journal.end(entry_id, "done"),
+                lambda: journal.settle(entry_id, happened=True),
+                lambda: journal.entry(entry_id),
+                lambda: journal.forget(older_than=0),
+                journal.unresolved,
+            ):
+                with pytest.raises(JournalError) as caught:
+                    use()
+                assert caught.value.outcome == "not_sent"
+
+    def test_a_name_that_can_be_no_file(self):
+        with Journal("sqlite:///ferry\0.db") as journal, pytest.raises(JournalError):
+            journal.unresolved()
+
+
+class TestTheSchema:
+    @pytest.mark.parametrize("version", ["0", "-1", "2", "2147483647"])
+    def test_another_version_is_named(self, url, version):
+        with Journal(url) as journal:
+            journal.begin(intent())
+        asked(url, f"UPDATE ferry_journal_about SET schema_version = {version}")  # noqa: S608 -- of this list
+        with (
+            Journal(url) as other,
+            pytest.raises(JournalError, match=rf"schema {version}\b.*this one knows 1"),
+        ):
+            other.begin(intent())
+
+    @pytest.mark.parametrize(
+        ("found", "words"), [("'x'", "schema 'x'"), ("x'00'", "schema b"), ("1.5", "schema 1.5")]
+    )
+    def test_what_is_no_version_is_shown(self, sqlite_url, found, words):
+        with Journal(sqlite_url) as journal:
+            journal.begin(intent())
+        asked(sqlite_url, f"UPDATE ferry_journal_about SET schema_version = {found}")  # noqa: S608 -- of this list
+        with Journal(sqlite_url) as other, pytest.raises(JournalError, match=words):
+            other.unresolved()
+
+    @pytest.mark.parametrize(
+        "loss", ["DROP INDEX ferry_journal_unresolved", "DROP TABLE ferry_journal"]
+    )
+    def test_a_part_that_is_gone_is_named_and_not_made_again(self, url, loss):
+        with Journal(url) as journal:
+            journal.begin(intent())
+        asked(url, loss)
+        name = loss.rpartition(" ")[2]
+        for _ in range(2):
+            with Journal(url) as other, pytest.raises(JournalError, match=f"{name} is gone"):
+                other.begin(intent())
+
+
+class TestTheKey:
+    @pytest.mark.parametrize(
+        "loss", ["DELETE FROM ferry_journal_about", "DROP TABLE ferry_journal_about"]
+    )
+    @pytest.mark.parametrize("how", [{}, {"key": "a key of sixteen bytes or more"}])
+    def test_one_that_is_gone_is_not_made_again_while_there_are_entries(self, url, loss, how):
+        with Journal(url, **how) as journal:
+            journal.end(journal.begin(confirmation()), "done")
+            journal.begin(intent())
+        asked(url, loss)
+        for _ in range(2):
+            with Journal(url, **how) as other:
+                for use in (lambda journal=other: journal.begin(intent()), other.unresolved):
+                    with pytest.raises(JournalError, match="key is gone"):
+                        use()
+        assert asked(url, "SELECT count(*) FROM ferry_journal_about") == [(0,)]
+
+    @pytest.mark.parametrize("change", ["own_key = '\\x00'", "key_check = 'wrong'"])
+    def test_one_that_is_damaged_is_a_journal_error(self, url, change):
+        with Journal(url) as journal:
+            journal.begin(intent())
+        if "sqlite" in url:
+            change = change.replace("'\\x00'", "x'00'")
+        asked(url, f"UPDATE ferry_journal_about SET {change}")  # noqa: S608 -- one of these two
+        with Journal(url) as other, pytest.raises(JournalError, match="key is damaged"):
+            other.begin(intent())
+
+    @pytest.mark.parametrize("change", ["own_key = 'a text'", "key_check = x'ff'"])
+    def test_one_of_another_type_is_a_journal_error(self, sqlite_url, change):
+        with Journal(sqlite_url) as journal:
+            journal.begin(intent())
+        asked(sqlite_url, f"UPDATE ferry_journal_about SET {change}")  # noqa: S608 -- one of these two
+        with Journal(sqlite_url) as other, pytest.raises(JournalError):
+            other.begin(intent())
+
+
+@pytest.mark.parametrize("any_client", [Ferry, AsyncFerry])
+@pytest.mark.parametrize("wrong", ["sqlite:///ferry.db", 7, object(), Journal, b"", {}])
+def test_a_client_takes_no_address_of_a_journal(wrong, any_client):
+    with pytest.raises(ConfigurationError, match=r"^journal\b") as caught:
+        any_client("token", base_url="https://ferry.example", journal=wrong)
+    assert not isinstance(caught.value, InvalidInputError)
