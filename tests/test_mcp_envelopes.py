@@ -12,6 +12,7 @@ from ferry_sdk import (
     APIError,
     AuthenticationError,
     AvailabilityError,
+    BadRequestError,
     BookingCreateError,
     NotFoundError,
     OutcomeUnknownError,
@@ -344,6 +345,32 @@ def test_a_json_rpc_error_is_a_refusal_only_where_its_code_says_so(
         book(server.client(clients))
     assert caught.value.outcome == ("rejected" if is_refused else "unknown")
     assert server.methods == ["initialize", "tools/call"]
+
+
+NOT_SO = {"code": -32602, "message": "Not so"}
+
+
+def test_a_reply_with_a_result_and_an_error_is_neither(clients, carrier):
+    both = carried(carrier, result=content(structuredContent=TICKET), error=NOT_SO)
+    with pytest.raises(UnexpectedResponseError, match="both a result and an error"):
+        view(Scripted(both).client(clients))
+    server = Scripted(carried(carrier, result=content(structuredContent=BOOKING), error=NOT_SO))
+    with pytest.raises(OutcomeUnknownError) as caught:
+        book(server.client(clients))
+    assert caught.value.outcome == "unknown"
+    assert server.methods == ["initialize", "tools/call"]
+
+
+def test_an_error_beside_a_result_that_is_null_is_an_error(clients, carrier):
+    with pytest.raises(BadRequestError) as caught:
+        book(Scripted(carried(carrier, result=None, error=NOT_SO)).client(clients))
+    assert caught.value.outcome == "rejected"
+
+
+@pytest.mark.parametrize("none", [None, {}, False])
+def test_an_empty_error_beside_a_result_is_none(clients, carrier, none):
+    answer = carried(carrier, result=content(structuredContent=TICKET), error=none)
+    assert view(Scripted(answer).client(clients)).id == TICKET["id"]
 
 
 @pytest.mark.parametrize("error_id", [None, "server-error", 7])

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from sqlalchemy.engine import ExceptionContext
 
 _PATIENCE = 10
@@ -51,6 +53,18 @@ def is_in_memory(url: URL) -> bool:
 def shown(url: URL) -> str:
     """A database's address without password and options."""
     return url.set(query={}).render_as_string(hide_password=True)
+
+
+@contextmanager
+def connected(engine: Engine) -> Generator[Connection]:
+    """A connection that goes back to its pool, whatever line an interrupt comes at."""
+    connection = engine.connect()
+    try:
+        yield connection
+        connection.close()
+    except BaseException:
+        connection.close()  # perhaps for the second time, which does no harm
+        raise
 
 
 def _checked(engine: Engine) -> Engine:

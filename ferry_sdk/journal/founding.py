@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ferry_sdk.errors import ConfigurationError, JournalError
+from ferry_sdk.journal.engines import connected
 from ferry_sdk.journal.keys import VARIABLE, Key, new_secret
 from ferry_sdk.journal.tables import SCHEMA, about, entries, metadata, unresolved_index
 
@@ -49,7 +50,7 @@ def opened(engine: Engine, given: Key | None) -> Key:
 
 
 def _known(engine: Engine) -> _About | None:
-    with engine.connect() as connection:
+    with connected(engine) as connection:
         database = inspect(connection)
         if not database.has_table(about.name):
             return None
@@ -97,9 +98,9 @@ def _founded(engine: Engine, given: Key | None) -> _About:
     # again, and the same write would pass.
     values = select(*(literal(value, column.type) for column, value in row.items()))
     founding = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
-    with engine.connect() as connection, suppress(IntegrityError):  # another was first
+    with connected(engine) as connection, suppress(IntegrityError):  # another was first
         connection.execute(founding)
-    with engine.connect() as connection:
+    with connected(engine) as connection:
         found = _read(connection)
     if found is None:
         raise JournalError(
@@ -110,7 +111,7 @@ def _founded(engine: Engine, given: Key | None) -> _About:
 
 
 def _make_tables(engine: Engine) -> None:
-    with engine.connect() as connection:
+    with connected(engine) as connection:
         if engine.dialect.name == "postgresql":
             connection.execution_options(isolation_level="READ COMMITTED")
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
 from typing import NoReturn, TypeVar
@@ -22,7 +21,7 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.facts import JournalEntry
 from ferry_sdk.journal import ledger
-from ferry_sdk.journal.engines import engine_of, is_in_memory, shown
+from ferry_sdk.journal.engines import connected, engine_of, is_in_memory, shown
 from ferry_sdk.journal.failures import named
 from ferry_sdk.journal.forking import leave_to_parent, watch
 from ferry_sdk.journal.founding import opened
@@ -246,23 +245,11 @@ class Journal:
         return key
 
     def _run(self, work: Callable[[Connection], T]) -> T:
-        def connected() -> T:
-            with _connection(self._engine) as connection:
+        def working() -> T:
+            with connected(self._engine) as connection:
                 return work(connection)
 
-        return _guarded(connected)
-
-
-@contextmanager
-def _connection(engine: Engine) -> Generator[Connection]:
-    """A connection that goes back to its pool, whatever line an interrupt comes at."""
-    connection = engine.connect()
-    try:
-        yield connection
-        connection.close()
-    except BaseException:
-        connection.close()  # perhaps for the second time, which does no harm
-        raise
+        return _guarded(working)
 
 
 def _guarded(work: Callable[[], T]) -> T:

@@ -89,6 +89,8 @@ class Posted:
             raise unexpected("no reply to the request", self.reply, self.body)
         if "result" in self.message and not self._error:
             return self.message["result"]
+        if self.message.get("result") is not None:  # done or refused, nobody can say
+            raise unexpected("both a result and an error", self.reply, self.body)
         bare = service_error(self.message)
         if bare is not None:
             raise refusal(self.reply, self.message, code=bare[0], message=bare[1])

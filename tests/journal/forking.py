@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
 import threading
+import weakref
 from typing import Any
 
 from ferry_sdk import FerryError, UnresolvedWriteError
@@ -20,11 +22,12 @@ def main(url: str, way: str) -> None:
     journal = Journal(url)
     first = journal.begin(confirmation("first"))
     before = connection_of(journal) if url != "sqlite://" else None
+    parents = weakref.ref(journal._engine.pool)
     stop = threading.Event()
     # A thread of the parent's holds a connection at the moment of the fork.
     busy = threading.Thread(target=reading_until, args=(journal, stop))
     busy.start()
-    children = [forked(journal, name, way) for name in ("one", "two")]
+    children = [forked(journal, name, way, parents) for name in ("one", "two")]
     ours = begun(journal, "parent")
     theirs = [told(*child) for child in children]
     stop.set()
@@ -41,7 +44,7 @@ def main(url: str, way: str) -> None:
     print(json.dumps(seen))  # noqa: T201 -- it is how the test is told
 
 
-def forked(journal: Journal, name: str, way: str) -> tuple[int, int]:
+def forked(journal: Journal, name: str, way: str, parents: weakref.ref[Any]) -> tuple[int, int]:
     """A child that writes, and then ends in this way."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -50,7 +53,10 @@ def forked(journal: Journal, name: str, way: str) -> tuple[int, int]:
         return child, reader
     os.close(reader)
     with os.fdopen(writer, "w") as said:
-        said.write(" ".join(begun(journal, name)))
+        outcomes = begun(journal, name)
+        gc.collect()
+        # To free the parent's connections would be to close them.
+        said.write(" ".join([*outcomes, "kept" if parents() else "freed"]))
     if way == "at once":
         os._exit(0)
     if way == "closing":

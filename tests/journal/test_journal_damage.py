@@ -139,7 +139,7 @@ class TestOneEntry:
         ),
         is_text=st.booleans(),
     )
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=60, deadline=None)
     def test_whatever_is_in_its_place_every_answer_is_typed(
         self, tmp_path_factory, field, value, is_text
     ):

@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from ferry_sdk import UnresolvedWriteError
-from ferry_sdk.journal import Journal, ledger
+from ferry_sdk.journal import Journal, founding, ledger
 from tests.journal import children
+from tests.journal.databases import asked, engine_for
 from tests.journal.intents import confirmation, intent
 
 PROCESSES = 6
@@ -40,6 +41,21 @@ def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery):
         assert len({entry_id for _, entry_id in words}) == 1
     with Journal(url) as journal:
         assert len(journal.unresolved()) == ROUNDS
+
+
+def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
+    # There, IF NOT EXISTS does not keep two who make one table at once from failing.
+    url = postgres.new_url()
+    with engine_for(url).connect() as other, Journal(url) as journal, ThreadPoolExecutor(1) as pool:
+        other.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": founding._LOCK})
+        making = pool.submit(journal.begin, intent())
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while not making.done() and asked(url, waiting) != [(1,)]:
+            pass
+        assert not making.done()
+        assert asked(url, "SELECT to_regclass('ferry_journal')") == [(None,)]
+        other.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": founding._LOCK})
+        assert journal.entry(making.result()).state == "open"
 
 
 def test_of_many_threads_one_begins(any_journal):

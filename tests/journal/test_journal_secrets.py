@@ -66,6 +66,17 @@ def test_a_booking_leaves_no_traveller_and_no_key_in_the_database(
             assert canary not in words
 
 
+def test_the_statements_that_a_program_logs_hold_no_values(url, caplog):
+    caplog.set_level(logging.INFO, "sqlalchemy.engine")
+    with Journal(url) as journal:
+        entry_id = journal.begin(intent(path="booking/b-4711", correlation_id="c-0815"))
+        journal.end(entry_id, "unknown")
+        fingerprint = journal.entry(entry_id).fingerprint
+    assert "INSERT INTO ferry_journal" in caplog.text
+    for value in (entry_id, fingerprint, "b-4711", "c-0815", "bookings.create"):
+        assert value not in caplog.text
+
+
 def test_an_error_shows_neither_the_content_nor_the_key(tmp_path):
     journal = Journal(f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}", key=KEY)
     content = b"Okonkwo, Marguerite"

@@ -1,0 +1,81 @@
+"""The modes of a journal's files: they are their owner's alone, whatever the umask."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from ferry_sdk.journal import Journal
+from tests.journal.intents import intent
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+
+
+@pytest.fixture(params=[0o000, 0o022])
+def umask(request):
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+def modes(folder):
+    return {
+        path.name: stat.S_IMODE(path.stat().st_mode)
+        for path in folder.iterdir()
+        if not path.is_symlink()
+    }
+
+
+@pytest.mark.usefixtures("umask")
+@pytest.mark.parametrize("url", ["sqlite:///{}", "sqlite:///file:{}?uri=true"])
+def test_all_three_are_private(tmp_path, url):
+    with Journal(url.format(tmp_path / "journal.db")) as journal:
+        journal.begin(intent())
+        names = {"journal.db", "journal.db-wal", "journal.db-shm"}
+        assert modes(tmp_path) == dict.fromkeys(names, 0o600)
+
+
+@pytest.mark.usefixtures("umask")
+def test_the_file_is_private_before_sqlite_opens_it(tmp_path, monkeypatch):
+    seen = []
+    journal = Journal(f"sqlite:///{tmp_path / 'journal.db'}")
+    connect = journal._engine.dialect.connect
+
+    def looking(*where, **options):
+        seen.append(modes(tmp_path))
+        return connect(*where, **options)
+
+    monkeypatch.setattr(journal._engine.dialect, "connect", looking)
+    journal.unresolved()
+    journal.close()
+    assert seen[0] == {"journal.db": 0o600}
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_link_that_leads_to_a_file_yet_to_be_made(tmp_path):
+    (tmp_path / "link.db").symlink_to(tmp_path / "elsewhere.db")
+    with Journal(f"sqlite:///{tmp_path / 'link.db'}") as journal:
+        journal.begin(intent())
+        assert set(modes(tmp_path).values()) == {0o600}
+
+
+@pytest.mark.usefixtures("umask")
+def test_what_a_person_has_shared_stays_shared(tmp_path):
+    url = f"sqlite:///{tmp_path / 'journal.db'}"
+    with Journal(url) as journal:
+        journal.begin(intent())
+    (tmp_path / "journal.db").chmod(0o660)
+    with Journal(url) as journal:
+        journal.forget(older_than=0)
+        assert set(modes(tmp_path).values()) == {0o660}
+
+
+@pytest.mark.usefixtures("umask")
+@pytest.mark.parametrize("mode", ["ro", "rw"])
+def test_an_address_that_makes_no_file_makes_none(tmp_path, mode):
+    url = f"sqlite:///file:{tmp_path / 'journal.db'}?mode={mode}&uri=true"
+    with Journal(url) as journal, pytest.raises(Exception, match="unable to open"):
+        journal.unresolved()
+    assert modes(tmp_path) == {}

@@ -1,0 +1,107 @@
+"""Ctrl-C, or memory that runs out, at every line of the journal: it can be used afterwards."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import ferry_sdk.journal
+from ferry_sdk import JournalError
+from ferry_sdk.journal import Journal
+from ferry_sdk.journal.gate import GATE
+from tests.journal.intents import confirmation
+
+FOLDER = str(Path(ferry_sdk.journal.__file__).parent)
+
+USES = {
+    "begin": lambda journal, _, at: journal.begin(confirmation(f"interrupted {at}")),
+    "end": lambda journal, entry_id, _: journal.end(entry_id, "unknown"),
+    "settle": lambda journal, entry_id, _: journal.settle(entry_id, happened=True),
+    "entry": lambda journal, entry_id, _: journal.entry(entry_id),
+    "unresolved": lambda journal, *_: journal.unresolved(),
+    "forget": lambda journal, *_: journal.forget(older_than=10**6),
+}
+
+
+def interrupted(kind, at, use):
+    """Whether it came to this line of the journal's, at which this was raised."""
+    passed = 0
+
+    def at_line(_, event, __):
+        nonlocal passed
+        passed += event == "line"
+        if event == "line" and passed == at:
+            raise kind
+        return at_line
+
+    before = sys.gettrace()
+    sys.settrace(lambda frame, *_: at_line if frame.f_code.co_filename.startswith(FOLDER) else None)
+    try:
+        use()
+    except (kind, JournalError):
+        pass
+    finally:
+        sys.settrace(before)
+    return passed >= at
+
+
+def is_usable(journal, entry_id, at):
+    """It begins and ends a write, has what it had, and nobody is in the way of a fork."""
+    journal.end(journal.begin(confirmation(f"afterwards {at}")), "done")
+    assert journal.entry(entry_id).subject == {"booking_id": "first"}
+    assert not GATE._inside
+
+
+def is_unlocked(path):
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("use", "where", "kind"),
+    [(use, "memory", kind) for use in USES for kind in (KeyboardInterrupt, MemoryError)]
+    + [(use, "file", KeyboardInterrupt) for use in ("begin", "forget")],
+)
+def test_every_line_of_a_use(tmp_path, use, where, kind):
+    path = tmp_path / "journal.db"
+    with Journal("sqlite://" if where == "memory" else f"sqlite:///{path}") as journal:
+        entry_id = journal.begin(confirmation("first"))
+        at = 1
+        while interrupted(kind, at, partial(USES[use], journal, entry_id, at)):
+            is_usable(journal, entry_id, at)
+            if where == "file":
+                is_unlocked(path)
+            at += 1
+        assert at > 20
+
+
+@pytest.mark.parametrize(("where", "step"), [("memory", 3), ("file", 7)])
+def test_lines_of_the_first_use(tmp_path, where, step):
+    at, more = 1, True
+    while more:
+        path = tmp_path / f"{at}.db"
+        with Journal("sqlite://" if where == "memory" else f"sqlite:///{path}") as journal:
+            more = interrupted(KeyboardInterrupt, at, journal.unresolved)
+            is_usable(journal, journal.begin(confirmation("first")), at)
+            if where == "file":
+                is_unlocked(path)
+        at += step
+    assert at > 80
+
+
+def test_a_journal_in_memory_survives_an_interrupt_inside_its_database():
+    with Journal("sqlite://") as journal:
+        entry_id = journal.begin(confirmation("first"))
+        execute = journal._engine.dialect.do_execute
+        journal._engine.dialect.do_execute = lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        with pytest.raises(KeyboardInterrupt):
+            journal.end(entry_id, "done")
+        journal._engine.dialect.do_execute = execute
+        is_usable(journal, entry_id, 0)
