@@ -50,6 +50,19 @@ def test_every_python_of_the_classifiers_is_in_the_workflow_and_in_the_words():
 
 
 @not_in_an_sdist
+def test_the_workflows_use_actions_by_commit_and_say_its_tag():
+    uses = [
+        line.strip()
+        for workflow in WORKFLOWS
+        for line in workflow.read_text("utf-8").splitlines()
+        if re.search(r"\buses\s*:", line)
+    ]
+    assert len(uses) >= 8
+    for line in uses:
+        assert re.fullmatch(r"- uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
+
+
+@not_in_an_sdist
 def test_the_workflows_call_scripts_and_hold_no_token():
     for workflow in WORKFLOWS:
         text = workflow.read_text("utf-8")
