@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from datetime import date
 from functools import wraps
 
 import typer
@@ -29,6 +30,7 @@ from ferry_sdk.errors import (
 
 from .exits import Exit, exit_of
 from .output import aside, document, plain
+from .queries import day
 
 
 class DeclinedError(Exception):
@@ -69,7 +71,8 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
             sys.stdout.flush()
         except FerryError as error:
             code = exit_of(error)
-            _tell(str(error), _hint(error), code, as_json=as_json, about=_facts(error))
+            hint = _hint_at_past_day(error, options) or _hint(error)
+            _tell(str(error), hint, code, as_json=as_json, about=_facts(error))
         except DeclinedError as error:
             code = Exit.DECLINED
             _tell(str(error), None, code, as_json=as_json)
@@ -147,6 +150,17 @@ def _hint(error: FerryError) -> str | None:
     if isinstance(error, RequestTimeoutError) and error.operation == "tickets.wait_pdf":
         return "it is not there yet, or the carrier sends it by e-mail; --wait 120 waits longer"
     return next((words for kind, words in _HINTS if isinstance(error, kind)), None)
+
+
+def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str | None:
+    """The day that the command names, where nothing sails because it is over."""
+    if not isinstance(error, AvailabilityError):
+        return None
+    for option in ("on", "back"):
+        said = options.get(option)
+        if isinstance(said, str) and (named := day(said)) < date.today():  # noqa: DTZ011 -- the user's today
+            return f"--{option}: {named} is past; name a day from today on, such as +30"
+    return None
 
 
 def _hint_at_unknown(error: FerryError) -> str:

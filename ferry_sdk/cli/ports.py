@@ -6,9 +6,13 @@ from typing import Annotated
 
 import typer
 
+from ferry_sdk.errors import InvalidInputError
+
 from .connecting import connected
+from .exits import Exit
 from .options import AsJson, BaseUrl, TokenFile
 from .output import document, table
+from .routes import similar
 from .waiting import working
 
 
@@ -33,5 +37,13 @@ def ports(
     ]
     if as_json:
         document({"ports": [port.model_dump(mode="json") for port in found]})
+        if known and not found:
+            raise typer.Exit(Exit.NOT_SENT)
         return
+    if known and not found:
+        raise InvalidInputError(
+            f"no port has {text!r} in code, name or country; {similar(known, text)}"
+            "`ferry ports` lists them all",
+            field="TEXT",
+        )
     table(("code", "name", "country"), [(one.code, one.name, one.country) for one in found])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import cast
 
 from ferry_sdk.client import Ferry
@@ -90,7 +91,22 @@ def port_of(ports: Sequence[Port], said: str, field: str) -> Port:
         if found:
             names = ", ".join(f"{port.code} {port.name}" for port in found[:_SHOWN])
             raise InvalidInputError(f"{said!r} may be {names}; say the code", field=field)
-    raise InvalidInputError(f"no port is called {said!r}; `ferry ports` lists them", field=field)
+    raise InvalidInputError(
+        f"no port is called {said!r}; {similar(ports, said)}`ferry ports` lists them", field=field
+    )
+
+
+def similar(ports: Sequence[Port], said: str) -> str:
+    """The ports of a code or name that is written nearly so, as the start of a hint."""
+    names = {
+        name: port
+        for port in ports
+        for name in (port.code.casefold(), port.name.casefold(), *port.name.casefold().split())
+    }
+    close = {names[name].code: names[name] for name in get_close_matches(said.casefold(), names)}
+    if not close:
+        return ""
+    return f"did you mean {' or '.join(f'{port.code} {port.name}' for port in close.values())}? "
 
 
 def _journey(ferry: Ferry, scheduled: Sequence[ScheduledDeparture], start: Port, end: Port) -> str:

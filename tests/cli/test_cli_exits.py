@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,27 @@ def test_a_route_that_is_not_known_says_what_there_is(cli):
     assert "MAPTM" in cli("search", "ESTRF", "Tangier", *there, code=3).err
     assert "no journey" in cli("search", "ESTRF", "ITGOA", *there, code=3).err
     assert "--journey" in cli("search", "Tarifa", "MATNG", *there, "--journey", "x", code=3).err
+
+
+def test_a_text_that_no_port_has_is_an_error_with_what_is_written_nearly_so(cli):
+    said = cli("ports", "Tarrifa", code=3)
+    assert said.out == ""
+    assert "no port has 'Tarrifa'" in said.err
+    assert "did you mean ESTRF Tarifa" in said.err
+    said = cli("ports", "zzz", code=3)
+    assert (said.out, "did you mean" in said.err) == ("", False)
+    there = ["--on", "+30", "--adult", "34F"]
+    assert "did you mean ESTRF Tarifa" in cli("search", "Tarrifa", "MATNG", *there, code=3).err
+
+
+def test_a_search_of_a_day_that_is_past_says_so(cli):
+    gone = (date.today() - timedelta(days=30)).isoformat()
+    who = ["--adult", "34F"]
+    said = cli("search", "Tarifa", "MATNG", "--on", gone, *who, code=4).err
+    assert f"--on: {gone} is past" in said
+    assert "fewer travellers" not in said
+    error = cli("search", "Tarifa", "MATNG", "--on", gone, *who, "--json", code=4).document["error"]
+    assert gone in error["hint"]
 
 
 @LONG

@@ -8,6 +8,7 @@ from threading import Barrier
 
 import pytest
 from sqlalchemy import create_engine, text
+from sqlalchemy.pool import NullPool
 
 from ferry_sdk import UnresolvedWriteError
 from ferry_sdk.journal import Journal, founding, ledger
@@ -46,9 +47,10 @@ def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery):
 def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
     # There, IF NOT EXISTS does not keep two who make one table at once from failing.
     url = postgres.new_url()
-    with engine_for(url).connect() as other, Journal(url) as journal, ThreadPoolExecutor(1) as pool:
+    engine = engine_for(url, poolclass=NullPool)
+    with engine.connect() as other, Journal(url) as journal, ThreadPoolExecutor(1) as threads:
         other.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": founding._LOCK})
-        making = pool.submit(journal.begin, intent())
+        making = threads.submit(journal.begin, intent())
         waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
         while not making.done() and asked(url, waiting) != [(1,)]:
             pass
