@@ -21,6 +21,7 @@ from ferry_sdk import (
 from ferry_sdk.journal import Journal
 from tests.journal.databases import asked
 from tests.journal.intents import confirmation, intent
+from tests.support.tiers import mostly_long
 
 NO_UTF_8 = "CAST(x'ff' AS TEXT)"
 FIELDS = (
@@ -91,11 +92,11 @@ def shown(url, field, value):
 
 
 class TestOneEntry:
-    @pytest.mark.parametrize(("field", "value"), EVERYWHERE)
+    @pytest.mark.parametrize(("field", "value"), mostly_long(EVERYWHERE, short=5))
     def test_is_shown_beside_the_others_and_holds_its_write_back(self, url, field, value):
         shown(url, field, value)
 
-    @pytest.mark.parametrize(("field", "value"), IN_SQLITE)
+    @pytest.mark.parametrize(("field", "value"), mostly_long(IN_SQLITE, short=9))
     def test_in_sqlite_where_any_value_can_be_of_any_type(self, sqlite_url, field, value):
         shown(sqlite_url, field, value)
 

@@ -14,6 +14,7 @@ from ferry_sdk import JournalError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.gate import GATE
 from tests.journal.intents import confirmation
+from tests.support.tiers import mostly_long
 
 FOLDER = str(Path(ferry_sdk.journal.__file__).parent)
 
@@ -66,8 +67,10 @@ def is_unlocked(path):
 
 @pytest.mark.parametrize(
     ("use", "where", "kind"),
-    [(use, "memory", kind) for use in USES for kind in (KeyboardInterrupt, MemoryError)]
-    + [(use, "file", KeyboardInterrupt) for use in ("begin", "forget")],
+    [("begin", "file", KeyboardInterrupt)]
+    + mostly_long(
+        [(use, "memory", kind) for kind in (KeyboardInterrupt, MemoryError) for use in USES]
+    ),
 )
 def test_every_line_of_a_use(tmp_path, use, where, kind):
     path = tmp_path / "journal.db"
@@ -82,7 +85,7 @@ def test_every_line_of_a_use(tmp_path, use, where, kind):
         assert at > 20
 
 
-@pytest.mark.parametrize(("where", "step"), [("memory", 3), ("file", 7)])
+@pytest.mark.parametrize(("where", "step"), mostly_long([("file", 7), ("memory", 3)]))
 def test_lines_of_the_first_use(tmp_path, where, step):
     at, more = 1, True
     while more:
