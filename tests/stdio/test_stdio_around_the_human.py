@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from mcp import types
@@ -231,6 +232,20 @@ class TestRounds:
         state, yes = self.question(result)
         assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
         done(answer_of(host.wait(self.sends(host, named_, state, yes, name="bookings_cancel"))))
+
+    def test_a_yes_is_for_the_total_that_was_shown(self, hosts, ferry_sandbox):
+        host = hosts(Person(), "--writes")
+        booking_id = booked(host)["booking_id"]
+        named_ = {"booking_id": booking_id}
+        kept, recorded = self.question(host.wait(self.sends(host, named_, name="bookings_confirm")))
+        (ticket,) = ferry_sandbox.service._sales._bookings[booking_id].tickets
+        ticket.reprice(Decimal(2), Decimal(0))
+        anew, _ = self.question(host.wait(self.sends(host, named_, name="bookings_confirm")))
+        for old in (kept, anew):
+            result = host.wait(self.sends(host, named_, old, recorded, name="bookings_confirm"))
+            state, yes = self.question(result)
+        assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+        done(answer_of(host.wait(self.sends(host, named_, state, yes, name="bookings_confirm"))))
 
     def test_a_yes_to_the_same_question_counts_though_the_call_is_made_anew(
         self, hosts, ferry_sandbox

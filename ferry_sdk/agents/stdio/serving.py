@@ -49,7 +49,7 @@ def serve(
     Args:
         writes: Offer the tools that change something; else they are not there.
         spend_limit: What all bookings together may cost, by currency.
-        penalty_limit: What a cancellation may cost, by currency.
+        penalty_limit: What cancelling one booking may cost, by currency.
         token_file: The file that holds the token.
 
     Raises:
