@@ -67,10 +67,12 @@ def is_unlocked(path):
 
 @pytest.mark.parametrize(
     ("use", "where", "kind"),
-    [("begin", "file", KeyboardInterrupt)]
-    + mostly_long(
-        [(use, "memory", kind) for kind in (KeyboardInterrupt, MemoryError) for use in USES]
-    ),
+    [
+        ("begin", "file", KeyboardInterrupt),
+        *mostly_long(
+            (use, "memory", kind) for kind in (KeyboardInterrupt, MemoryError) for use in USES
+        ),
+    ],
 )
 def test_every_line_of_a_use(tmp_path, use, where, kind):
     path = tmp_path / "journal.db"
