@@ -21,6 +21,7 @@ from ferry_sdk import (
     Timeout,
     correlation,
 )
+from ferry_sdk.journal import Journal
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
@@ -84,6 +85,7 @@ def of_both(is_async: bool) -> dict[str, tuple[Any, ...]]:
         "read_only": NO_FLAGS,
         "default_headers": (*NO_HEADERS, *({name: "x"} for name in SET_BY_OTHERS)),
         "http_client": tuple(http_clients(is_async=is_async)),
+        "journal": ("sqlite://", 7, True, [], object(), Journal),
         "event_hooks": (7, True, "", [print], {"outcome": 7}, {"outcome": [7]}, {"other": []}),
     }
 
@@ -100,6 +102,14 @@ OF_VIEWS: dict[str, tuple[Any, ...]] = {
         *({name: "x"} for name in SET_BY_OTHERS),
         *({name.upper(): "x"} for name in SET_BY_OTHERS),
     ),
+}
+
+OF_AIOHTTP: dict[str, tuple[Any, ...]] = {
+    "verify": (None, 0, 1, "ca.pem", [], object()),
+    "proxy": (7, True, b"http://h:1", [], object(), "h:1", ""),
+    "trust_env": NO_FLAGS,
+    "max_connections": (*NO_COUNTS, 0),
+    "keepalive_expiry": NO_SECONDS,
 }
 
 SEARCH = {
@@ -219,6 +229,14 @@ def test_a_client_is_made_with_nothing_of_a_wrong_type(
         error = caught(ConfigurationError, kind, **settings)
         assert str(error).startswith(argument), value
         assert error.outcome == "not_sent"
+
+
+@pytest.mark.parametrize("argument", OF_AIOHTTP)
+def test_aiohttps_client_is_made_with_nothing_of_a_wrong_type(argument: str) -> None:
+    for value in OF_AIOHTTP[argument]:
+        with pytest.raises((ConfigurationError, InvalidInputError)) as caught:
+            DefaultAioHttpClient(**{argument: value})
+        assert str(caught.value).startswith(argument), value
 
 
 @pytest.mark.parametrize("argument", OF_VIEWS)

@@ -14,7 +14,7 @@ from weakref import finalize
 from typing_extensions import Self
 
 from ferry_sdk._tls import context_of
-from ferry_sdk.checks import seconds
+from ferry_sdk.checks import flag, seconds
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.settings import DEFAULT_CERTIFICATES, CertificatePaths
 
@@ -93,6 +93,7 @@ class DefaultAioHttpClient:
             raise ConfigurationError("DefaultAioHttpClient needs: pip install 'ferry-sdk[aiohttp]'")
         if type(max_connections) is not int or max_connections < 1:
             raise InvalidInputError("1 or more are expected", field="max_connections")
+        flag(trust_env, "trust_env")
         self._options = Options(
             tls=_trusted_by(verify, trust_env=trust_env),
             proxy=None if proxy is None else proxy_address(proxy),

@@ -10,18 +10,18 @@ from ferry_sdk.checks import is_local_http
 from ferry_sdk.errors import ConfigurationError
 
 
-def proxy_address(url: str) -> str:
+def proxy_address(url: object) -> str:
     """The proxy's address, if it can be one.
 
     Raises:
         ConfigurationError: It cannot; the message holds nothing of it, as a password may be in it.
     """
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(url if isinstance(url, str) else "")
         is_one = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:
         is_one = False
-    if not is_one:
+    if not isinstance(url, str) or not is_one:
         raise ConfigurationError("proxy: the address of an HTTP proxy is expected")
     return url
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ferry_sdk._tls import context_of
+from ferry_sdk.checks import is_local_http
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import (
     APIError,
@@ -39,7 +40,8 @@ def connection(url: str) -> Iterator[Finding]:
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    if (parts.scheme in getproxies() or "all" in getproxies()) and not proxy_bypass(host):
+    is_proxied = parts.scheme in getproxies() or "all" in getproxies()
+    if is_proxied and not proxy_bypass(host) and not is_local_http(url):
         yield Finding("connection", "proxy", "ok", "the way leads through it; not looked at alone")
         return
     step, begun = "name", time.monotonic()
