@@ -8,6 +8,7 @@ import threading
 
 import httpx
 import pytest
+from sandbox_desk import NOW
 
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.conventions import LARGEST_BODY
@@ -16,7 +17,7 @@ from ferry_sdk.sandbox.offers import Offers
 
 @pytest.fixture(scope="module")
 def running():
-    with Sandbox() as sandbox:
+    with Sandbox(now=NOW, frozen=True) as sandbox:
         headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
         with httpx.Client(base_url=sandbox.base_url, headers=headers, timeout=30) as http:
             yield sandbox, http
