@@ -90,6 +90,21 @@ def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(
     assert info.value.outcome == "unknown"
 
 
+def test_memory_that_runs_out_while_a_reply_comes_in_is_a_reply_lost(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> Any:
+        raise MemoryError
+
+    with Service(packed(b"{}"), serve) as service:
+        ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
+        with monkeypatch.context() as once:
+            once.setattr("ferry_sdk._exchange.Exchange.reply", full)
+            with pytest.raises(OutcomeUnknownError, match="MemoryError"):
+                ferry.bookings.create(**_arguments("bookings.create"))
+        assert len(service.asked) == 1
+
+
 def long_list(number: int = 60_000) -> bytes:
     ports = [{"code": f"P{each:05}", "name": "Port", "country": "IT"} for each in range(number)]
     return json.dumps(ports).encode()
