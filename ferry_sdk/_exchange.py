@@ -17,6 +17,7 @@ from .errors import (
     TransportError,
     UnexpectedResponseError,
 )
+from .protocols.bodies import MOST_VALUES, Values
 
 LARGEST_REPLY: Final = 64 * 1024 * 1024
 """Bytes, unpacked: a reply beyond them is not read on."""
@@ -38,12 +39,14 @@ class Exchange:
 
     __slots__ = (
         "_body",
+        "_counted",
         "_head",
         "_lines",
         "_listener",
         "_sending",
         "_size",
         "_unpacking",
+        "_values",
         "tracing",
     )
 
@@ -55,6 +58,8 @@ class Exchange:
         self._lines = lines
         self._body: list[bytes] = []
         self._size = 0
+        self._values = Values()
+        self._counted = 0
         self._head: Head | None = None
         self._unpacking: Unpacking = Plain()
 
@@ -84,6 +89,10 @@ class Exchange:
                 raise UnexpectedResponseError(
                     f"a reply of more than {LARGEST_REPLY} bytes is not read"
                 )
+            if self._size > MOST_VALUES and "json" in head.media_type:
+                while self._counted < len(self._body):
+                    self._values.add(self._body[self._counted])
+                    self._counted += 1
             if self._listener is not None and self._listener.feed(head, piece):
                 return True
         return False

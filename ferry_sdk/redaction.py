@@ -42,6 +42,11 @@ _MONTHS: Final = (
     *("jan|gen|ene", "feb|fev", "mar", "apr|avr|abr", "may|mai|mag", "jun|juin|giu"),
     *("jul|juil|lug", "aug|aou|ago", "sep|set", "oct|okt|ott", "nov", "dec|dez|dic"),
 )
+_LONGEST: Final = 100
+"""Letters of a text by which it is found; all that follows one that is longer is hidden."""
+_MOST: Final = 300
+"""Texts that are looked for; where a request has more, all that the service says is hidden."""
+_ALL: Final = r"[\s\S]+"
 _GAP: Final = 3
 """Marks between two hidden texts that are shown as one."""
 _SHORT: Final = 4
@@ -66,7 +71,10 @@ class Redactor:
 
     def __init__(self, tokens: Iterable[str], personal: Iterable[str] = ()) -> None:
         self._tokens = sorted(tokens, key=len, reverse=True)
-        patterns = {pattern for text in personal for pattern in _patterns_of(text)}
+        texts = {*personal}
+        patterns = {_ALL}
+        if len(texts) <= _MOST:
+            patterns = {pattern for text in texts for pattern in _patterns_of(text)}
         longest_first = sorted(patterns, key=len, reverse=True)
         self._personal = re.compile("|".join(longest_first)) if patterns else None
 
@@ -183,7 +191,12 @@ def _folded(text: str) -> tuple[str, list[int]]:
 
 def _patterns_of(text: str) -> Iterator[str]:
     """What finds a text in folded ones."""
-    text = unicodedata.normalize("NFC", text.strip())
+    text = text.strip()
+    if len(text) > _LONGEST:
+        beginning = _folded(text[:_LONGEST])[0]
+        yield f"{_pattern(beginning)}(?:{_ALL})?" if any(map(str.isalnum, beginning)) else _ALL
+        return
+    text = unicodedata.normalize("NFC", text)
     day = _day(text)
     if day is not None:
         yield from _patterns_of_day(day)

@@ -118,6 +118,17 @@ def test_a_short_name_hides_no_other_word() -> None:
     assert redactor.hide("Mr. No and AN") == f"Mr. {HIDDEN} and {HIDDEN}"
 
 
+def test_a_text_of_any_length_is_hidden_at_once() -> None:
+    redactor = Redactor((), ["Okonkwo " * 1_000_000])
+    assert redactor.hide(f"no: {'okonkwo ' * 60}!") == f"no: {HIDDEN}"
+
+
+def test_a_request_of_very_many_travellers_hides_all_that_is_said() -> None:
+    redactor = Redactor((), [f"Name{number}" for number in range(1000)])
+    assert redactor.hide("Name7 is no name") == HIDDEN
+    assert Redactor((), ["-" * 200]).hide("a-b") == HIDDEN
+
+
 def test_what_is_not_personal_stays_as_it_is() -> None:
     text = "id: There is no such booking. &amp; %20"
     assert Redactor(["token-1"], ["Okonkwo", "1980-03-02"]).hide(text) == text

@@ -85,21 +85,34 @@ def decoded(content: bytes) -> object:
     return decode() if len(content) < _LARGE else held_back(decode)
 
 
-def _refuse_many(content: bytes) -> None:
-    """Refuse JSON of too many values, before any of them becomes an object.
+class Values:
+    """Counts the values of JSON that comes in pieces, before any of them becomes an object.
 
-    What opens and parts them is counted, in texts as well; a shorter body cannot have too many.
+    What opens and parts them is counted, in texts as well.
     """
-    if len(content) <= MOST_VALUES:
-        return
-    values = 0
-    for start in range(0, len(content), _STRETCH):
-        end = start + _STRETCH
-        values += sum(content.count(sign, start, end) for sign in (b",", b"[", b"{"))
-        if values > MOST_VALUES:
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, piece: bytes) -> None:
+        """Count those of the next piece.
+
+        Raises:
+            UnexpectedResponseError: There are more than are read.
+        """
+        self._count += sum(map(piece.count, (b",", b"[", b"{")))
+        if self._count > MOST_VALUES:
             raise UnexpectedResponseError(
                 f"a reply of more than {MOST_VALUES} JSON values is not read"
             )
+
+
+def _refuse_many(content: bytes) -> None:
+    if len(content) <= MOST_VALUES:
+        return  # a value is a byte at the least
+    values = Values()
+    for start in range(0, len(content), _STRETCH):
+        values.add(content[start : start + _STRETCH])
 
 
 def _patiently(content: bytes) -> object:
