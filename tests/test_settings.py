@@ -295,7 +295,7 @@ def test_a_function_is_asked_for_a_token_once_and_again_when_it_is_refused(
 
 
 def test_a_function_gives_the_organisation_token_too(clients: Clients) -> None:
-    service = Exchanges(httpx.Response(200, json={"ticket_id": "t", "payment_status": "paid"}))
+    service = Exchanges(httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"}))
     ferry = client_of(clients, service, organisation_token=lambda: "org-by-call")
     ferry.tickets.mark_paid("t-1", external_payment_ref="p-1")
     assert service.requests[0].headers["authorization"] == "Bearer org-by-call"
