@@ -102,7 +102,6 @@ class Course:
         is_known: Whether the same write was on record and unresolved.
         is_record_troubled: Whether the journal failed, was late, or was interrupted.
         is_past_guard: Whether what is read from now on looks for the effect.
-        is_gone: Whether the session was gone when it was sent last.
         now: What the monotonic clock says.
         went: What was chosen.
         later: What blocking work is done when nobody waits for it any more.
@@ -121,7 +120,6 @@ class Course:
     is_known: bool = False
     is_record_troubled: bool = False
     is_past_guard: bool = False
-    is_gone: bool = False
     now: float = BEGAN
     went: list[str] = field(default_factory=list)
     later: list[Callable[[], object]] = field(default_factory=list)
@@ -207,9 +205,6 @@ class Course:
     def meet(self, effect: InTurn[Any] | Together[Any]) -> tuple[Any] | None:
         """What is had from another call; None: the steps are the call's own to take."""
         if isinstance(effect, InTurn):
-            if self.is_gone:
-                self.said.pop()  # it is the same attempt that is posted once more
-            self.is_gone = False
             if self.choose("mine", "late") == "late":
                 self._wait_until(effect.until)
                 raise RequestTimeoutError("the deadline has passed")
@@ -349,7 +344,6 @@ class Course:
             self.effects += came.endswith("done")
             status = int(said) if said.isdigit() else STATUS.get(said)
             self.said.append((left, status, said in (*REFUSALS, "gone")))
-            self.is_gone = said == "gone"
         self._stops_if(said)
         if said.startswith("late"):
             self._wait_until(effect.until)

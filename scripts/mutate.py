@@ -1,0 +1,215 @@
+"""Change the decision code in many small ways, one at a time, and print what no test noticed.
+
+Each mutation is made in a copy of the package, and the tests that know the module are run on it
+until the first that fails. What survives is a missing test, or a change that makes no difference:
+those are listed in ``scripts/mutations_equivalent.toml``, each with the reason.
+
+Usage: mutate.py [--count N] [--only MODULE] [--seed N] [--jobs N] [--list]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from scripts.mutations import Mutation, mutations_of
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+EQUIVALENT = ROOT / "scripts" / "mutations_equivalent.toml"
+COPIED = ("ferry_sdk", "tests", "pyproject.toml", "README.md")
+MEMORY = 4_000_000
+"""Kilobytes that the tests of a mutation may take."""
+
+Stages = tuple[tuple[str, ...], ...]
+"""Tests that are run one group after the other, the quickest first."""
+
+
+def _named(folder: str, *names: str) -> tuple[str, ...]:
+    return tuple(f"tests/{folder}_{name}.py" for name in names)
+
+
+FLOW: Stages = (
+    ("tests/test_flow.py", *_named("flow/test_flow", "attempts", "journal", "read_back")),
+    _named("flow/test_flow", "every_course", "guards", "interrupted", "together", "deadline"),
+    _named("flow/test_flow", "waits", "due", "repeating", "safety", "proofs", "conventions"),
+    _named("flow/test_flow", "recover", "tokens", "tariffs", "journal_refusals"),
+)
+JOURNAL: Stages = (
+    _named("journal/test_journal", "entries", "keys", "gate", "secrets"),
+    _named("journal/test_journal", "forks", "databases", "model"),
+)
+AGENTS: Stages = (
+    _named("agents/test_toolkit", "codes", "records", "doubts", "fresh_facts", "together"),
+    _named("agents/test_toolkit", "journey", "any_course"),
+)
+TESTS: dict[str, Stages] = {
+    "flow": FLOW,
+    "attempting": FLOW,
+    "writing": FLOW,
+    "waiting": (FLOW[2], *FLOW),
+    "repeating": (FLOW[2], *FLOW),
+    "context": FLOW,
+    "safety": (FLOW[2], *FLOW),
+    "journal/journal": JOURNAL,
+    "journal/ledger": JOURNAL,
+    "journal/keys": JOURNAL,
+    "journal/gate": JOURNAL,
+    "agents/deciding": AGENTS,
+    "agents/writes": AGENTS,
+    "agents/budget": AGENTS,
+    "agents/repeats": AGENTS,
+    "agents/approving": AGENTS,
+    "agents/seen": AGENTS,
+}
+"""The modules that decide, by their path in the package, and the tests that know them."""
+
+
+def chosen(modules: Iterable[str], count: int, seed: int) -> list[Mutation]:
+    """The mutations of a run: of each module its share, the same ones on every machine.
+
+    A mutation is drawn by its own text, so that a change elsewhere leaves the choice alone.
+    """
+    known = {name: mutations_of(ROOT / "ferry_sdk" / f"{name}.py", name) for name in modules}
+    total = sum(map(len, known.values()))
+    found: list[Mutation] = []
+    for mutations in known.values():
+        share = -(-count * len(mutations) // total)
+        found += sorted(mutations, key=lambda one: _drawn(one, seed))[:share]
+    return found
+
+
+def _drawn(mutation: Mutation, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed} {mutation.key}".encode()).digest()
+
+
+class Workplaces:
+    """Copies of the package and its tests, one for each mutation that is tried at a time.
+
+    Args:
+        folder: Where they are made.
+        jobs: How many.
+    """
+
+    def __init__(self, folder: Path, jobs: int) -> None:
+        self._free: SimpleQueue[Path] = SimpleQueue()
+        self._seconds: dict[tuple[str, ...], float] = {}
+        for number in range(jobs):
+            place = folder / str(number)
+            place.mkdir()
+            for name in COPIED:
+                copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+                copy(ROOT / name, place / name)
+            self._free.put(place)
+
+    def measure(self, stage: tuple[str, ...]) -> None:
+        """Run tests without any mutation: a mutation's may take a few times as long."""
+        place = self._free.get()
+        began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        if failure := first_failure(place, stage, 600):
+            sys.exit(f"The tests fail without any mutation: {failure}")
+        took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began
+        self._seconds[stage] = 10 + 3 * took
+        self._free.put(place)
+
+    def noticed(self, mutation: Mutation) -> str:
+        """The first test that failed; empty where none did."""
+        place = self._free.get()
+        changed = place / "ferry_sdk" / f"{mutation.module}.py"
+        before = changed.read_text()
+        try:
+            changed.write_text(mutation.applied(before))
+            for stage in TESTS[mutation.module]:
+                if failure := first_failure(place, stage, self._seconds[stage]):
+                    return failure
+            return ""
+        finally:
+            changed.write_text(before)
+            for compiled in changed.parent.glob(f"__pycache__/{changed.stem}.*"):
+                compiled.unlink()
+            self._free.put(place)
+
+
+def first_failure(place: Path, tests: tuple[str, ...], seconds: float) -> str:
+    """Run tests in a folder, to the first that fails, with so much of a processor's time.
+
+    What makes them run for ever, or take all memory, is noticed, too.
+    """
+    limits = f'ulimit -t {int(seconds)} -v {MEMORY}; exec "$@"'
+    command = ["bash", "-c", limits, "bash", sys.executable, "-m", "pytest", "-x", "-q"]
+    command += ["-p", "no:cacheprovider", "-o", "timeout=0", "-m", "not long", "--tb=no", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(place)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    done = subprocess.run(  # noqa: S603 -- the tests of this project
+        command, cwd=place, env=environment, capture_output=True, check=False, text=True
+    )
+    if done.returncode == 0:
+        return ""
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0] if failed else f"pytest ended with {done.returncode}"
+
+
+def equivalents() -> dict[str, str]:
+    """Mutations that make no difference, and why."""
+    listed = tomllib.loads(EQUIVALENT.read_text())["mutation"]
+    return {f"{one['module']} {one['function']}: {one['change']}": one["reason"] for one in listed}
+
+
+def tried(found: list[Mutation], jobs: int) -> Iterator[tuple[Mutation, str]]:
+    """Try each mutation, and say what noticed it."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        places = Workplaces(Path(folder), jobs)
+        for stage in dict.fromkeys(stage for one in found for stage in TESTS[one.module]):
+            places.measure(stage)
+        yield from zip(found, pool.map(places.noticed, found), strict=True)
+
+
+def main() -> None:
+    """Run the mutations, print what survived, and fail if the reason of one is not known."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--count", type=int, default=170, help="how many, at the least")
+    parser.add_argument("--only", choices=TESTS, help="of one module only")
+    parser.add_argument("--seed", type=int, default=0, help="choose others")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--list", action="store_true", help="print them and run nothing")
+    options = parser.parse_args()
+
+    found = chosen([options.only] if options.only else TESTS, options.count, options.seed)
+    if options.list:
+        print("\n".join(one.key for one in found))
+        return
+    known = equivalents()
+    counts: Counter[str] = Counter()
+    began = time.monotonic()
+    for mutation, failure in tried(found, options.jobs):
+        unnoticed = "equivalent" if mutation.key in known else "SURVIVED"
+        verdict = "noticed" if failure else unnoticed
+        counts[verdict] += 1
+        print(f"{verdict:10}  {mutation.key}  {failure}", flush=True)
+    said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    print(f"{len(found)} mutations in {time.monotonic() - began:.0f} s: {said}.")
+    if counts["SURVIVED"]:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""The small changes that `scripts/mutate` makes: each is a piece of source in another's place."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_SWAPPED: dict[type[ast.AST], str] = {
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.In: "not in",
+    ast.NotIn: "in",
+}
+_STATES = {
+    "not_sent": "unknown",
+    "unknown": "not_sent",
+    "rejected": "not_sent",
+    "done": "unknown",
+    "open": "done",
+    "lost": "not_sent",
+    "rate_limited": "lost",
+    "unauthorised": "lost",
+}
+_SPOKEN = ("logger.", "warnings.", "logging.")
+"""What only speaks to people is left alone."""
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One change of one module.
+
+    Attributes:
+        module: Its path in the package, without its suffix.
+        function: Where in it the change is made.
+        old: The source that is replaced.
+        new: What takes its place.
+        number: Which of the equal ones of the function it is.
+        start: Where it begins, in characters.
+        end: Where it ends.
+    """
+
+    module: str
+    function: str
+    old: str
+    new: str
+    number: int
+    start: int
+    end: int
+
+    @property
+    def change(self) -> str:
+        """What becomes what."""
+        again = f" #{self.number}" if self.number > 1 else ""
+        return f"{' '.join(self.old.split())} -> {self.new}{again}"
+
+    @property
+    def key(self) -> str:
+        """What it is known by, wherever in its module the function stands."""
+        return f"{self.module} {self.function}: {self.change}"
+
+    def applied(self, source: str) -> str:
+        """The module with the change."""
+        return source[: self.start] + self.new + source[self.end :]
+
+
+def mutations_of(path: Path, module: str) -> list[Mutation]:
+    """Every mutation of a module that is still Python, in their order."""
+    source = path.read_text()
+    found: list[Mutation] = []
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for function, node, new in _changes(ast.parse(source), source, ""):
+        start, end = _place(node, source)
+        old = source[start:end]
+        seen[function, old, new] += 1
+        found.append(Mutation(module, function, old, new, seen[function, old, new], start, end))
+    return found
+
+
+def _place(node: ast.AST, source: str) -> tuple[int, int]:
+    """Where a node stands, in characters; the tree counts bytes of lines."""
+    lines = source.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+
+    def position(line: int, column: int) -> int:
+        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
+
+    return (
+        position(node.lineno, node.col_offset),  # type: ignore[attr-defined]
+        position(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
+    )
+
+
+def _changes(node: ast.AST, source: str, function: str) -> Iterator[tuple[str, ast.AST, str]]:
+    """Each node that can be changed, with its function and what takes its place."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        function = f"{function}.{node.name}".lstrip(".")
+    for new in _instead(node, source):
+        yield function or "(module)", node, new
+    if isinstance(node, ast.If | ast.IfExp | ast.While) and not isinstance(
+        node.test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant
+    ):
+        yield function or "(module)", node.test, f"not ({ast.unparse(node.test)})"
+    for child in _children(node):
+        yield from _changes(child, source, function)
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """What of a node may be changed: no types, no docstrings, nothing said to people."""
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    for name, value in ast.iter_fields(node):
+        if name in {"annotation", "returns", "decorator_list", "bases", "type_params"}:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not _is_speech(child):
+                yield child
+
+
+def _is_speech(node: ast.AST) -> bool:
+    if isinstance(node, ast.JoinedStr):
+        return True
+    if not isinstance(node, ast.Expr):
+        return False
+    if isinstance(node.value, ast.Constant):
+        return True
+    return isinstance(node.value, ast.Call) and ast.unparse(node.value).startswith(_SPOKEN)
+
+
+def _instead(node: ast.AST, source: str) -> Iterator[str]:  # noqa: C901 -- one case a kind
+    text = ast.get_source_segment(source, node) or ""
+    match node:
+        case ast.Compare(ops=[operator]):
+            left = ast.get_source_segment(source, node.left)
+            right = ast.get_source_segment(source, node.comparators[0])
+            yield f"{left} {_SWAPPED[type(operator)]} {right}"
+        case ast.BoolOp():
+            word = " or " if isinstance(node.op, ast.And) else " and "
+            parts = [ast.get_source_segment(source, one) or "" for one in node.values]
+            yield f"({word.join(parts)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield f"({ast.get_source_segment(source, operand)})"
+        case ast.Constant(value=bool(value)):
+            yield str(not value)
+        case ast.Constant(value=int() | float()):
+            yield f"({text} + 1)"
+        case ast.Constant(value=str(value)) if value in _STATES:
+            yield repr(_STATES[value]).replace("'", '"')
+        case ast.Raise() | ast.AugAssign():
+            yield "pass"
+        case ast.Expr(value=ast.Call() | ast.YieldFrom()):
+            yield "pass"
+        case ast.Assign(targets=[ast.Attribute()]):
+            yield "pass"
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            yield "return None"
+        case _:
+            pass

@@ -1,0 +1,43 @@
+"""What `scripts/mutate` knows of the modules and their tests is up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts.mutate import ROOT, TESTS, equivalents
+from scripts.mutations import mutations_of
+
+
+@pytest.mark.parametrize("module", TESTS)
+def test_a_module_and_its_tests_are_where_they_are_said_to_be(module: str) -> None:
+    assert (ROOT / "ferry_sdk" / f"{module}.py").is_file()
+    assert all((ROOT / test).is_file() for stage in TESTS[module] for test in stage)
+
+
+def test_what_is_listed_as_equivalent_can_still_be_made() -> None:
+    made = {
+        one.key
+        for module in TESTS
+        for one in mutations_of(ROOT / "ferry_sdk" / f"{module}.py", module)
+    }
+    assert equivalents().keys() <= made
+    assert all(equivalents().values())
+
+
+def test_a_mutation_is_a_piece_of_source_in_another_s_place(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(
+        "def f(a: int) -> str:\n    if a < 1 and not b:\n        raise é\n    return x\n"
+    )
+    changes = {one.change: one.applied(path.read_text()) for one in mutations_of(path, "module")}
+    assert changes.keys() == {
+        "a < 1 and not b -> (a < 1 or not b)",
+        "a < 1 -> a <= 1",
+        "1 -> (1 + 1)",
+        "not b -> (b)",
+        "raise é -> pass",
+        "return x -> return None",
+    }
+    assert "        pass\n    return x\n" in changes["raise é -> pass"]
