@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -83,17 +83,25 @@ def test_a_person_who_declined_is_asked_again_and_not_overruled(hosts, ferry_san
     assert ferry_sandbox.counters.effects == ()
 
 
+def half_a_day_before(host, ticket_id):
+    """When the fee is higher than at first, and the ship has not left."""
+    ticket = done(host.call("tickets_get", {"ticket_id": ticket_id}))
+    leaving = ticket["availability"]["outward"]["journey"]["depart_at"]
+    return datetime.fromisoformat(leaving) - timedelta(hours=12)
+
+
 def test_a_yes_is_for_one_price_only(hosts, ferry_sandbox):
     """The fee rises while the person thinks: the yes was to another question."""
     person = Person()
     host = hosts(person, "--writes")
     booking = booked(host)
     named = {"booking_id": booking["booking_id"]}
-    done(host.call("bookings_confirm", named))
+    ticket_id = done(host.call("bookings_confirm", named))["ticket_id"]
     before = done(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    late = half_a_day_before(host, ticket_id)
 
     def yes_but_late():
-        ferry_sandbox.clock.advance(timedelta(days=29, hours=12))
+        ferry_sandbox.clock.travel_to(late)
         person.answer = NOT_AN_APPROVAL["declined"]
         return YES
 
@@ -224,9 +232,9 @@ class TestRounds:
         """The fee rises between the answer and the call that is made anew."""
         host = hosts(Person(), "--writes")
         named_ = {"booking_id": booked(host)["booking_id"]}
-        done(host.call("bookings_confirm", named_))
+        ticket_id = done(host.call("bookings_confirm", named_))["ticket_id"]
         _, recorded = self.question(host.wait(self.sends(host, named_, name="bookings_cancel")))
-        ferry_sandbox.clock.advance(timedelta(days=29, hours=12))
+        ferry_sandbox.clock.travel_to(half_a_day_before(host, ticket_id))
         state, _ = self.question(host.wait(self.sends(host, named_, name="bookings_cancel")))
         result = host.wait(self.sends(host, named_, state, recorded, name="bookings_cancel"))
         state, yes = self.question(result)
