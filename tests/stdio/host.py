@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,9 @@ def command(*options: str) -> list[str]:
 
 
 def environment(sandbox: Sandbox) -> dict[str, str]:
-    """What the server finds in its environment, besides what a host passes on."""
-    return {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
+    """What the server finds in its environment: that of the tests, in which it is the same day."""
+    named = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
+    return {**os.environ, **named}
 
 
 class Person:
