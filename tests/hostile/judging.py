@@ -6,6 +6,7 @@ import asyncio
 import pickle
 import re
 import unicodedata
+from functools import lru_cache
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -44,8 +45,9 @@ def _of_client(evidence: Evidence) -> Iterator[str]:
         yield f"{SOFT}the event loop stood still for {evidence.standstill:.2f} s"
     if evidence.grown > _MEMORY:
         yield f"{evidence.grown >> 20} MiB of memory were taken"
-    for line in evidence.log:
-        yield from (f"the log holds {one!r}: {line}" for one in _held(line, evidence.secrets))
+    for secret in _held("\n".join(evidence.log), evidence.secrets):
+        lines = (line for line in evidence.log if _held(line, (secret,)))
+        yield f"the log holds {secret!r}: {next(lines)}"
 
 
 def _of_call(it: Outcome) -> Iterator[str]:
@@ -171,9 +173,17 @@ def _of_pickle(error: FerryError, pickled: bytes) -> Iterator[str]:
 def _held(text: str, secrets: tuple[str, ...]) -> list[str]:
     """The secrets that a text holds, in whatever letters."""
     plain = _plain(text)
-    return [one for one in secrets if re.search(rf"(?<!\w){re.escape(_plain(one))}(?!\w)", plain)]
+    return [
+        secret
+        for secret in secrets
+        if _plain(secret) in plain
+        and re.search(rf"(?<!\w){re.escape(_plain(secret))}(?!\w)", plain)
+    ]
 
 
+@lru_cache(maxsize=256)
 def _plain(text: str) -> str:
     letters = unicodedata.normalize("NFKD", unescape(text)).casefold()
+    if letters.isascii():
+        return letters
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
