@@ -11,9 +11,11 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError, UnresolvedWriteError
+from ferry_sdk.safety import SAFETY
 from tests.effects.judging import SLACK, SOFT
 from tests.effects.schedules import EFFECTS
 
+from .preparing import TOKENS
 from .runs import PLACES
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ def violations(evidence: Evidence) -> list[str]:
     """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
     found = [*evidence.noise, *_of_client(evidence)]
     for number, outcome in enumerate(evidence.outcomes):
-        broken = [*_of_call(outcome), *_of_words(outcome, evidence.secrets)]
+        may_name = SAFETY[outcome.call.operation].may_name_travellers
+        secrets = evidence.secrets if may_name else TOKENS
+        broken = [*_of_call(outcome), *_of_words(outcome, secrets)]
         found += [f"call {number}, {outcome.call.operation}: {one}" for one in broken]
     return found
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .runs import Call
     from .server import HostileServer
 
-_TOKENS = ("tkn-Zq81hostile", "org-Zq82hostile")
+TOKENS = ("tkn-Zq81hostile", "org-Zq82hostile")
 _NAMES = (
     ("Zoë", "Quarrington-Ünsal"),
     ("Noëlle", "O'Cañary"),
@@ -116,9 +116,9 @@ class Preparation:
         told = (f"{first} {last}", last, first, f"{self._document}-0", "23.11.1987", "1987-11-23")
         server.reset(dice.choice(told))
         documents = [f"{self._document}-{number}" for number in range(len(evidence.run.calls))]
-        evidence.secrets = (*_TOKENS, *_OF_SAMPLES, first, last, "23.11.1987", *documents)
+        evidence.secrets = (*TOKENS, *_OF_SAMPLES, first, last, "23.11.1987", *documents)
         evidence.secrets += (self._traveller["birth_date"], self._traveller["email"])
-        token, organisation_token = _TOKENS
+        token, organisation_token = TOKENS
         self.settings: dict[str, Any] = {
             "token": token,
             "organisation_token": organisation_token,
