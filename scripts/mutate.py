@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = ROOT / "scripts" / "mutations_equivalent.toml"
-COPIED = ("ferry_sdk", "tests", "pyproject.toml", "README.md")
+COPIED = ("ferry_sdk", "tests", "docs", "pyproject.toml", "README.md")
 MEMORY = 4_000_000
 """Kilobytes that the tests of a mutation may take."""
 
@@ -56,7 +56,7 @@ FLOW: Stages = (
 )
 JOURNAL: Stages = (
     _named("journal/test_journal", "entries", "keys", "gate", "secrets"),
-    _named("journal/test_journal", "forks", "databases", "model"),
+    _named("journal/test_journal", "forks", "model"),
 )
 AGENTS: Stages = (
     _named("agents/test_toolkit", "codes", "records", "doubts", "fresh_facts", "together"),
@@ -156,7 +156,8 @@ def first_failure(place: Path, tests: tuple[str, ...], seconds: float) -> str:
     """
     limits = f'ulimit -t {int(seconds)} -v {MEMORY}; exec "$@"'
     command = ["bash", "-c", limits, "bash", sys.executable, "-m", "pytest", "-x", "-q"]
-    command += ["-p", "no:cacheprovider", "-o", "timeout=0", "-m", "not long", "--tb=no", *tests]
+    command += ["-p", "no:cacheprovider", "-o", "timeout=0", "-m", "not long", "--tb=no"]
+    command += ["-k", "not postgresql", *tests]  # to start a database takes time
     environment = {**os.environ, "PYTHONPATH": str(place)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(  # noqa: S603 -- the tests of this project

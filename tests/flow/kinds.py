@@ -70,12 +70,12 @@ class Kind:
 def kinds(name: str) -> Iterator[Kind]:
     """The ways in which a write is made."""
     for has_journal in (True, False):
-        for deadline in (None, 1.5):
+        for deadline in (None, 1.0):
             yield Kind(name, has_journal, deadline=deadline)
         if name in GUARDS:
             yield Kind(name, has_journal, is_guarded=True)
     if name == "bookings.confirm":
-        yield Kind(name, has_journal=True, is_guarded=True, deadline=1.5)
+        yield Kind(name, has_journal=True, is_guarded=True, deadline=1.0)
     if name in {"bookings.create", "bookings.confirm", "mcp.create_booking"}:
         yield Kind(name, has_journal=True, has_function=True)
     if name == "mcp.create_booking":
