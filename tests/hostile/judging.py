@@ -139,7 +139,9 @@ def _of_record(it: Outcome) -> Iterator[str]:
         yield f"on record as {it.state}, and the client said {_said(it)}"
     if it.state == "open" and _said(it) != "interrupted":
         yield f"{SOFT}still open on record, and the client said {_said(it)}"
-    if isinstance(it.again, UnresolvedWriteError) and it.state in {None, "none", "not_sent"}:
+    # What is put on record too late for an interrupted call is taken back when its time comes.
+    is_open = it.state not in {None, "none", "not_sent"} or _said(it) == "interrupted"
+    if isinstance(it.again, UnresolvedWriteError) and not is_open:
         yield f"{SOFT}refused as unresolved, and it is on record as {it.state}"
     elif isinstance(it.again, BaseException) and not isinstance(it.again, UnresolvedWriteError):
         yield f"made again when all was well, it failed: {it.again!r}"

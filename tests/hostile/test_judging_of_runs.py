@@ -1,0 +1,117 @@
+"""The judge of the runs notices each promise that is broken."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import (
+    BadRequestError,
+    ConnectionFailedError,
+    NotFoundError,
+    OutcomeUnknownError,
+    RequestDigest,
+)
+from ferry_sdk.models import BookingConfirmation
+from tests.hostile.evidence import Evidence, Outcome
+from tests.hostile.judging import violations
+from tests.hostile.kinds import Stroke
+from tests.hostile.runs import PLACES, Call, Run
+from tests.hostile.server import Exchange
+from tests.hostile.service import Asked, Effect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SECRET = "Quarrington-Ünsal"
+DONE = Effect(("bookings.confirm", "bo-1"), "bo-1", "call-1")
+UNKNOWN = OutcomeUnknownError("lost", request=RequestDigest("POST", "/api/booking/confirm", "d"))
+
+
+def result(booking_id: str) -> BookingConfirmation:
+    """The result of a confirmation."""
+    return BookingConfirmation(
+        booking_id=booking_id, status="confirmed", ticket_id="ti-1", ticket_number="N-1"
+    )
+
+
+def arrived(stroke: str) -> Exchange:
+    """The request of a confirmation, which met a stroke."""
+    return Exchange(Stroke(stroke), "call-1", Asked("bookings.confirm", "bo-1"))
+
+
+def judged(**known: Any) -> list[str]:
+    """What is found of a run whose one call is the confirmation of a booking."""
+    about_run = {name: known.pop(name) for name in ("places", "log", "grown") if name in known}
+    call = Call("bookings.confirm", (), 1.0, None, 0, is_guarded=False)
+    outcome = Outcome(call, "call-1", DONE.intent, "bo-1")
+    failed: Callable[[BaseException], None] = outcome.failed
+    if "error" in known:
+        failed(known.pop("error"))
+    for name, value in known.items():
+        setattr(outcome, name, value)
+    run = Run(0, "sync", has_journal=False, is_warm=True, calls=(call,))
+    evidence = Evidence(run, [outcome], (SECRET,), **{"places": PLACES, **about_run})
+    return violations(evidence)
+
+
+def test_a_result_of_what_was_done_breaks_no_promise() -> None:
+    assert not judged(value=result("bo-1"), effects=[DONE], exchanges=[arrived("right")])
+
+
+def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
+    assert not judged(error=UNKNOWN, effects=[DONE], exchanges=[arrived("no reply")])
+    assert not judged(error=ConnectionFailedError("no"))
+    assert not judged(
+        error=BadRequestError("no", status_code=400), exchanges=[arrived("a refusal")]
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ({"value": result("bo-1"), "effects": [DONE, DONE]}, "it was done 2 times"),
+        ({"value": result("bo-1"), "effects": [DONE], "effects_after": 2}, "it was done 2 times"),
+        ({"value": result("bo-1")}, "done, said the client, and it was not"),
+        ({"value": result("bo-2"), "effects": [DONE]}, "bo-1 was asked for"),
+        (
+            {"error": UNKNOWN, "exchanges": [arrived("no reply"), arrived("no reply")]},
+            "sent again",
+        ),
+        (
+            {"error": ConnectionFailedError("no"), "exchanges": [arrived("no reply")]},
+            "not sent, said the client, and it arrived",
+        ),
+        (
+            {
+                "error": BadRequestError("no", status_code=400),
+                "exchanges": [arrived("a refusal")],
+                "effects": [DONE],
+            },
+            "rejected, said the client, and it was done",
+        ),
+        (
+            {"error": NotFoundError("no", status_code=404), "exchanges": [arrived("101")]},
+            "nothing was refused",
+        ),
+        ({"error": KeyError("no")}, "an error of another family"),
+        ({"error": asyncio.CancelledError()}, "an error of another family"),
+        ({"error": ConnectionFailedError(f"{SECRET.upper()}!")}, "its str holds"),
+        ({"error": ConnectionFailedError("&#81;UARRINGTON-UNSAL")}, "its pickle holds"),
+        ({"error": UNKNOWN, "seconds": 1.4}, "late"),
+        ({"error": UNKNOWN, "state": "none", "exchanges": [arrived("101")]}, "not on record"),
+        ({"error": UNKNOWN, "state": "done"}, "on record as done, and it was not"),
+        (
+            {"error": UNKNOWN, "state": "not_sent", "exchanges": [arrived("101")]},
+            "on record as not sent, and it arrived",
+        ),
+        ({"error": UNKNOWN, "state": "unknown", "again": KeyError("no")}, "it failed"),
+        ({"value": result("bo-1"), "effects": [DONE], "places": 3}, "3 of 4 places came back"),
+        ({"value": result("bo-1"), "effects": [DONE], "log": [f"to {SECRET}"]}, "the log holds"),
+        ({"value": result("bo-1"), "effects": [DONE], "grown": 1 << 30}, "of memory were taken"),
+    ],
+)
+def test_a_broken_promise_is_noticed(known: dict[str, Any], words: str) -> None:
+    assert any(words in one for one in judged(**known)), judged(**known)
