@@ -4,7 +4,7 @@ Each mutation is made in a copy of the package, and the tests that know the modu
 until the first that fails. What survives is a missing test, or a change that makes no difference:
 those are listed in ``scripts/mutations_equivalent.toml``, each with the reason.
 
-Usage: mutate.py [--count N] [--only MODULE] [--seed N] [--jobs N] [--list]
+Usage: mutate.py [--count N] [--only MODULE] [--like TEXT] [--seed N] [--jobs N] [--list]
 """
 
 from __future__ import annotations
@@ -52,14 +52,16 @@ FLOW: Stages = (
     ("tests/test_flow.py", *_named("flow/test_flow", "attempts", "journal", "read_back")),
     _named("flow/test_flow", "every_course", "guards", "interrupted", "together", "deadline"),
     _named("flow/test_flow", "waits", "due", "repeating", "safety", "proofs", "conventions"),
-    _named("flow/test_flow", "recover", "tokens", "tariffs", "journal_refusals"),
+    _named("flow/test_flow", "recover", "tokens", "tariffs", "journal_refusals", "other_replies"),
+    ("tests/test_redaction.py", *_named("observability/test", "events", "records_of_the_log")),
 )
 JOURNAL: Stages = (
     _named("journal/test_journal", "entries", "keys", "gate", "secrets"),
-    _named("journal/test_journal", "forks", "model"),
+    _named("journal/test_journal", "forks", "damage", "files", "interrupts", "model"),
 )
 AGENTS: Stages = (
     _named("agents/test_toolkit", "codes", "records", "doubts", "fresh_facts", "together"),
+    _named("agents/test", "approvers", "names", "penalties"),
     _named("agents/test_toolkit", "journey", "any_course"),
 )
 TESTS: dict[str, Stages] = {
@@ -156,7 +158,7 @@ def first_failure(place: Path, tests: tuple[str, ...], seconds: float) -> str:
     """
     limits = f'ulimit -t {int(seconds)} -v {MEMORY}; exec "$@"'
     command = ["bash", "-c", limits, "bash", sys.executable, "-m", "pytest", "-x", "-q"]
-    command += ["-p", "no:cacheprovider", "-o", "timeout=0", "-m", "not long", "--tb=no"]
+    command += ["-p", "no:cacheprovider", "-o", "timeout=120", "-m", "not long", "--tb=no"]
     command += ["-k", "not postgresql", *tests]  # to start a database takes time
     environment = {**os.environ, "PYTHONPATH": str(place)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -189,12 +191,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--count", type=int, default=170, help="how many, at the least")
     parser.add_argument("--only", choices=TESTS, help="of one module only")
+    parser.add_argument("--like", default="", help="only those whose line has this text in it")
     parser.add_argument("--seed", type=int, default=0, help="choose others")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--list", action="store_true", help="print them and run nothing")
     options = parser.parse_args()
 
     found = chosen([options.only] if options.only else TESTS, options.count, options.seed)
+    found = [one for one in found if options.like in one.key]
     if options.list:
         print("\n".join(one.key for one in found))
         return

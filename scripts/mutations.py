@@ -108,6 +108,8 @@ def _changes(node: ast.AST, source: str, function: str) -> Iterator[tuple[str, a
     """Each node that can be changed, with its function and what takes its place."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         function = f"{function}.{node.name}".lstrip(".")
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
     for new in _instead(node, source):
         yield function or "(module)", node, new
     if isinstance(node, ast.If | ast.IfExp | ast.While) and not isinstance(
@@ -120,8 +122,6 @@ def _changes(node: ast.AST, source: str, function: str) -> Iterator[tuple[str, a
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
     """What of a node may be changed: no types, no docstrings, nothing said to people."""
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        return
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "bases", "type_params"}:
             continue

@@ -277,7 +277,7 @@ def _age(older_than: float | timedelta) -> timedelta:
         age = older_than
     elif isinstance(older_than, bool) or not isinstance(older_than, int | float):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("seconds or a timedelta are expected", field="older_than")
-    elif math.isfinite(older_than) and abs(older_than) <= timedelta.max.total_seconds():
+    elif math.isfinite(older_than) and abs(older_than) < timedelta.max.total_seconds():
         age = timedelta(seconds=older_than)
     else:
         raise InvalidInputError("a length of time is expected", field="older_than")

@@ -293,7 +293,7 @@ class Course:
         if effect.request.rpc_method != "initialize":
             self._exchanged(effect, "heard", "lost")
             return lambda _: reply(202)
-        came = self._exchanged(effect, "open", "404", "503", "lost")
+        came = self._exchanged(effect, "open", "404", "503")
         if came != "open":
             return lambda _: reply(int(came))
         return _opened

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import FerryError, OutcomeUnknownError, PriceChangedError, RequestTimeoutError
+from ferry_sdk import (
+    FerryError,
+    InvalidInputError,
+    OutcomeUnknownError,
+    PriceChangedError,
+    RequestTimeoutError,
+)
 from ferry_sdk.facts import Attempt
 from tests.flow.replies import booking, good, heard, refused, reply, reset, timed_out
 from tests.support.driven import SETTINGS
@@ -175,3 +182,18 @@ def test_attempts_are_logged_and_what_is_tried_again_is_told(
     assert again[0].startswith("catalogue.ports failed (RateLimitError), next try in 5.00 s")
     assert len(again) == 2
     assert all(f"(correlation id {raw.correlation_id})" in words for _, words in told)
+
+
+class Unreadable:
+    """An answer that raises an error which knows of no request."""
+
+    def read(self, value: object) -> object:
+        raise InvalidInputError("out of range", field="value")
+
+
+def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sent() -> None:
+    operation: Any = replace(described("bookings.create"), answer=Unreadable())
+    with pytest.raises(OutcomeUnknownError) as info:
+        heard(good({})).raw(operation, SETTINGS)
+    assert isinstance(info.value.__cause__, InvalidInputError)
+    assert [attempt.sent for attempt in info.value.attempts] == [True]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ferry_sdk import FerryError, __version__
+from ferry_sdk.context import Context
+from ferry_sdk.session import Session
 from tests.flow.replies import booking, good, heard, reply, reset
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
@@ -39,6 +43,13 @@ def test_what_the_settings_leave_open_is_not_carried(name: str) -> None:
     carried = {key.lower(): value for key, value in driver.requests[0].headers.items()}
     assert not {"accept-language", "x-client-version"} & carried.keys()
     assert carried["x-client-correlation-id"] == info.value.correlation_id
+
+
+def test_what_a_call_is_made_with_shows_no_headers_and_no_tokens() -> None:
+    context = Context.begun(replace(SETTINGS, headers={"x-team": "harbour"}), Session(), "a call")
+    context.presented.append("a-token-that-was-sent")
+    assert "harbour" not in repr(context)
+    assert "a-token-that-was-sent" not in repr(context)
 
 
 def test_guards_attempts_and_looks_carry_the_same() -> None:

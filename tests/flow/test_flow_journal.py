@@ -249,3 +249,11 @@ def test_a_tool_may_have_arguments_of_any_key_that_json_takes(
 )
 def test_an_entry_is_unresolved_while_nobody_knows(state: Any, is_unresolved: bool) -> None:
     assert entry("bookings.create", state).is_unresolved is is_unresolved
+
+
+def test_a_tool_call_is_the_same_in_whatever_order_its_arguments_are_named() -> None:
+    notes = Notes()
+    for arguments in ({"colour": "blue", "deck": 3}, {"deck": 3, "colour": "blue"}):
+        operation = described("mcp.call_tool", arguments=arguments)
+        heard(good(1)).raw(operation, SETTINGS, journal=notes)
+    assert len({intent.identity for intent in notes.intents.values()}) == 1

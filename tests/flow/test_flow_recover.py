@@ -20,6 +20,8 @@ from ferry_sdk import (
     TicketCancellation,
 )
 from ferry_sdk.client import _unknown
+from ferry_sdk.hooks import Hooks, OutcomeEvent
+from ferry_sdk.settings import Secret
 from tests.flow.recorder import Notes, entry
 from tests.flow.replies import booking, good, heard, reply, reset, ticket
 from tests.support.driven import SETTINGS
@@ -314,3 +316,19 @@ def test_either_client_recovers_an_error_and_an_entry(both: Ferry) -> None:
     for known in (info.value, pickle.loads(pickle.dumps(error))):
         assert both.recover(known).read_back
     assert both.recover(entry("bookings.confirm", booking_id=made.booking_id)).read_back
+
+
+def test_recovering_that_is_interrupted_leaves_the_write_unknown() -> None:
+    told: list[OutcomeEvent] = []
+
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        recovered(
+            heard(),
+            CASES[0].lost(),
+            token=Secret(interrupted),
+            hooks=Hooks({OutcomeEvent: [told.append]}),
+        )
+    assert [event.outcome for event in told] == ["unknown"]

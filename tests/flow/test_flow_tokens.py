@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from ferry_sdk import (
     PermissionDeniedError,
 )
 from ferry_sdk.effects import Ask
+from ferry_sdk.hooks import Hooks, RetryEvent
 from ferry_sdk.settings import Secret
 from tests.flow.interleaved import Interleaved
 from tests.flow.replies import booking, good, heard, refused, reply, reset
@@ -290,3 +292,19 @@ def test_no_token_of_the_client_is_in_a_message_of_the_service(name: str) -> Non
     error = info.value
     for text in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
         assert "[hidden], [hidden] and [hidden] may not" in str(text)
+
+
+def test_a_call_that_follows_a_renewal_is_announced_as_any_repetition(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told: list[RetryEvent] = []
+    driver = heard(reply(401), good([]))
+    with caplog.at_level(logging.INFO, "ferry_sdk"):
+        driver.raw(
+            described("catalogue.ports"),
+            SETTINGS,
+            token=Secret(Tokens()),
+            hooks=Hooks({RetryEvent: [told.append]}),
+        )
+    assert [event.status_code for event in told] == [401]
+    assert "next try in 0.00 s" in caplog.text

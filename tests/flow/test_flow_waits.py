@@ -280,3 +280,18 @@ def test_a_retry_after_within_the_deadline_is_waited_for(name: str) -> None:
     driver = heard(reply(429, retry_after="70"), good(ENOUGH[name]))
     driver.raw(described(name, deadline=100), SETTINGS, max_retries=0)
     assert driver.waits == [70.0]
+
+
+@every_wait
+def test_where_there_is_time_for_the_last_look_only_there_is_no_other(name: str) -> None:
+    driver = heard(then=good(NOT_YET[name]))
+    with pytest.raises(RequestTimeoutError):
+        driver.raw(described(name, deadline=0.5), SETTINGS)
+    assert driver.waits == []
+
+
+@every_wait
+def test_a_retry_after_up_to_the_last_look_is_waited_for(name: str) -> None:
+    driver = heard(reply(429, retry_after="1"), good(ENOUGH[name]))
+    driver.raw(described(name, deadline=1.5), SETTINGS, max_retries=0)
+    assert driver.waits == [1.0]

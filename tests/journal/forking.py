@@ -27,7 +27,7 @@ def main(url: str, way: str) -> None:
     # A thread of the parent's holds a connection at the moment of the fork.
     busy = threading.Thread(target=reading_until, args=(journal, stop))
     busy.start()
-    children = [forked(journal, name, way, parents) for name in ("one", "two")]
+    children = [forked(journal, name, way, parents, before) for name in ("one", "two")]
     ours = begun(journal, "parent")
     theirs = [told(*child) for child in children]
     stop.set()
@@ -44,7 +44,9 @@ def main(url: str, way: str) -> None:
     print(json.dumps(seen))  # noqa: T201 -- it is how the test is told
 
 
-def forked(journal: Journal, name: str, way: str, parents: weakref.ref[Any]) -> tuple[int, int]:
+def forked(
+    journal: Journal, name: str, way: str, parents: weakref.ref[Any], before: object
+) -> tuple[int, int]:
     """A child that writes, and then ends in this way."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -56,7 +58,10 @@ def forked(journal: Journal, name: str, way: str, parents: weakref.ref[Any]) -> 
         outcomes = begun(journal, name)
         gc.collect()
         # To free the parent's connections would be to close them.
-        said.write(" ".join([*outcomes, "kept" if parents() else "freed"]))
+        outcomes.append("kept" if parents() else "freed")
+        if before is not None:
+            outcomes.append("shared" if before in connections_of(journal) else "own")
+        said.write(" ".join(outcomes))
     if way == "at once":
         os._exit(0)
     if way == "closing":

@@ -8,6 +8,7 @@ import pickle
 from datetime import datetime, timedelta, timezone
 
 import pytest
+import time_machine
 
 from ferry_sdk import (
     ConfigurationError,
@@ -167,7 +168,18 @@ class TestReading:
         assert [entry.id for entry in any_journal.unresolved(older_than=young)] == [entry_id]
 
     @pytest.mark.parametrize(
-        "wrong", [-1, math.nan, math.inf, 1e300, True, "1", None, timedelta(seconds=-1)]
+        "wrong",
+        [
+            -1,
+            math.nan,
+            math.inf,
+            1e300,
+            timedelta.max.total_seconds(),  # rounded, and so beyond what a timedelta holds
+            True,
+            "1",
+            None,
+            timedelta(seconds=-1),
+        ],
     )
     def test_an_age_that_is_none_is_refused(self, any_journal, wrong):
         for reading in (any_journal.unresolved, any_journal.forget):
@@ -175,12 +187,17 @@ class TestReading:
                 reading(older_than=wrong)
             assert caught.value.field == "older_than"
 
+    def test_what_is_begun_at_this_very_moment_is_among_them(self, any_journal):
+        with time_machine.travel(datetime(2027, 3, 1, tzinfo=timezone.utc), tick=False):
+            entry_id = any_journal.begin(intent())
+            assert [entry.id for entry in any_journal.unresolved()] == [entry_id]
+
     def test_an_age_before_the_first_year_is_refused(self, any_journal):
         with pytest.raises(InvalidInputError) as caught:
             any_journal.unresolved(older_than=timedelta.max)
         assert caught.value.field == "older_than"
 
-    @pytest.mark.parametrize("wrong", ["0" * 32, "", "' OR 1=1 --", 7, None])
+    @pytest.mark.parametrize("wrong", ["0" * 32, "", "' OR 1=1 --", 7, None, ["e"]])
     def test_an_unknown_id_is_refused_by_name(self, any_journal, wrong):
         any_journal.begin(intent())
         with pytest.raises(InvalidInputError) as caught:
@@ -220,7 +237,7 @@ class TestSettling:
         assert any_journal.settle(entry_id, happened=False).state == state
         assert any_journal.settle(entry_id, happened=True).state == "done"
 
-    @pytest.mark.parametrize("wrong", ["0" * 32, "", 7, None])
+    @pytest.mark.parametrize("wrong", ["0" * 32, "", 7, None, ["e"]])
     def test_an_unknown_entry_is_refused_by_name(self, any_journal, wrong):
         with pytest.raises(InvalidInputError) as caught:
             any_journal.settle(wrong, happened=True)
@@ -236,6 +253,9 @@ class TestSettling:
 
 
 class TestForgetting:
+    def test_a_new_journal_has_nothing_to_forget(self, any_journal):
+        assert any_journal.forget(older_than=0) == 0
+
     def test_settled_ones_go_and_unresolved_ones_stay(self, any_journal):
         ids = {}
         for state in ("open", *ENDS):

@@ -34,7 +34,7 @@ def test_parent_and_children_write_at_once(url, way):
     said = seen(url, way)
     everything = ["begun"] * WRITES + ["twin"]
     assert said["ours"] == everything
-    assert said["theirs"] == [[*everything, "kept"]] * 2
+    assert said["theirs"] == [[*everything, "kept", "own"]] * 2
     assert said["exits"] == [0, 0]
     assert len(said["unresolved"]) == 3 * WRITES
     assert said["first"] == "done"

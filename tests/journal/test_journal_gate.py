@@ -55,6 +55,30 @@ def test_nobody_is_let_in_before_all_who_shut_it_opened_it():
         assert inside.wait(10)
 
 
+def test_who_had_to_wait_is_waited_for_by_the_next_who_shuts_it():
+    gate, inside, leave, shut = Gate(), threading.Event(), threading.Event(), threading.Event()
+
+    def entering():
+        with gate.passed():
+            inside.set()
+            leave.wait(10)
+
+    def shutting():
+        gate.shut()
+        shut.set()
+
+    gate.shut()
+    with ThreadPoolExecutor(2) as threads:
+        threads.submit(entering)
+        assert not inside.wait(MOMENT)
+        gate.open()
+        assert inside.wait(10)
+        threads.submit(shutting)
+        assert not shut.wait(MOMENT)
+        leave.set()
+        assert shut.wait(10)
+
+
 def test_it_is_left_by_whoever_fails_inside():
     gate, nothing = Gate(), {}
     with suppress(LookupError), gate.passed():

@@ -84,6 +84,14 @@ def test_a_given_key_is_not_stored(url):
     assert KEY not in str(row)
 
 
+def test_sixteen_bytes_are_enough(sqlite_url, monkeypatch):
+    with Journal(sqlite_url, key=b"sixteen bytes...") as journal:
+        assert journal.unresolved() == ()
+    monkeypatch.setenv("FERRY_JOURNAL_KEY", "sixteen bytes...")
+    with Journal(sqlite_url) as journal:
+        assert journal.unresolved() == ()
+
+
 @pytest.mark.parametrize("wrong", ["", "too short", b"fifteen bytes..", 7, ["k" * 32]])
 def test_a_key_that_can_be_guessed_or_is_none_is_refused(wrong):
     with pytest.raises(InvalidInputError) as caught:
