@@ -61,7 +61,7 @@ JOURNAL: Stages = (
 )
 AGENTS: Stages = (
     _named("agents/test_toolkit", "codes", "records", "doubts", "fresh_facts", "together"),
-    _named("agents/test", "approvers", "names", "penalties"),
+    _named("agents/test", "approvers", "mistakes", "names", "penalties"),
     _named("agents/test_toolkit", "journey", "any_course"),
 )
 TESTS: dict[str, Stages] = {

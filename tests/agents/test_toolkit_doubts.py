@@ -272,9 +272,11 @@ def test_a_write_that_a_journal_has_in_doubt_is_not_sent(
 
 def test_an_interrupted_write_is_a_doubt(ferry_sandbox: Sandbox) -> None:
     def interrupt(event: ResponseEvent) -> None:
+        is_sending.append(toolkit.is_sending)
         if event.request.call.operation == "bookings.create":
             raise KeyboardInterrupt
 
+    is_sending: list[bool] = []
     records: list[AuditRecord] = []
     with Ferry(
         ferry_sandbox.token,
@@ -285,6 +287,9 @@ def test_an_interrupted_write_is_a_doubt(ferry_sandbox: Sandbox) -> None:
         wanted = order(sailings(toolkit)[0])
         with pytest.raises(KeyboardInterrupt):
             toolkit.call("bookings_create", wanted)
+        assert is_sending[-1]
+        assert not any(is_sending[:-1])
+        assert not toolkit.is_sending
         record = records[-1]
         assert (record.status, record.code, record.outcome) == ("unknown", "interrupted", "unknown")
         assert [one.correlation_id for one in toolkit.unresolved] == [record.correlation_id]
