@@ -78,7 +78,7 @@ class Flight:
 
 
 _flights: WeakValueDictionary[Hashable, Flight] = WeakValueDictionary()
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def join_or_start(key: Hashable, mine: Flight) -> Landing | None:
@@ -95,7 +95,7 @@ def join_or_start(key: Hashable, mine: Flight) -> Landing | None:
 
 def _begin_anew() -> None:
     global _lock  # noqa: PLW0603 -- another thread of the parent may have held it
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     _flights.clear()
 
 

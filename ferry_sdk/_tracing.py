@@ -90,7 +90,7 @@ class Tracing:
         self._sending = sending
         self._is_local_only = is_plain and lines.is_local_only
         self._lines = lines
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._socket: socket | None = None
         self._stream: Any = None
         self.is_given_up = False

@@ -95,10 +95,9 @@ class Transport:
         context = Context.begun(self.settings, self.shared.session, operation.name)
         try:
             return finish(self._walk(run(operation, context)))
-        except FerryError:
-            raise
-        except BaseException:
-            report_interruption(operation, context)
+        except BaseException as stop:
+            if not isinstance(stop, FerryError):
+                report_interruption(operation, context)
             raise
 
     def _walk(self, steps: Steps[T]) -> T:
@@ -249,10 +248,9 @@ class AsyncTransport:
         context = Context.begun(self.settings, self.shared.session, operation.name)
         try:
             return finish(await self._walk(run(operation, context)))
-        except FerryError:
-            raise
-        except BaseException:
-            report_interruption(operation, context)
+        except BaseException as stop:
+            if not isinstance(stop, FerryError):
+                report_interruption(operation, context)
             raise
 
     async def _walk(self, steps: Steps[T]) -> T:
@@ -406,10 +404,9 @@ def _at_once(effect: Ask[T]) -> object:
 
 
 def _consulted(effect: Consult[T]) -> T:
-    if effect.until is None:
-        return effect.function()
-    future = in_a_thread(effect.function, or_here=True)
-    wait((future,), seconds_until(effect.until + _GRACE, threading.TIMEOUT_MAX))
+    future = in_a_thread(effect.function, or_here=True)  # an interruption does not stop it half-way
+    until = None if effect.until is None else effect.until + _GRACE
+    wait((future,), seconds_until(until, threading.TIMEOUT_MAX))
     if not future.done():
         raise RequestTimeoutError("the deadline has passed")
     return future.result()

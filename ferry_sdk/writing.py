@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Hashable
 from functools import partial
+from importlib import import_module
 from typing import TypeVar
 
 from .attempting import attempted
@@ -227,6 +228,9 @@ def _send(
     operation: Operation[T], write: Write[T], context: Context, entry_id: str | None
 ) -> Steps[RawResponse[T]]:
     """Send it once; where the reply is lost, find out whether it was done."""
+    # Nothing is imported once the request has left: an interrupted import breaks what follows.
+    import_module("ferry_sdk.repeating")
+
     context.keeps_reserve = write.read_back is not None
     try:
         return (yield from attempted(operation, context))
@@ -258,11 +262,20 @@ def _resolve_unknown(
             type(doubt).__name__,
             context.correlation_id,
         )
-        found = yield from _poll_for_effect(write.read_back, context)
+        try:
+            found = yield from _poll_for_effect(write.read_back, context)
+        except FerryError:  # the client was closed meanwhile
+            found = None
         if found is not None and found.last is not None:
             last_seen = found.last.parse()
             if found.is_enough:
                 return found.last.of(write.read_back.result(last_seen))
+    # On record before the error is: an interruption can take its place on the way to the caller.
+    logger.warning(
+        "%s may have happened, its outcome is unknown (correlation id %s)",
+        operation.name,
+        context.correlation_id,
+    )
     raise OutcomeUnknownError(
         f"{operation.name} may have happened: {doubt}",
         request=operation.call.digest(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
 from typing import Final
 
@@ -15,6 +14,7 @@ from ferry_sdk.settings import CertificatePaths
 from .keeping import KEPT_FOR, Keeping
 from .replies import AsyncIncoming, Incoming
 from .requests import Outgoing, outgoing
+from .slots import Slot, Slots
 
 _MOST: Final = 200
 """Connections at the same time."""
@@ -32,7 +32,7 @@ class Connections:
 
     def __init__(self, certificates: CertificatePaths) -> None:
         self._certificates = certificates
-        self._places = threading.Semaphore(_MOST)
+        self._slots = Slots[httpcore.HTTPConnection](_MOST)
         self._keeping = Keeping[httpcore.HTTPConnection]()
 
     @property
@@ -45,55 +45,55 @@ class Connections:
     ) -> Incoming:
         """Send a request and give its reply, the body not yet read."""
         del stream, auth, follow_redirects  # there is no other way
-        if not self._places.acquire(timeout=request.patience):
+        slot = self._slots.take() or self._slots.wait(request.patience)
+        if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            connection, useless = self._connection(request)
-            try:
-                for one in useless:
-                    one.close()
-                trace = request.without_trace() if connection.is_idle() else None
-                if trace is not None:
-                    trace(_LEAVES, {"request": request.request})
-                response = connection.handle_request(request.request)
-            except BaseException:
-                self._keeping.busy.discard(connection)
-                connection.close()
-                raise
+            connection, useless = self._connection(request, slot)
+            for one in (*useless, *self._slots.lost()):
+                one.close()
+            trace = request.without_trace() if connection.is_idle() else None
+            if trace is not None:
+                trace(_LEAVES, {"request": request.request})
+            response = connection.handle_request(request.request)
         except BaseException:
-            self._places.release()
+            unwanted = slot.connection
+            self._slots.release(slot)
+            if unwanted is not None:
+                unwanted.close()
             raise
-        return Incoming(response, partial(self._end, response, request.origin, connection))
+        return Incoming(response, partial(self._end, response, request.origin, slot))
 
     def _connection(
-        self, request: Outgoing
+        self, request: Outgoing, slot: Slot[httpcore.HTTPConnection]
     ) -> tuple[httpcore.HTTPConnection, list[httpcore.HTTPConnection]]:
-        connection, useless = self._keeping.take(request.origin)
-        if connection is None:
-            connection = httpcore.HTTPConnection(
+        slot.connection, useless = self._keeping.take(request.origin)
+        if slot.connection is None:
+            slot.connection = httpcore.HTTPConnection(
                 request.request.url.origin,
                 ssl_context=context_of(self._certificates) if request.is_tls else None,
                 keepalive_expiry=KEPT_FOR,
             )
-        self._keeping.busy.add(connection)
-        return connection, useless
+        return slot.connection, useless
 
     def _end(
-        self, response: httpcore.Response, origin: str, connection: httpcore.HTTPConnection
+        self, response: httpcore.Response, origin: str, slot: Slot[httpcore.HTTPConnection]
     ) -> None:
+        connection = slot.connection
+        if connection is None:
+            return
         unwanted = [connection]
         try:
             response.close()
             unwanted = self._keeping.give_back(origin, connection)
         finally:
-            self._keeping.busy.discard(connection)
-            self._places.release()
+            self._slots.release(slot)
             for one in unwanted:
                 one.close()
 
     def close(self) -> None:
         """Close the connections that are not in use; the others when they are given back."""
-        for connection in self._keeping.end():
+        for connection in (*self._keeping.end(), *self._slots.lost()):
             connection.close()
 
 
@@ -108,7 +108,7 @@ class AsyncConnections:
 
     def __init__(self, certificates: CertificatePaths) -> None:
         self._certificates = certificates
-        self._places = anyio.Semaphore(_MOST, fast_acquire=True)
+        self._slots = Slots[httpcore.AsyncHTTPConnection](_MOST)
         self._keeping = Keeping[httpcore.AsyncHTTPConnection]()
 
     @property
@@ -121,68 +121,60 @@ class AsyncConnections:
     ) -> AsyncIncoming:
         """Send a request and give its reply, the body not yet read."""
         del stream, auth, follow_redirects  # there is no other way
-        await self._acquire(request)
+        slot = self._slots.take() or await self._slots.wait_async(request.patience)
+        if slot is None:
+            raise httpcore.PoolTimeout("all connections are in use")
         try:
-            connection, useless = self._connection(request)
-            try:
-                for one in useless:
-                    await _closed(one)
-                trace = request.without_trace() if connection.is_idle() else None
-                if trace is not None:
-                    await trace(_LEAVES, {"request": request.request})
-                response = await connection.handle_async_request(request.request)
-            except GeneratorExit:  # its loop has ended, and nothing can be awaited
-                raise
-            except BaseException:
-                self._keeping.busy.discard(connection)
-                await _closed(connection)
-                raise
-        except BaseException:
-            self._places.release()
+            connection, useless = self._connection(request, slot)
+            for one in (*useless, *self._slots.lost()):
+                await _closed(one)
+            trace = request.without_trace() if connection.is_idle() else None
+            if trace is not None:
+                await trace(_LEAVES, {"request": request.request})
+            response = await connection.handle_async_request(request.request)
+        except GeneratorExit:  # its loop has ended, and nothing can be awaited
             raise
-        return AsyncIncoming(response, partial(self._end, response, request.origin, connection))
-
-    async def _acquire(self, request: Outgoing) -> None:
-        try:
-            self._places.acquire_nowait()
-        except anyio.WouldBlock:
-            with anyio.move_on_after(request.patience) as scope:
-                await self._places.acquire()
-            if scope.cancelled_caught:
-                raise httpcore.PoolTimeout("all connections are in use") from None
+        except BaseException:
+            unwanted = slot.connection
+            self._slots.release(slot)
+            if unwanted is not None:
+                await _closed(unwanted)
+            raise
+        return AsyncIncoming(response, partial(self._end, response, request.origin, slot))
 
     def _connection(
-        self, request: Outgoing
+        self, request: Outgoing, slot: Slot[httpcore.AsyncHTTPConnection]
     ) -> tuple[httpcore.AsyncHTTPConnection, list[httpcore.AsyncHTTPConnection]]:
-        connection, useless = self._keeping.take(request.origin)
-        if connection is None:
-            connection = httpcore.AsyncHTTPConnection(
+        slot.connection, useless = self._keeping.take(request.origin)
+        if slot.connection is None:
+            slot.connection = httpcore.AsyncHTTPConnection(
                 request.request.url.origin,
                 ssl_context=context_of(self._certificates) if request.is_tls else None,
                 keepalive_expiry=KEPT_FOR,
             )
-        self._keeping.busy.add(connection)
-        return connection, useless
+        return slot.connection, useless
 
     async def _end(
         self,
         response: httpcore.Response,
         origin: str,
-        connection: httpcore.AsyncHTTPConnection,
+        slot: Slot[httpcore.AsyncHTTPConnection],
     ) -> None:
+        connection = slot.connection
+        if connection is None:
+            return
         unwanted = [connection]
         try:
             await response.aclose()
             unwanted = self._keeping.give_back(origin, connection)
         finally:
-            self._keeping.busy.discard(connection)
-            self._places.release()
+            self._slots.release(slot)
             for one in unwanted:
                 await _closed(one)
 
     async def aclose(self) -> None:
         """Close the connections that are not in use; the others when they are given back."""
-        for connection in self._keeping.end():
+        for connection in (*self._keeping.end(), *self._slots.lost()):
             await connection.aclose()
 
 

@@ -20,12 +20,10 @@ class Keeping(Generic[ConnectionT]):
 
     Attributes:
         is_over: Whether connections are kept no longer.
-        busy: Those in use, which must not be lost before they are closed.
     """
 
     def __init__(self) -> None:
         self.is_over = False
-        self.busy: set[ConnectionT] = set()
         self._idle: dict[str, deque[tuple[float, ConnectionT]]] = {}
 
     def take(self, origin: str) -> tuple[ConnectionT | None, list[ConnectionT]]:

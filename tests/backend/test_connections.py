@@ -15,6 +15,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
 from ferry_sdk._httpcore import AsyncConnections, Connections
+from ferry_sdk.settings import DEFAULT_CERTIFICATES
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.boundary.calls import CONFIRM, CREATE, READ
@@ -249,7 +250,7 @@ def half_a_body(connection: Connection) -> None:
 def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
     with Service(half_a_body, serve) as service:
-        client = Connections()
+        client = Connections(DEFAULT_CERTIFICATES)
         request = client.build_request("GET", f"{service.url}/api/port", timeout=LIMITS)
         left = client.send(request, **FLAGS)
         assert next(left.iter_raw()) == b"half"
@@ -269,7 +270,7 @@ def test_an_awaited_reply_that_is_left_early_keeps_its_connection(
     monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
 
     async def both(url: str) -> None:
-        client = AsyncConnections()
+        client = AsyncConnections(DEFAULT_CERTIFICATES)
         request = client.build_request("GET", f"{url}/api/port", timeout=LIMITS)
         left = await client.send(request, **FLAGS)
         pieces: Any = left.aiter_raw()
@@ -350,7 +351,7 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(
                 if len(connections_to(service.url)) > 2:
                     gc.collect()  # old versions of anyio lose what they were connecting
                 assert len(connections_to(service.url)) <= 2
-            assert not keeping._keeping.busy
+            assert not keeping._slots._taken
             async with anyio.create_task_group() as group:
                 for _ in range(4):
                     group.start_soon(ferry.catalogue.ports)
@@ -396,7 +397,7 @@ def test_wherever_a_call_is_interrupted_its_place_is_free_again(
 def test_closing_while_connections_are_given_back_leaves_none() -> None:
     with Service(serve, backlog=64) as service:
         for _ in range(50):
-            client = Connections()
+            client = Connections(DEFAULT_CERTIFICATES)
             request = client.build_request("GET", f"{service.url}/api/port", timeout=LIMITS)
             replies = [client.send(request, **FLAGS) for _ in range(8)]
             for reply in replies:

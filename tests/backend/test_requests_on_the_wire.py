@@ -14,6 +14,7 @@ import pytest
 from ferry_sdk import ConfigurationError, UnexpectedResponseError
 from ferry_sdk._httpcore import Connections
 from ferry_sdk._httpcore.requests import outgoing
+from ferry_sdk.settings import DEFAULT_CERTIFICATES
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -156,7 +157,7 @@ def test_every_header_comes_once(any_clients: Clients) -> None:
 
 def test_a_post_without_a_body_says_so() -> None:
     with noting() as server:
-        client = Connections()
+        client = Connections(DEFAULT_CERTIFICATES)
         url = f"http://127.0.0.1:{server.server_port}/a?b=c%20d&e=/"
         for content, length in ((None, "0"), (b"", "0"), (b"four", "4")):
             request = client.build_request("POST", url, content=content, timeout=LIMITS)

@@ -1,0 +1,245 @@
+"""A write that is interrupted at any line of the library, from its first byte to its record.
+
+A trace function raises at one line after the other, as a signal that raises, a cancelled task or a
+lack of memory may. After each: the service was asked once at the most, the journal does not say
+that nothing was done, and the interruption is in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import ferry_sdk
+from ferry_sdk import AsyncFerry, Ferry, FerryError
+from ferry_sdk._tracing import Tracing
+from ferry_sdk.journal import Journal
+from tests.backend.gathering import eventually
+from tests.backend.notes import Noting
+from tests.boundary.scripted import Service, answer_to, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from tests.boundary.scripted import Connection
+
+PACKAGE = str(Path(ferry_sdk.__file__).parent)
+FINALIZERS = {"__del__", "drop"}
+"""What these raise reaches nobody."""
+STATES = {"open", "unknown", "done"}
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "create": lambda ferry: ferry.bookings.create(
+        availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
+        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+    ),
+    "confirm": lambda ferry: ferry.bookings.confirm("b-1"),
+}
+
+
+class Interruption:
+    """Raises at one line of the library, counted from a request's first byte.
+
+    Args:
+        number: Which line.
+        kind: What is raised.
+
+    Attributes:
+        where: File and line at which it was raised; None if the call ended before.
+    """
+
+    def __init__(self, number: int, kind: type[BaseException]) -> None:
+        self._left = number
+        self._kind = kind
+        self._counts = False
+        self._met: set[tuple[str, int]] = set()
+        self.where: tuple[str, int] | None = None
+
+    def left(self) -> None:
+        """Count from now on: the first byte of a request leaves."""
+        self._counts = True
+
+    def __enter__(self) -> None:
+        sys.settrace(self._of_call)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+
+    def _of_call(self, frame: FrameType, event: str, arg: object) -> Any:
+        del event, arg
+        code = frame.f_code
+        is_ours = code.co_filename.startswith(PACKAGE) and code.co_name not in FINALIZERS
+        return self._of_line if is_ours else None
+
+    def _of_line(self, frame: FrameType, event: str, arg: object) -> Any:
+        del arg
+        if event == "line" and self._counts and self.where is None:
+            line = frame.f_code.co_filename, frame.f_lineno
+            if line in self._met:
+                return self._of_line
+            self._met.add(line)
+            if self._left == 0:
+                self.where = line
+                raise self._kind
+            self._left -= 1
+        return self._of_line
+
+
+@dataclass(frozen=True)
+class Course:
+    """One write, made again and again, and interrupted one line later each time."""
+
+    call: str
+    client: str
+    is_lost: bool
+    has_journal: bool
+    deadline: float | None
+    kind: type[BaseException]
+
+    def run(
+        self, patch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
+    ) -> tuple[set[tuple[str, int]], int]:
+        """Interrupt at every line, and return which there are and how often it was."""
+        lines: set[tuple[str, int]] = set()
+        script = lose if self.is_lost else serve
+        with Service(script) as service, Journal("sqlite://") as journal:
+            journal.unresolved()
+            number = 0
+            while True:
+                interruption = Interruption(number, self.kind)
+                patch.setattr(Tracing, "_leaves", leaving(interruption.left))
+                noting = Noting(journal)
+                log.clear()
+                result = self._made(service.url, noting if self.has_journal else None, interruption)
+                self._judge(result, noting, log, interruption)
+                writes = [asked for asked in service.asked if asked.startswith("POST")]
+                assert len(writes) <= number + 1, interruption.where
+                if interruption.where is None:
+                    return lines, number
+                lines.add(interruption.where)
+                for entry in journal.unresolved():
+                    journal.settle(entry, happened=False)
+                number += 1
+
+    def _made(self, url: str, noting: Noting | None, interruption: Interruption) -> object:
+        options: Any = {"base_url": url, "journal": noting, "deadline": self.deadline}
+        if self.client == "sync":
+            with Ferry("t", max_retries=0, **options) as ferry:
+                try:
+                    with interruption:
+                        return CALLS[self.call](ferry)
+                except BaseException as error:  # noqa: BLE001 -- it is judged
+                    return error.with_traceback(None)
+                finally:
+                    eventually(lambda: no_slot_is_taken(ferry))
+
+        async def run() -> object:
+            async with AsyncFerry("t", max_retries=0, **options) as ferry:
+                try:
+                    with interruption:
+                        return await CALLS[self.call](ferry)
+                except BaseException as error:  # noqa: BLE001 -- it is judged
+                    return error.with_traceback(None)
+                finally:
+                    while not no_slot_is_taken(ferry):  # noqa: ASYNC110 -- until it is collected
+                        await asyncio.sleep(0.01)
+
+        return asyncio.run(run())
+
+    def _judge(
+        self,
+        result: object,
+        noting: Noting,
+        log: pytest.LogCaptureFixture,
+        interruption: Interruption,
+    ) -> None:
+        where = interruption.where
+        assert set(noting.states) <= STATES, where
+        if isinstance(result, FerryError):
+            assert result.outcome == "unknown", where
+        if isinstance(result, BaseException):
+            told = [record.getMessage() for record in log.records if record.levelname == "WARNING"]
+            assert any("may have happened" in one or "was done" in one for one in told), where
+
+
+def lose(connection: Connection) -> None:
+    """Read a write and close; answer reads."""
+    while (asked := connection.request()) is not None:
+        if asked.startswith("POST"):
+            return
+        connection.send("200 OK", answer_to(asked))
+
+
+def leaving(tell: Callable[[], None]) -> Callable[[Tracing], None]:
+    original = Tracing._leaves
+
+    def leaves(self: Tracing) -> None:
+        getattr(original, "original", original)(self)
+        tell()
+
+    leaves.original = getattr(original, "original", original)  # type: ignore[attr-defined]
+    return leaves
+
+
+def no_slot_is_taken(ferry: Ferry | AsyncFerry) -> bool:
+    """Whether all places of the pool are free, once what was interrupted is collected."""
+    slots = next(iter(ferry._transport.shared._homes.values())).client._slots
+    return not slots._taken or not (gc.collect(), slots._taken)[1]
+
+
+INTERRUPTIONS = [
+    ("sync", None, KeyboardInterrupt),
+    ("async", None, asyncio.CancelledError),
+    ("sync", None, MemoryError),
+    ("sync", 20, KeyboardInterrupt),
+]
+COURSES = [
+    Course(call, client, is_lost, has_journal, deadline, kind)
+    for client, deadline, kind in INTERRUPTIONS
+    for is_lost in (False, True)
+    for has_journal in (True, False)
+    for call in CALLS
+]
+SHORT = {
+    Course("create", "sync", False, True, None, KeyboardInterrupt),
+    Course("create", "async", False, True, None, asyncio.CancelledError),
+}
+
+
+def named(course: Course) -> str:
+    """What the test of a course is called."""
+    reply = "lost" if course.is_lost else "answered"
+    journal = "journal" if course.has_journal else "no journal"
+    deadline = "deadline" if course.deadline else "no deadline"
+    return f"{course.call}-{reply}-{journal}-{course.client}-{deadline}-{course.kind.__name__}"
+
+
+# What was being connected is closed by the collector, which says so.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(
+    "course",
+    [
+        pytest.param(course, id=named(course), marks=() if course in SHORT else pytest.mark.long)
+        for course in COURSES
+    ],
+)
+def test_an_interruption_at_any_line_leaves_the_write_on_record(
+    course: Course,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    record_property: Callable[[str, object], None],
+    request: pytest.FixtureRequest,
+) -> None:
+    gc.freeze()  # so that what an interruption left is collected quickly
+    request.addfinalizer(gc.unfreeze)
+    with caplog.at_level(logging.WARNING, "ferry_sdk"):
+        lines, interruptions = course.run(monkeypatch, caplog)
+    assert len(lines) > 40
+    record_property("lines at which a write was interrupted", interruptions)
