@@ -79,7 +79,8 @@ class Connections:
     def _end(
         self, response: httpcore.Response, origin: str, slot: Slot[httpcore.HTTPConnection]
     ) -> None:
-        connection = slot.connection
+        # From here on no slot has it: what is given back must not be closed as lost.
+        connection, slot.connection = slot.connection, None
         if connection is None:
             return
         unwanted = [connection]
@@ -160,7 +161,8 @@ class AsyncConnections:
         origin: str,
         slot: Slot[httpcore.AsyncHTTPConnection],
     ) -> None:
-        connection = slot.connection
+        # From here on no slot has it: what is given back must not be closed as lost.
+        connection, slot.connection = slot.connection, None
         if connection is None:
             return
         unwanted = [connection]
