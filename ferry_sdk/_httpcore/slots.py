@@ -38,8 +38,9 @@ class Slot(Generic[ConnectionT]):
         self.connection: ConnectionT | None = None
 
     def __del__(self) -> None:
-        if self.connection is not None:
-            self._lost.append(self.connection)
+        connection = getattr(self, "connection", None)  # missing where the making was interrupted
+        if connection is not None:
+            self._lost.append(connection)
 
 
 class _Waiter(Generic[ConnectionT]):
