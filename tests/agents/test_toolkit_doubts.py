@@ -297,6 +297,28 @@ def test_an_interrupted_write_is_a_doubt(ferry_sandbox: Sandbox) -> None:
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
+def test_an_interrupted_write_is_found_done_when_it_is_asked_for_again(
+    ferry_sandbox: Sandbox,
+) -> None:
+    def interrupt(event: ResponseEvent) -> None:
+        if event.request.operation == "bookings.confirm":
+            raise KeyboardInterrupt
+
+    with Ferry(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        event_hooks={"response": [interrupt]},
+    ) as ferry:
+        toolkit = Toolkit(ferry, writes=True, approve=yes)
+        named = {"booking_id": booked(toolkit)["booking_id"]}
+        with pytest.raises(KeyboardInterrupt):
+            toolkit.call("bookings_confirm", named)
+        answer = toolkit.call("bookings_confirm", named)
+    assert done(answer)["read_back"] is True
+    assert answer["notes"] == [READ_BACK]
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+
+
 def test_a_cancelled_write_is_a_doubt(
     ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal, trio_portal: BlockingPortal
 ) -> None:
