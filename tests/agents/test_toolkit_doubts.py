@@ -15,6 +15,7 @@ from ferry_sdk.agents import AsyncToolkit, Toolkit
 from ferry_sdk.agents.budget import Budget
 from ferry_sdk.agents.deciding import READ_BACK
 from ferry_sdk.agents.refusals import RefusedError
+from ferry_sdk.agents.repeats import Done
 from ferry_sdk.journal import Journal
 from tests.agents.agent import booked, done, error, order, query, sailings
 
@@ -382,3 +383,22 @@ class _Listed:
 
     def __init__(self, journeys: Any) -> None:
         self.call = lambda _: journeys
+
+
+def test_small_amounts_count_as_they_are_and_none_counts_below_nothing() -> None:
+    budget = Budget({"EUR": 1}, None)
+    budget.settle(budget.hold("a", Decimal("0.25"), "EUR"), "b", Decimal("0.25"), "EUR")
+    budget.hold("c", Decimal("0.5"), "EUR")
+    budget.hold("d", Decimal("0.25"), "EUR")
+    budget.settle(budget.hold("e", Decimal(-5), "EUR"), "f", Decimal(-5), "EUR")
+    with pytest.raises(RefusedError):
+        budget.hold("g", Decimal("0.25"), "EUR")
+
+
+def test_a_limit_may_be_nothing_at_all() -> None:
+    with pytest.raises(RefusedError):
+        Budget({"EUR": 0}, None).hold("a", Decimal("0.01"), "EUR")
+
+
+def test_what_is_remembered_of_a_write_shows_no_result() -> None:
+    assert "Okonkwo" not in repr(Done({"name": "Okonkwo"}))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import (
+    ConnectionFailedError,
     FerryError,
     InvalidInputError,
     OutcomeUnknownError,
@@ -197,3 +198,11 @@ def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sen
         heard(good({})).raw(operation, SETTINGS)
     assert isinstance(info.value.__cause__, InvalidInputError)
     assert [attempt.sent for attempt in info.value.attempts] == [True]
+
+
+def test_a_token_in_the_words_of_a_failure_is_hidden() -> None:
+    words = "the proxy does not know test-token"
+    with pytest.raises(ConnectionFailedError, match=r"does not know \[hidden\]"):
+        heard(ConnectionFailedError(words)).raw(
+            described("catalogue.ports"), SETTINGS, max_retries=0
+        )

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 
 from ferry_sdk import (
     AsyncFerry,
@@ -19,7 +20,7 @@ from ferry_sdk import (
     UnresolvedWriteError,
 )
 from ferry_sdk.journal import Journal
-from tests.journal.databases import asked
+from tests.journal.databases import asked, engine_for
 from tests.journal.intents import confirmation, intent
 from tests.support.tiers import mostly_long
 
@@ -272,3 +273,19 @@ def test_a_client_takes_no_address_of_a_journal(wrong, any_client):
     with pytest.raises(ConfigurationError, match=r"^journal\b") as caught:
         any_client("token", base_url="https://ferry.example", journal=wrong)
     assert not isinstance(caught.value, InvalidInputError)
+
+
+def test_a_database_that_fails_while_a_damaged_entry_is_read_is_a_journal_error(sqlite_url):
+    def fail(_connection, _cursor, statement, *_):
+        if statement.startswith("SELECT ferry_journal.operation \n"):
+            raise sqlite3.OperationalError("disk I/O error")
+
+    engine = engine_for(sqlite_url)
+    with Journal(engine) as journal:
+        journal.begin(intent())
+        asked(sqlite_url, "UPDATE ferry_journal SET created_at = 'yesterday'")
+        assert len(journal.unresolved()) == 1
+        event.listen(engine, "before_cursor_execute", fail)
+        with pytest.raises(JournalError):
+            journal.unresolved()
+    engine.dispose()
