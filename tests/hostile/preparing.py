@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +41,8 @@ _UNCONFIRMED = {"bookings.confirm", "mcp.confirm_booking", "tickets.mark_paid"}
 _OF_BOOKING = {"bookings.confirm", "bookings.cancel", "bookings.get", "mcp.confirm_booking"}
 WELL = {"deadline": 4.0, "timeout": 4.0, "max_retries": 2}
 """The options of a call that nothing happens to."""
+_SOON = 1.0
+"""Seconds within which an outcome that came too late for its call is on record."""
 _numbers = count(1)
 
 
@@ -80,7 +83,15 @@ class NotedJournal(Journal):
         self._folder.cleanup()
 
     def state_of(self, correlation_id: str) -> str:
-        """How a call stands on record; ``none`` where it does not."""
+        """How a call that is over stands on record; ``none`` where it does not."""
+        until = time.monotonic() + _SOON
+        state = self._state_of(correlation_id)
+        while state == "open" and time.monotonic() < until:
+            time.sleep(0.01)
+            state = self._state_of(correlation_id)
+        return state
+
+    def _state_of(self, correlation_id: str) -> str:
         if correlation_id in self._entries:
             return self.entry(self._entries[correlation_id]).state
         unresolved = [one for one in self.unresolved() if one.correlation_id == correlation_id]

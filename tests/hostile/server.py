@@ -80,7 +80,7 @@ class HostileServer:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._lock = threading.Lock()
-        self._links: set[socket.socket] = set()
+        self._links: dict[socket.socket, threading.Thread] = {}
         self._over = threading.Event()
         self._has_session = False
         self._together = threading.Barrier(1)
@@ -90,9 +90,9 @@ class HostileServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.hang_up()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self.hang_up()
 
     def reset(self, traveller: str) -> None:
         """Forget what was, for another client."""
@@ -109,14 +109,20 @@ class HostileServer:
         self.strokes = list(strokes)
 
     def hang_up(self) -> None:
-        """End every connection; what waits on one waits no more."""
+        """End every connection; what came by one has been read when this returns."""
+        # It is accepted after all that wait to be accepted.
+        with socket.create_connection(self._listener.getsockname()) as last, suppress(OSError):
+            last.shutdown(socket.SHUT_WR)
+            last.recv(1)
         with self._lock:
-            links, self._links = self._links, set()
+            links, self._links = self._links, {}
             self._over.set()
             self._over = threading.Event()
         for link in links:
             with suppress(OSError):
                 link.shutdown(socket.SHUT_RDWR)
+        for thread in links.values():
+            thread.join(_PATIENCE)
 
     def gather(self, requests: int) -> None:
         """Answer a read of the ports only when so many have come, none of them answered yet."""
@@ -137,7 +143,7 @@ class HostileServer:
 
     def _serve(self, link: socket.socket) -> None:
         with self._lock:
-            self._links.add(link)
+            self._links[link] = threading.current_thread()
             connection = _Connection(link, self._over)
         try:
             with link, suppress(OSError, EOFError, threading.BrokenBarrierError):
@@ -148,7 +154,7 @@ class HostileServer:
                     pass
         finally:
             with self._lock:
-                self._links.discard(link)
+                self._links.pop(link, None)
 
     def _answers_one(self, connection: _Connection) -> bool:
         """Read a request and answer it; whether the connection lasts."""
