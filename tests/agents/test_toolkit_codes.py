@@ -10,7 +10,10 @@ import pytest
 from ferry_sdk import Records
 from ferry_sdk.agents.approving import Codes
 from ferry_sdk.agents.refusals import RefusedError
+from ferry_sdk.agents.seen import Offer, Seen
+from ferry_sdk.models import BookingCreated
 from tests.agents.agent import booked, desk_of, done, error, order, sailings
+from tests.support.samples import BOOKING_CREATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,3 +170,35 @@ def test_a_code_that_has_expired_is_gone() -> None:
         codes.use(code, "it", 10.0)
     with pytest.raises(RefusedError):
         codes.use(code, "it", 0.0)
+
+
+def test_as_many_codes_wait_as_are_said_to_and_the_oldest_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ferry_sdk.agents.approving._WAITING", 2)
+    codes = Codes()
+    first, second, third = (codes.issue(name, 10.0) for name in ("one", "two", "three"))
+    assert {len(code) for code in (first, second, third)} == {10}
+    codes.use(second, "two", 5.0)
+    codes.use(third, "three", 5.0)
+    with pytest.raises(RefusedError):
+        codes.use(first, "one", 5.0)
+
+
+def test_as_much_is_remembered_as_is_said_and_the_oldest_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ferry_sdk.agents.seen.REMEMBERED", 2)
+    seen = Seen()
+    for name in ("b-1", "b-2", "b-3"):
+        seen.learn(BookingCreated.model_validate(BOOKING_CREATED | {"booking_id": name}), {}, None)
+    assert seen.booking("b-1") is None
+    assert seen.booking("b-2") is not None
+    assert seen.booking("b-3") is not None
+
+
+def test_what_was_offered_shows_neither_the_sailing_nor_the_question() -> None:
+    offer: Any = Offer
+    assert repr(offer("the sailing", "the question", with_vehicle=True)) == (
+        "Offer(with_vehicle=True)"
+    )
