@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -96,15 +96,27 @@ def test_a_sailing_named_twice(toolkit: Any, sending_nothing: Any) -> None:
 
 
 def test_a_price_that_has_expired(
-    toolkit: Any, sending_nothing: Any, ferry_sandbox: Sandbox
+    toolkit_of: Callable[..., Any], sending_nothing: Any, ferry_sandbox: Sandbox
 ) -> None:
+    asked: list[ApprovalRequest] = []
+    toolkit = toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)
     wanted = order(sailings(toolkit)[0])
     ferry_sandbox.clock.advance(timedelta(minutes=31))
     done(toolkit.call("catalogue_vehicle_types"))  # a reply, whose date tells the time
     with sending_nothing():
         refused = error(toolkit.call("bookings_create", wanted), "offer_expired")
     assert "Search again" in refused["next_step"]
+    assert asked == []
     done(toolkit.call("bookings_create", order(sailings(toolkit)[0])))
+
+
+def test_a_price_at_the_very_moment_it_expires(toolkit: Any, sending_nothing: Any) -> None:
+    sailing = sailings(toolkit)[0]
+    expires_at: str = sailing["tariffs"][0]["expiration_date"]
+    expiry = datetime.fromisoformat(expires_at.replace("Z", "+00:00"))
+    desk_of(toolkit)._facts.now = expiry.timestamp
+    with sending_nothing():
+        error(toolkit.call("bookings_create", order(sailing)), "offer_expired")
 
 
 def test_a_price_that_expires_while_somebody_is_asked(
@@ -203,7 +215,9 @@ def test_money_of_a_currency_that_has_no_limit(
 ) -> None:
     toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"USD": 10_000})
     with sending_nothing():
-        error(toolkit.call("bookings_create", order(sailings(toolkit)[0])), "spend_limit")
+        wanted = order(sailings(toolkit)[0])
+        refused = error(toolkit.call("bookings_create", wanted), "spend_limit")
+    assert refused["limit"] == refused["spent"] == "0"
 
 
 def test_a_total_that_the_agent_did_not_expect(toolkit: Any, sending_nothing: Any) -> None:
