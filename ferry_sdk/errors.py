@@ -329,10 +329,17 @@ class TicketCancelError(APIError):
 
 
 def trimmed(error: ErrorT) -> ErrorT:
-    """The error without the library's inner frames, whose variables hold requests."""
+    """Return the error without the library's inner frames, whose variables hold requests.
+
+    An interruption keeps the `FerryError` whose place it took, as its context: it may say that a
+    write may have happened.
+    """
+    replaced = error.__context__
     link: BaseException | None = error
     while link is not None:
         link.__traceback__ = None
         link.__context__ = None
         link = link.__cause__
+    if isinstance(replaced, FerryError) and not isinstance(error, FerryError):
+        error.__context__ = trimmed(replaced)
     return error

@@ -270,12 +270,6 @@ def _resolve_unknown(
             last_seen = found.last.parse()
             if found.is_enough:
                 return found.last.of(write.read_back.result(last_seen))
-    # On record before the error is: an interruption can take its place on the way to the caller.
-    logger.warning(
-        "%s may have happened, its outcome is unknown (correlation id %s)",
-        operation.name,
-        context.correlation_id,
-    )
     raise OutcomeUnknownError(
         f"{operation.name} may have happened: {doubt}",
         request=operation.call.digest(),

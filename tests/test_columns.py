@@ -232,6 +232,8 @@ def exact(value: Any) -> object:  # noqa: PLR0911 -- each kind is told in its ow
         return type(value), repr(value), value.utcoffset(), value.fold
     if isinstance(value, OpenEnum):
         return type(value), value.value, value.name, value.is_known
+    if isinstance(value, float):  # a number of many digits is a float that remembers them all
+        return float, repr(value)
     return type(value), repr(value)
 
 

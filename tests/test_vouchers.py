@@ -450,11 +450,25 @@ def test_a_folder_that_does_not_exist_is_said(
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
 
 
+@pytest.fixture
+def terminal() -> Iterator[int]:
+    """A device of the test's own: a wrong client would replace it."""
+    ends = os.openpty()
+    yield ends[1]
+    for end in ends:
+        os.close(end)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
 @pytest.mark.parametrize("link", ["itself", "a link"])
 @pytest.mark.parametrize("kind", ["folder", "FIFO", "socket", "device"])
 def test_what_is_no_file_is_refused_and_stays(
-    clients: Clients, tmp_path: Path, kind: str, link: str, monkeypatch: pytest.MonkeyPatch
+    clients: Clients,
+    tmp_path: Path,
+    kind: str,
+    link: str,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     there = tmp_path / "v.pdf"
     if kind == "folder":
@@ -466,7 +480,7 @@ def test_what_is_no_file_is_refused_and_stays(
         with socket.socket(socket.AF_UNIX) as made:
             made.bind("v.pdf")
     else:
-        there = Path(os.devnull)
+        there = Path(os.ttyname(request.getfixturevalue("terminal")))
     path = there
     if link == "a link":
         path = tmp_path / "link.pdf"

@@ -127,17 +127,13 @@ class OpenEnum(str, Enum):
 
 
 class LongNumber(float):
-    """A number of JSON with more digits than a float keeps; its repr has all of them.
-
-    Args:
-        text: The number as it is on the wire.
-    """
+    """A number of JSON with more digits than a float keeps; its repr has all of them."""
 
     __slots__ = ("_text",)
     _text: str
 
     def __new__(cls, text: str) -> Self:
-        """Make it of the text; as a float it is the nearest one."""
+        """Make it of the text on the wire; as a float it is the nearest one."""
         number = super().__new__(cls, text)
         number._text = text
         return number

@@ -17,13 +17,14 @@ from ferry_sdk import (
     FerryError,
     OutcomeUnknownError,
 )
+from ferry_sdk._flights import Flight, Landing, join_or_start
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.boundary.scripted import Service, hang, in_turn, read_request, serve
 from tests.support.trip import PASSENGERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from anyio.from_thread import BlockingPortal
 
@@ -90,9 +91,18 @@ def test_whatever_a_call_waits_for_it_ends(
     caplog: pytest.LogCaptureFixture,
     deadline: float | None,
     moment: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     caplog.set_level(logging.INFO, "ferry_sdk")
     counted = ferry_sandbox.counters
+    joined: list[object] = []
+
+    def join(key: Hashable, mine: Flight) -> Landing | None:
+        landing = join_or_start(key, mine)
+        joined.append(landing)
+        return landing
+
+    monkeypatch.setattr("ferry_sdk.transport.join_or_start", join)
     with Service(hang) as service:
         ferry = new_client(deadline=deadline)
         if moment == "connecting":
@@ -106,7 +116,7 @@ def test_whatever_a_call_waits_for_it_ends(
         elif moment == "joined":
             ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=LATE)
             calls = at_once(*[lambda: ferry.bookings.confirm(booking_id)] * 3)
-            eventually(lambda: counted.requests["bookings.confirm"])
+            eventually(lambda: counted.requests["bookings.confirm"] and len(joined) == 3)
         else:
             ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=20)
             calls = [UnderWay(lambda: ferry.bookings.confirm(booking_id))]

@@ -17,6 +17,7 @@ import pytest
 import trio
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, _flights
+from ferry_sdk.correlating import recent_ids
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
 from tests.support.tiers import LONG
@@ -95,6 +96,12 @@ def failing(ferry: Any, index: int) -> Any:
             return ferry.bookings.confirm("b-1")
         case _:
             return ferry.tickets.get("")
+
+
+@pytest.fixture(autouse=True)
+def few_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remember few correlation ids: what is remembered has its end before the counting begins."""
+    monkeypatch.setattr(recent_ids, "_most", 8)
 
 
 def test_ten_thousand_calls() -> None:

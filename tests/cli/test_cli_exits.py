@@ -213,8 +213,8 @@ def test_the_extra_of_agents_is_named(cli, tmp_path):
 
 
 @LONG
-def test_a_file_that_cannot_be_written_is_a_failure_of_this_machine(cli, ticket):
-    said = cli("voucher", ticket, "--to", "no/such/folder/v.pdf", code=1).err
+def test_a_voucher_for_a_folder_that_is_missing_is_refused(cli, ticket):
+    said = cli("voucher", ticket, "--to", "no/such/folder/v.pdf", code=3).err
     assert said.count("\n") == 1
 
 

@@ -221,8 +221,9 @@ def test_a_search_that_failed_is_no_sailing(clients, official, returns):
 def test_a_failure_without_a_code_leaves_a_write_unknown(clients, official, error, words):
     client = official.hosted.client(clients)
     official.offer("view_ticket", viewing(raising(error)))
-    with pytest.raises(APIError, match=words) as caught:
+    with pytest.raises(APIError) as caught:
         view(client)
+    assert words in caught.value.message
     assert (caught.value.code, caught.value.status_code) == (None, 200)
     assert "inside" not in caught.value.message
     create, done = booking(raising(error))
@@ -250,9 +251,10 @@ def test_arguments_that_do_not_fit_are_the_tools_failure(clients, official):
 
 def test_an_unknown_tool_is_an_error(clients, official):
     client = official.hosted.client(clients)
-    with pytest.raises(OutcomeUnknownError, match="Unknown tool: sink") as caught:
+    with pytest.raises(OutcomeUnknownError) as caught:
         client.mcp.call_tool("sink", {})
     assert isinstance(caught.value.__cause__, APIError)
+    assert "Unknown tool: sink" in caught.value.__cause__.message
 
 
 def test_resources_are_read_and_listed(clients, official):
@@ -430,5 +432,6 @@ def test_a_token_that_is_good_is_let_in(clients, guarded):
 
 def test_a_refusal_in_the_protocols_words_is_bad_request(clients, official):
     official.offer("view_ticket", viewing(raising(MCPError(-32602, "no such deck"))))
-    with pytest.raises(BadRequestError, match="no such deck"):
+    with pytest.raises(BadRequestError) as caught:
         view(official.hosted.client(clients))
+    assert caught.value.message == "no such deck"
