@@ -136,7 +136,7 @@ class Course:
                     with interruption:
                         return CALLS[self.call](ferry)
                 except BaseException as error:  # noqa: BLE001 -- it is judged
-                    return error.with_traceback(None)
+                    return without_frames(error)
                 finally:
                     eventually(lambda: no_slot_is_taken(ferry))
 
@@ -146,7 +146,7 @@ class Course:
                     with interruption:
                         return await CALLS[self.call](ferry)
                 except BaseException as error:  # noqa: BLE001 -- it is judged
-                    return error.with_traceback(None)
+                    return without_frames(error)
                 finally:
                     while not no_slot_is_taken(ferry):  # noqa: ASYNC110 -- until it is collected
                         await asyncio.sleep(0.01)
@@ -168,6 +168,15 @@ class Course:
             told = [record.getMessage() for record in log.records if record.levelname == "WARNING"]
             is_told = any("may have happened" in one or "was done" in one for one in told)
             assert is_told or isinstance(result.__context__, OutcomeUnknownError), where
+
+
+def without_frames(error: BaseException) -> BaseException:
+    """The error and those it came of, without the frames that hold what they worked with."""
+    link: BaseException | None = error
+    while link is not None:
+        link.__traceback__ = None
+        link = link.__context__ or link.__cause__
+    return error
 
 
 def lose(connection: Connection) -> None:
