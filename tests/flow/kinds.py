@@ -80,7 +80,7 @@ def kinds(name: str) -> Iterator[Kind]:
         yield Kind(name, has_journal=True, has_function=True)
     if name == "mcp.create_booking":
         yield Kind(name, has_journal=True, stage="open")
-        yield Kind(name, has_journal=True, stage="unknown")
+        yield Kind(name, stage="unknown")
 
 
 @cache

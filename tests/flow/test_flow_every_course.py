@@ -170,20 +170,17 @@ def test_what_is_said_of_a_write_is_true_on_every_course_to_its_end(
 
 @LONG
 @pytest.mark.timeout(600)
-@every_stop
 @every_write
 def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted_after_a_trouble(
-    name: str, stop: Stop, record_property: Note
+    name: str, record_property: Note
 ) -> None:
-    walk(courses(name, 2, stop, stops_at_clock=True), record_property)
+    walk(courses(name, 2, KeyboardInterrupt, stops_at_clock=True), record_property)
 
 
 @LONG
 @pytest.mark.timeout(600)
-@every_loop
 @every_write
-def test_what_is_said_of_a_write_is_true_wherever_its_task_is_interrupted_after_a_trouble(
-    name: str, loop: str, stop: Stop, record_property: Note
+def test_what_is_said_of_a_write_is_true_wherever_its_task_is_cancelled_after_a_trouble(
+    name: str, record_property: Note
 ) -> None:
-    found = courses(name, 2, stop, stops_at_clock=stop is not Cancelled)
-    walk_async(found, record_property, loop)
+    walk_async(courses(name, 2, Cancelled), record_property, "asyncio")
