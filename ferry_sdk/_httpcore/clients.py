@@ -79,12 +79,12 @@ class Connections:
     def _end(
         self, response: httpcore.Response, origin: str, slot: Slot[httpcore.HTTPConnection]
     ) -> None:
-        # From here on no slot has it: what is given back must not be closed as lost.
-        connection, slot.connection = slot.connection, None
+        connection = slot.connection
         if connection is None:
             return
         unwanted = [connection]
         try:
+            slot.connection = None  # what is given back must not be closed as lost
             response.close()
             unwanted = self._keeping.give_back(origin, connection)
         finally:
@@ -161,12 +161,12 @@ class AsyncConnections:
         origin: str,
         slot: Slot[httpcore.AsyncHTTPConnection],
     ) -> None:
-        # From here on no slot has it: what is given back must not be closed as lost.
-        connection, slot.connection = slot.connection, None
+        connection = slot.connection
         if connection is None:
             return
         unwanted = [connection]
         try:
+            slot.connection = None  # what is given back must not be closed as lost
             await response.aclose()
             unwanted = self._keeping.give_back(origin, connection)
         finally:

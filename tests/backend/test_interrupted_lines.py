@@ -172,10 +172,10 @@ class Course:
 
 def without_frames(error: BaseException) -> BaseException:
     """The error and those it came of, without the frames that hold what they worked with."""
-    link: BaseException | None = error
-    while link is not None:
-        link.__traceback__ = None
-        link = link.__context__ or link.__cause__
+    error.__traceback__ = None
+    for other in (error.__context__, error.__cause__):
+        if other is not None and other.__traceback__ is not None:
+            without_frames(other)
     return error
 
 
