@@ -235,10 +235,13 @@ def _day(text: str) -> date | None:
 
 
 def _patterns_of_day(day: date) -> Iterator[str]:
-    """Finds a date in any order, with a number or a name for its month."""
-    year = rf"(?:{day.year:04}|{day.year % 100:02})"
+    """Finds a date in any order, with a number or a name for its month.
+
+    A year of four digits has patterns of its own: they are longer, and so are tried first.
+    """
     month = rf"(?:0?{day.month}|(?:{_MONTHS[day.month - 1]})[^\W\d_]*)"
     number = rf"0?{day.day}(?:st|nd|rd|th|er|º|ª)?"
     between = r"(?:[\W_]{0,3}|\s(?:de|of)\s)"
-    for order in permutations((year, month, number)):
+    years = f"{day.year:04}", f"{day.year % 100:02}"
+    for order in chain.from_iterable(permutations((year, month, number)) for year in years):
         yield rf"(?<!\d){between.join(order)}(?!\d)"
