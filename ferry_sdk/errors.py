@@ -263,7 +263,7 @@ class APIError(FerryError):
     def show(self, message: str, code: str | None) -> None:
         """Let `str`, logs and pickles have these words in place of the service's own."""
         known = ", ".join(part for part in (f"HTTP {self.status_code}", code) if part)
-        self.args = (f"{message} ({known})",)
+        self.args: tuple[Any, ...] = (f"{message} ({known})",)
         self._public = message, code
 
     def __reduce__(self) -> tuple[Any, ...]:

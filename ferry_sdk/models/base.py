@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, ClassVar, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -34,8 +34,9 @@ class FrozenDict(dict[KeyT, ValueT]):
 
     __slots__ = ()
 
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
+    if not TYPE_CHECKING:  # a checker is not to know of other signatures than a dict's
+        __setitem__ = __delitem__ = __ior__ = _refuse
+        clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)
