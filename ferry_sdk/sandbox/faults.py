@@ -162,7 +162,7 @@ class Faults:
         return self._take(operation, lambda fault: fault.kind is kind)
 
     def reshape(self, operation: str, value: JsonValue) -> JsonValue:
-        """The value that `operation` answers, changed by the fault that comes to pass for it.
+        """The value that `operation` answers, changed by the fault that applies to it.
 
         A fault that would change nothing, because it names a field that is not there, stays open.
         """

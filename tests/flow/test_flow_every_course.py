@@ -1,4 +1,4 @@
-"""Every course that a write can take: one effect at the most, and what is said of it is true."""
+"""Every course that a write can take: at most one effect, and a truthful outcome."""
 
 from __future__ import annotations
 

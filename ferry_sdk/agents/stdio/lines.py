@@ -17,7 +17,7 @@ class Lines:
 
     Args:
         descriptor: The file descriptor.
-        before_end: Awaited after the last line, before whoever iterates is told of the end.
+        before_end: Awaited after the last line, before the iteration ends.
 
     Attributes:
         is_ended: Whether no more lines are taken.
