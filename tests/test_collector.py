@@ -32,7 +32,7 @@ NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
 
 
 def state() -> tuple[object, ...]:
-    return gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.get_freeze_count()
+    return gc.isenabled(), gc.get_threshold(), gc.get_debug()
 
 
 def is_held() -> bool:
