@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,7 @@ from tests.support.both import Clients
 from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from anyio.from_thread import BlockingPortal
 
@@ -31,6 +32,9 @@ settings.load_profile("any machine")
 
 # A shell has what it starts in the background ignore Ctrl-C, which some tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# jsonschema compiles 38 grammars of it, for more than a second; no schema here has an IRI.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 for name in [name for name in os.environ if name.startswith("FERRY_")]:
     del os.environ[name]
@@ -53,32 +57,22 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     if name := config.getoption("--http-client"):
         injected.known_to_tests(name)
+        config.pluginmanager.register(injected.InjectionPlugin(name))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def injection(pytestconfig: pytest.Config) -> Iterator[injected.Injection | None]:
-    name = pytestconfig.getoption("--http-client")
-    if not name:
-        yield None
-        return
-    clients = injected.Injection(name)
-    with clients.everywhere():
-        yield clients
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector, which would walk thousands of new tests each time.
 
-
-@pytest.fixture(autouse=True)
-def injection_of_this_test(
-    request: pytest.FixtureRequest, injection: injected.Injection | None
-) -> None:
-    if injection is not None:
-        injection.paused = request.node.get_closest_marker("own_http_client") is not None
-
-
-def pytest_collection_finish() -> None:
-    # Thousands of tests stay until the end: a collector that walks them all takes a second, and
-    # many tests collect.
-    gc.collect()
-    gc.freeze()
+    They stay until the end, so it does not walk them afterwards either: many tests collect.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -6,7 +6,6 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 import segno
-from fpdf import FPDF
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -124,6 +123,8 @@ class _Page:
     """One A4 page that is written on in millimetres from its upper left corner."""
 
     def __init__(self, title: str, created_at: datetime | None) -> None:
+        from fpdf import FPDF  # noqa: PLC0415 -- it takes longer to load than the whole service
+
         self._pdf = FPDF(format="A4")
         self._pdf.set_auto_page_break(auto=False)
         self._pdf.set_title(printable(title))

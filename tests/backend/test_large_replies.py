@@ -7,6 +7,7 @@ import json
 import threading
 import tracemalloc
 import zlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,7 +28,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning")
 
 BOUND = 200_000
-BOMB = gzip.compress(b" " * 100_000_000)
+
+
+@cache
+def bomb() -> bytes:
+    """Return what unpacks to 100 MB; packing it takes a while."""
+    return gzip.compress(b" " * 100_000_000)
 
 
 @pytest.fixture(autouse=True)
@@ -78,11 +84,11 @@ STREAM = "content-type: text/event-stream"
 LARGE = {
     "plain": lambda: replied(b'"' + b"a" * BOUND + b'"'),
     "packed": lambda: replied(gzip.compress(b'"' + b"a" * BOUND + b'"'), PACKED),
-    "bomb": lambda: replied(BOMB, PACKED),
+    "bomb": lambda: replied(bomb(), PACKED),
     "plain without end": lambda: chunked(without_end(b" " * 5000), JSON),
-    "packed without end": lambda: chunked(iter([BOMB] * 3), JSON, PACKED),
+    "packed without end": lambda: chunked(iter([bomb()] * 3), JSON, PACKED),
     "refusal": lambda: replied(b'"' + b"a" * BOUND + b'"', status="503 No"),
-    "packed refusal": lambda: replied(BOMB, PACKED, status="422 No"),
+    "packed refusal": lambda: replied(bomb(), PACKED, status="422 No"),
 }
 large_replies = pytest.mark.parametrize("large", LARGE.values(), ids=LARGE)
 
@@ -121,7 +127,7 @@ def test_a_write_with_such_a_reply_is_unknown(
 
 
 def test_a_write_with_such_a_reply_is_read_back(any_clients: Clients) -> None:
-    with Service(replied(BOMB, PACKED), serve) as service:
+    with Service(replied(bomb(), PACKED), serve) as service:
         ferry = client_of(any_clients, service)
         assert ferry.bookings.confirm("b-1").read_back
         assert service.asked == ["POST /api/booking/confirm", "GET /api/booking/b-1"]
@@ -132,8 +138,8 @@ def test_a_write_with_such_a_reply_is_read_back(any_clients: Clients) -> None:
     [
         lambda: chunked(without_end(b": nothing\n\n" * 500), STREAM),
         lambda: chunked(without_end(b"data: " + b"a" * 5000), STREAM),
-        lambda: chunked(iter([BOMB] * 3), STREAM, PACKED),
-        lambda: replied(BOMB, PACKED),
+        lambda: chunked(iter([bomb()] * 3), STREAM, PACKED),
+        lambda: replied(bomb(), PACKED),
     ],
     ids=["comments", "one event", "packed stream", "packed JSON"],
 )
@@ -148,7 +154,7 @@ def test_a_reply_of_mcp_is_bounded_too(any_clients: Clients, script: Callable[[]
 def test_a_voucher_is_bounded_too(any_clients: Clients, tmp_path: Any) -> None:
     with Service(serve) as service:
         url = json.dumps({"url": f"{service.url}/v.pdf"}).encode()
-        service._scripts = [in_turn(replied(url), replied(BOMB, PACKED))]
+        service._scripts = [in_turn(replied(url), replied(bomb(), PACKED))]
         ferry = client_of(any_clients, service)
         call = ferry.tickets.save_pdf
         error = UnderWay(lambda: call("t-1", tmp_path / "v.pdf")).error()
@@ -160,8 +166,8 @@ def test_a_voucher_is_bounded_too(any_clients: Clients, tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     "script",
     [
-        lambda: replied(BOMB, PACKED),
-        lambda: chunked(iter([BOMB] * 3), JSON, PACKED),
+        lambda: replied(bomb(), PACKED),
+        lambda: chunked(iter([bomb()] * 3), JSON, PACKED),
         lambda: chunked(without_end(b" " * 5000), JSON),
     ],
     ids=["bomb", "bombs", "plain"],
@@ -257,7 +263,7 @@ def test_packed_members_in_a_row_are_one_reply(any_clients: Clients) -> None:
 
 
 def test_no_thread_is_left(any_clients: Clients) -> None:
-    with Service(replied(BOMB, PACKED)) as service:
+    with Service(replied(bomb(), PACKED)) as service:
         ferry = client_of(any_clients, service)
         for _ in range(3):
             assert UnderWay(ferry.catalogue.ports).error()

@@ -7,7 +7,6 @@ import logging
 import traceback
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from ferry_sdk import Ferry, JournalError, OutcomeUnknownError, UnresolvedWriteError
@@ -25,6 +24,8 @@ def at_rest(url):
     if url.startswith("sqlite:///"):
         path = Path(url.removeprefix("sqlite:///"))
         return b"".join(part.read_bytes() for part in path.parent.glob(f"{path.name}*"))
+    import psycopg
+
     with psycopg.connect(url) as connection:
         rows = [
             connection.execute(query).fetchall()

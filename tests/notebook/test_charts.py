@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ferry_sdk import Availability, InvalidInputError, McpPort
-from ferry_sdk.notebook import fares_by_day, network_map
+from ferry_sdk import Availability, InvalidInputError, McpPort, notebook
 from tests.support import samples
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def drawn(figure: Figure) -> bool:
 
 class TestFares:
     def test_the_cheapest_of_each_day_makes_a_line(self):
-        figure = fares_by_day(
+        figure = notebook.fares_by_day(
             [sailing(14, 50), sailing(13, 49.9), sailing(14, 40), sailing(15, 60)]
         )
         (axes,) = figure.axes
@@ -61,7 +60,7 @@ class TestFares:
         assert drawn(figure)
 
     def test_each_route_has_a_line(self):
-        figure = fares_by_day([sailing(13, 5), sailing(14, 6, depart_name="Toulon")])
+        figure = notebook.fares_by_day([sailing(13, 5), sailing(14, 6, depart_name="Toulon")])
         labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
         assert labels == [
             "cheapest of the day, Marseille → Tunis",
@@ -69,24 +68,24 @@ class TestFares:
         ]
 
     def test_what_cannot_be_had_one_way_is_left_out(self):
-        figure = fares_by_day(
+        figure = notebook.fares_by_day(
             [sailing(13, 5, tariff={"type": "Option"}), sailing(13, 9), sailing(14, 8)]
         )
         assert texts(figure) == ["8 EUR on 2026-07-14"]
 
     def test_nothing_to_show_is_said(self):
-        figure = fares_by_day([])
+        figure = notebook.fares_by_day([])
         assert texts(figure) == ["No sailings with a ticket"]
         assert drawn(figure)
 
     def test_several_currencies_share_no_axis(self):
         with pytest.raises(InvalidInputError, match="sailings: fares in EUR, GBP"):
-            fares_by_day([sailing(13, 5), sailing(13, 5, tariff={"currency": "Gbp"})])
+            notebook.fares_by_day([sailing(13, 5), sailing(13, 5, tariff={"currency": "Gbp"})])
 
     def test_a_text_is_no_formula(self):
-        assert drawn(fares_by_day([sailing(13, 5, depart_name="$\\frac{$")]))
+        assert drawn(notebook.fares_by_day([sailing(13, 5, depart_name="$\\frac{$")]))
         both = [sailing(13, 5, depart_name="$\\frac{$"), sailing(13, 5)]
-        assert drawn(fares_by_day(both))
+        assert drawn(notebook.fares_by_day(both))
 
 
 def port(code: str, longitude: float | None, latitude: float | None, **more) -> McpPort:
@@ -102,7 +101,9 @@ class TestMap:
     )
 
     def test_ports_are_where_they_are(self):
-        figure = network_map(self.ports, routes=[("A", "B"), ("B", "A"), ("A", "D"), ("A", "X")])
+        figure = notebook.network_map(
+            self.ports, routes=[("A", "B"), ("B", "A"), ("A", "D"), ("A", "X")]
+        )
         (axes,) = figure.axes
         (points,) = axes.collections
         assert points.get_offsets().tolist() == [[5.3, 43.3], [10.2, 36.8], [5.31, 43.3]]
@@ -112,15 +113,18 @@ class TestMap:
         assert drawn(figure)
 
     def test_names_do_not_cover_each_other(self):
-        assert texts(network_map(self.ports, routes=[("A", "B")])) == ["Marseille", "La Goulette"]
+        assert texts(notebook.network_map(self.ports, routes=[("A", "B")])) == [
+            "Marseille",
+            "La Goulette",
+        ]
 
     @pytest.mark.parametrize("ports", [(), ports[:1], ports[3:]], ids=["none", "one", "nowhere"])
     def test_few_ports_make_a_map_too(self, ports):
-        assert drawn(network_map(ports))
+        assert drawn(notebook.network_map(ports))
 
     def test_the_whole_network_is_readable_in_size(self, ferry):
         routes = {(one.depart_code, one.arrive_code) for one in ferry.mcp.departures()}
-        figure = network_map(ferry.mcp.ports(), routes=routes)
+        figure = notebook.network_map(ferry.mcp.ports(), routes=routes)
         width, height = figure.get_size_inches()
         assert width == 11
         assert 4 <= height <= 11
@@ -132,7 +136,7 @@ class TestMap:
         assert not over
 
     def test_a_text_is_no_formula(self):
-        assert drawn(network_map([port("A", 1, 2, city="$\\frac{$")]))
+        assert drawn(notebook.network_map([port("A", 1, 2, city="$\\frac{$")]))
 
 
 def test_pyplot_is_never_loaded():

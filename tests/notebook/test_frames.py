@@ -7,7 +7,6 @@ import sys
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
-import pandas as pd
 import pytest
 
 from ferry_sdk import Availability, InvalidInputError, Port, Records, ScheduledDeparture
@@ -51,6 +50,8 @@ def test_a_row_a_sailing_with_the_dtypes_of_its_fields():
 
 
 def test_a_moment_is_in_utc_and_on_the_clock_of_the_port():
+    import pandas as pd
+
     row = Records([sailing()]).to_frame().iloc[0]
     assert row["depart_at"] == pd.Timestamp("2026-07-13T18:20:00Z")
     assert row["depart_local"] == pd.Timestamp("2026-07-13T20:20:00")
@@ -104,6 +105,8 @@ def test_no_records_make_an_empty_frame():
 
 
 def test_a_field_that_may_be_absent():
+    import pandas as pd
+
     late = datetime(2026, 7, 1, 8, tzinfo=timezone(timedelta(hours=2)))
     frame = Records([ScheduledDeparture(depart_at=late), ScheduledDeparture()]).to_frame()
     assert [*frame["depart_at"]] == [pd.Timestamp("2026-07-01T06:00Z"), pd.NaT]

@@ -11,10 +11,6 @@ from urllib.parse import urlsplit
 
 import anyio
 import pytest
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import SpanKind, StatusCode
 
 from ferry_sdk import AsyncFerry, FerryError, RequestTimeoutError, correlation, otel
 from tests.support.trip import PASSENGERS
@@ -38,6 +34,10 @@ class Spans:
     """
 
     def __init__(self) -> None:
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+        from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
         self._exporter = InMemorySpanExporter()
         self.provider = TracerProvider(shutdown_on_exit=False)
         self.provider.add_span_processor(SimpleSpanProcessor(self._exporter))
@@ -91,11 +91,8 @@ def test_a_call_and_its_attempt(
     with correlation("order-4711"), suppress(FerryError):
         ferry.bookings.get("b-4711")
     call, (attempt,) = spans.one_call()
-    assert (call.name, call.kind, call.status.status_code) == (
-        "bookings.get",
-        SpanKind.CLIENT,
-        StatusCode.ERROR,
-    )
+    assert (call.name, call.kind.name) == ("bookings.get", "CLIENT")
+    assert call.status.status_code.name == "ERROR"
     assert dict(call.attributes or {}) == {
         "ferry.operation": "bookings.get",
         "ferry.correlation_id": "order-4711",
@@ -116,8 +113,8 @@ def test_a_call_and_its_attempt(
         "ferry.operation": "bookings.get",
         "ferry.correlation_id": "order-4711",
     }
-    assert (attempt.name, attempt.kind) == ("GET /api/booking/{id}", SpanKind.CLIENT)
-    assert attempt.status.status_code is StatusCode.ERROR
+    assert (attempt.name, attempt.kind.name) == ("GET /api/booking/{id}", "CLIENT")
+    assert attempt.status.status_code.name == "ERROR"
     assert call.instrumentation_scope is not None
     assert call.instrumentation_scope.name == "ferry_sdk"
     times = [call.start_time, attempt.start_time, attempt.end_time, call.end_time]
@@ -128,7 +125,7 @@ def test_a_call_that_goes_well_has_no_error(traced: Callable[..., Ferry], spans:
     traced().catalogue.ports()
     call, (attempt,) = spans.one_call()
     for span in (call, attempt):
-        assert span.status.status_code is StatusCode.UNSET
+        assert span.status.status_code.name == "UNSET"
         assert "error.type" not in (span.attributes or {})
         assert "http.request.resend_count" not in (span.attributes or {})
 
@@ -158,7 +155,7 @@ def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
     assert call.attributes is not None
     assert call.attributes["ferry.outcome"] == "done"
     assert call.attributes["ferry.read_back"] is True
-    assert call.status.status_code is StatusCode.UNSET
+    assert call.status.status_code.name == "UNSET"
     retries: list[Any] = [event.attributes for event in call.events if event.name == "ferry.retry"]
     assert [(one["ferry.operation"], one["error.type"]) for one in retries] == [
         ("bookings.confirm", "RateLimitError"),

@@ -6,7 +6,6 @@ import zlib
 from datetime import datetime, timedelta
 
 import pytest
-from pypdf import PdfReader
 from sandbox_desk import BY_EMAIL, GUEST, ONE_TICKET, PENDING, TWO_TICKETS, Desk
 
 from ferry_sdk.sandbox.records import qr_code
@@ -41,10 +40,15 @@ def fetched(desk, url):
     return desk.service.voucher_file(ticket, file.removesuffix(".pdf"))
 
 
+def page_of(pdf):
+    from pypdf import PdfReader
+
+    (page,) = PdfReader(io.BytesIO(pdf)).pages
+    return page
+
+
 def words(pdf):
-    reader = PdfReader(io.BytesIO(pdf))
-    (page,) = reader.pages
-    return page.extract_text()
+    return page_of(pdf).extract_text()
 
 
 def test_a_voucher_is_one_page_that_says_everything(desk):
@@ -96,7 +100,7 @@ def test_a_voucher_of_a_round_trip_shows_both_ways(desk):
 def test_the_qr_code_is_on_the_page(desk):
     created = issued(desk)
     pdf = fetched(desk, addresses(desk, created))
-    content = PdfReader(io.BytesIO(pdf)).pages[0].get_contents()
+    content = page_of(pdf).get_contents()
     assert content is not None
     assert content.get_data().count(b" re f") > 100
 

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import httpx
 import httpx2
+import pytest
 import sniffio
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, Ferry
@@ -121,3 +122,19 @@ class Injection:
                 await self._given[ferry].aclose()
 
         return closed
+
+
+class InjectionPlugin:
+    """Makes a plugin of pytest that injects while tests run, but not into marked ones."""
+
+    def __init__(self, name: str) -> None:
+        self._injection = Injection(name)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        with self._injection.everywhere():
+            return (yield)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self._injection.paused = item.get_closest_marker("own_http_client") is not None

@@ -12,7 +12,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psycopg
 from typing_extensions import Self
 
 if TYPE_CHECKING:
@@ -60,6 +59,8 @@ class Postgres:
 
     def new_url(self) -> str:
         """The address of a new, empty schema; it takes a moment, where a database takes many."""
+        import psycopg
+
         name = next(self._names)
         with psycopg.connect(self._conninfo()) as connection:
             connection.execute(f"CREATE SCHEMA {name}".encode())
@@ -94,6 +95,8 @@ class Postgres:
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _start(self) -> None:
+        import psycopg
+
         server = (*self._program("postgres"), "-k", str(self._home), "-c", "listen_addresses=")
         self._server = self._run("sh", "-c", _WATCHED, "sh", *server)
         until = time.monotonic() + _PATIENCE
