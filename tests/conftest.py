@@ -12,6 +12,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, settings
 
+from ferry_sdk._flights import join_or_start
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.writing import READ_BACK_WINDOW
 from tests.support import injected
@@ -19,11 +20,12 @@ from tests.support.both import Clients
 from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Hashable, Iterator
 
     from anyio.from_thread import BlockingPortal
 
     from ferry_sdk import Ferry
+    from ferry_sdk._flights import Flight, Landing
 
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -91,6 +93,21 @@ def read_back_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ferry_sdk.waiting._LAST_LOOK", READ_BACK_WINDOW)
         yield
+
+
+@pytest.fixture
+def joined(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Grows by one as soon as a call waits for another's request instead of making its own."""
+    keys: list[object] = []
+
+    def noted(key: Hashable, mine: Flight) -> Landing | None:
+        landing = join_or_start(key, mine)
+        if landing is not None:
+            keys.append(key)
+        return landing
+
+    monkeypatch.setattr("ferry_sdk.transport.join_or_start", noted)
+    return keys
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 from ferry_sdk import (
@@ -15,6 +14,7 @@ from ferry_sdk import (
     RateLimitError,
 )
 from tests.backend.gathering import LONG, UnderWay, at_once, eventually
+from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
@@ -25,19 +25,23 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
     NewClient = Callable[..., Ferry]
-
-MEANWHILE = 1.5
-"""Seconds in which others can join a request that the service holds back."""
+    Together = Callable[..., list[UnderWay]]
 
 
-def second_after_first(
-    sandbox: Sandbox, first: Callable[[], object], second: Callable[[], object]
-) -> tuple[UnderWay, UnderWay]:
-    """Two calls: the second begins when the request of the first has arrived."""
-    before = sum(sandbox.counters.requests.values())
-    leader = UnderWay(first)
-    eventually(lambda: sum(sandbox.counters.requests.values()) > before or leader.is_over)
-    return leader, UnderWay(second)
+@pytest.fixture
+def together(ferry_sandbox: Sandbox, joined: list[object]) -> Together:
+    """Makes calls of which the first is answered only when all others have joined it."""
+
+    def made(operation: str, first: Callable[[], object], *others: Any) -> list[UnderWay]:
+        hold = Hold(ferry_sandbox, operation)
+        leader = UnderWay(first)
+        eventually(lambda: hold.held)
+        followers = at_once(*others)
+        eventually(lambda: len(joined) == len(followers))
+        hold.release()
+        return [leader, *followers]
+
+    return made
 
 
 def requests_of(sandbox: Sandbox, what: str) -> int:
@@ -71,6 +75,7 @@ def test_two_callers_make_one_request(
     second: str,
     first_by: Callable[..., Any],
     second_by: Callable[..., Any],
+    together: Together,
 ) -> None:
     one = new_client()
     other = {
@@ -78,9 +83,8 @@ def test_two_callers_make_one_request(
         "view": lambda: one.with_options(language="fr", deadline=20),
         "other client": new_client,
     }[second]()
-    ferry_sandbox.faults.add("delay_before", "*confirm*", seconds=MEANWHILE)
-    leader, follower = second_after_first(
-        ferry_sandbox, lambda: first_by(one, booking_id), lambda: second_by(other, booking_id)
+    leader, follower = together(
+        "*confirm*", lambda: first_by(one, booking_id), lambda: second_by(other, booking_id)
     )
     assert leader.value() == follower.value()
     assert leader.value().booking_id == booking_id
@@ -90,26 +94,27 @@ def test_two_callers_make_one_request(
 
 
 def test_a_crowd_makes_one_request(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
+    new_client: NewClient,
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    together: Together,
 ) -> None:
     ferry = new_client()
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=MEANWHILE)
-    leader, first = second_after_first(
-        ferry_sandbox, lambda: by_rest(ferry, booking_id), lambda: by_rest(ferry, booking_id)
-    )
-    crowd = at_once(*[lambda: by_rest(ferry, booking_id)] * 20)
-    assert {call.value() for call in (leader, first, *crowd)} == {leader.value()}
+    calls = together("bookings.confirm", *[lambda: by_rest(ferry, booking_id)] * 22)
+    assert {call.value() for call in calls} == {calls[0].value()}
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
 def test_a_ticket_is_cancelled_once_for_both_protocols(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
+    new_client: NewClient,
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    together: Together,
 ) -> None:
     ferry = new_client()
     ticket_id = ferry.bookings.confirm(booking_id).ticket_id
-    ferry_sandbox.faults.add("delay_before", "tickets.cancel", seconds=MEANWHILE)
-    leader, follower = second_after_first(
-        ferry_sandbox,
+    leader, follower = together(
+        "tickets.cancel",
         lambda: ferry.tickets.cancel(ticket_id),
         lambda: ferry.mcp.cancel_ticket(ticket_id),
     )
@@ -124,10 +129,10 @@ def test_callers_of_different_kinds_make_one_request(
     asyncio_portal: BlockingPortal,
     trio_portal: BlockingPortal,
     kind: str,
+    together: Together,
 ) -> None:
     settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
     ferry, aferry = Ferry(**settings), AsyncFerry(**settings)
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=MEANWHILE)
 
     def by_portal(portal: BlockingPortal) -> Any:
         return portal.call(aferry.bookings.confirm, booking_id)
@@ -139,7 +144,7 @@ def test_callers_of_different_kinds_make_one_request(
         ),
         "two loops": (lambda: by_portal(asyncio_portal), lambda: by_portal(trio_portal)),
     }[kind]
-    leader, follower = second_after_first(ferry_sandbox, first, second)
+    leader, follower = together("bookings.confirm", first, second)
     try:
         assert leader.value().booking_id == follower.value().booking_id
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
@@ -149,6 +154,7 @@ def test_callers_of_different_kinds_make_one_request(
         trio_portal.call(aferry.aclose)
 
 
+@pytest.mark.usefixtures("look_once")
 @pytest.mark.parametrize(
     ("fault", "details", "kind"),
     [
@@ -164,13 +170,11 @@ def test_both_get_the_error(
     fault: str,
     details: Any,
     kind: type[FerryError],
+    together: Together,
 ) -> None:
     ferry = new_client(deadline=4)
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=MEANWHILE)
     ferry_sandbox.faults.add(fault, "bookings.confirm", **details)
-    leader, follower = second_after_first(
-        ferry_sandbox, lambda: by_rest(ferry, booking_id), lambda: by_rest(ferry, booking_id)
-    )
+    leader, follower = together("bookings.confirm", *[lambda: by_rest(ferry, booking_id)] * 2)
     mine, theirs = leader.error(), follower.error()
     assert type(mine) is type(theirs) is kind
     assert mine is not theirs
@@ -179,15 +183,20 @@ def test_both_get_the_error(
     assert not ferry_sandbox.counters.effects
 
 
+@pytest.mark.usefixtures("look_once")
 def test_the_error_of_one_who_joined_names_the_request_that_was_sent(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
+    new_client: NewClient,
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    together: Together,
 ) -> None:
-    leading = new_client().with_options(correlation_id="sent", deadline=4)
-    joining = new_client().with_options(correlation_id="joined", deadline=4)
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=MEANWHILE)
+    leading = new_client().with_options(correlation_id="sent")
+    joining = new_client().with_options(correlation_id="joined")
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
-    leader, follower = second_after_first(
-        ferry_sandbox, lambda: by_rest(leading, booking_id), lambda: by_rest(joining, booking_id)
+    leader, follower = together(
+        "bookings.confirm",
+        lambda: by_rest(leading, booking_id),
+        lambda: by_rest(joining, booking_id),
     )
     mine, theirs = leader.error(), follower.error()
     assert mine.correlation_id == theirs.correlation_id == "sent"
@@ -196,15 +205,15 @@ def test_the_error_of_one_who_joined_names_the_request_that_was_sent(
 
 
 def test_what_one_does_to_an_error_does_not_reach_the_other(
-    new_client: NewClient, ferry_sandbox: Sandbox, new_booking: Callable[[], str]
+    new_client: NewClient,
+    ferry_sandbox: Sandbox,
+    new_booking: Callable[[], str],
+    together: Together,
 ) -> None:
     ferry = new_client()
     booking_id = new_booking()
     ferry.bookings.confirm(booking_id)
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=MEANWHILE)
-    leader, follower = second_after_first(
-        ferry_sandbox, lambda: by_rest(ferry, booking_id), lambda: by_rest(ferry, booking_id)
-    )
+    leader, follower = together("bookings.confirm", *[lambda: by_rest(ferry, booking_id)] * 2)
     mine, theirs = leader.error(), follower.error()
     mine.attempts = ()
     assert theirs.attempts
@@ -215,12 +224,12 @@ def test_different_bookings_do_not_wait_for_each_other(
 ) -> None:
     slow, quick = new_booking(), new_booking()
     ferry = new_client()
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=MEANWHILE)
-    leader, other = second_after_first(
-        ferry_sandbox, lambda: by_rest(ferry, slow), lambda: by_rest(ferry, quick)
-    )
-    assert other.value().booking_id == quick
+    hold = Hold(ferry_sandbox, "bookings.confirm")
+    leader = UnderWay(lambda: by_rest(ferry, slow))
+    eventually(lambda: hold.held)
+    assert by_rest(ferry, quick).booking_id == quick
     assert not leader.is_over
+    hold.release()
     assert leader.value().booking_id == slow
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
 
@@ -230,11 +239,13 @@ def test_different_tokens_do_not_share(
 ) -> None:
     ferry = new_client()
     stranger = new_client(ferry_sandbox.read_only_token)
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=MEANWHILE)
-    leader, other = second_after_first(
-        ferry_sandbox, lambda: by_rest(ferry, booking_id), lambda: by_rest(stranger, booking_id)
-    )
-    assert other.error().outcome == "rejected"
+    hold = Hold(ferry_sandbox, "bookings.confirm")
+    leader = UnderWay(lambda: by_rest(ferry, booking_id))
+    eventually(lambda: hold.held)
+    with pytest.raises(FerryError) as refused:
+        by_rest(stranger, booking_id)
+    assert refused.value.outcome == "rejected"
+    hold.release()
     assert leader.value().booking_id == booking_id
 
 
@@ -250,10 +261,11 @@ def test_a_token_of_any_callable_thing_can_write(
     assert by_rest(new_client(Tokens()), booking_id).booking_id == booking_id
 
 
+@pytest.mark.usefixtures("look_once")
 def test_after_it_is_over_a_call_is_a_new_request(
     new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
-    ferry = new_client(deadline=3)
+    ferry = new_client()
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
     with pytest.raises(OutcomeUnknownError):
@@ -268,28 +280,33 @@ def test_one_who_joined_has_a_deadline_of_its_own(
 ) -> None:
     ferry = new_client()
     hurried = ferry.with_options(deadline=0.4)
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=MEANWHILE * 2)
-    leader, follower = second_after_first(
-        ferry_sandbox, lambda: by_rest(ferry, booking_id), lambda: by_rest(hurried, booking_id)
-    )
-    error = follower.error()
+    hold = Hold(ferry_sandbox, "bookings.confirm")
+    leader = UnderWay(lambda: by_rest(ferry, booking_id))
+    eventually(lambda: hold.held)
+    error = UnderWay(lambda: by_rest(hurried, booking_id)).error()
     assert type(error) is OutcomeUnknownError
     assert error.subject == {"booking_id": booking_id}
     assert not leader.is_over
+    hold.release()
     assert leader.value().booking_id == booking_id
 
 
-@pytest.mark.parametrize("fault", ["delay_after", "delay_before"])
+@pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])
 def test_when_the_leader_is_cancelled_the_other_reads_back(
-    portal: BlockingPortal, ferry_sandbox: Sandbox, booking_id: str, fault: str
+    portal: BlockingPortal,
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    joined: list[object],
+    done: bool,
 ) -> None:
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    ferry_sandbox.faults.add(fault, "bookings.confirm", seconds=MEANWHILE)
+    hold = Hold(ferry_sandbox, "bookings.confirm", replies=done)
     leader = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-    eventually(lambda: ferry_sandbox.counters.requests["bookings.confirm"])
+    eventually(lambda: hold.held)
     follower = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-    portal.call(_turn)
+    eventually(lambda: joined)
     leader.cancel()
+    hold.release()
     confirmation = follower.result(LONG)
     assert confirmation.booking_id == booking_id
     assert confirmation.read_back
@@ -298,21 +315,18 @@ def test_when_the_leader_is_cancelled_the_other_reads_back(
     portal.call(ferry.aclose)
 
 
-async def _turn() -> None:
-    """Let the tasks that were started come to where they wait."""
-    await anyio.sleep(0.2)
-
-
 def test_when_one_who_joined_is_cancelled_the_leader_goes_on(
-    portal: BlockingPortal, ferry_sandbox: Sandbox, booking_id: str
+    portal: BlockingPortal, ferry_sandbox: Sandbox, booking_id: str, joined: list[object]
 ) -> None:
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=MEANWHILE)
+    hold = Hold(ferry_sandbox, "bookings.confirm")
     leader = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-    eventually(lambda: ferry_sandbox.counters.requests["bookings.confirm"])
+    eventually(lambda: hold.held)
     follower = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-    portal.call(_turn)
+    eventually(lambda: joined)
     follower.cancel()
+    eventually(follower.done)
+    hold.release()
     assert not leader.result(LONG).read_back
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
     portal.call(ferry.aclose)
