@@ -17,6 +17,7 @@ from tests.backend.descriptors import connections_to
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
 from tests.boundary.scripted import Service, hang
+from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
 
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
     Way = Callable[..., Any]
-
-LATE = {"delay_before": 2.5, "delay_after": 25.0, "trickle": 2.5}
-"""Seconds that the service takes where it is late; nobody waits for a reply to what is done."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.parametrize("protocol", ["REST", "MCP"])
-@pytest.mark.parametrize("fault", ["delay_before", "delay_after"])
+@pytest.mark.parametrize("done", [False, True], ids=["not done yet", "done"])
 def test_a_confirmation_is_on_record_and_settled_later(
     stop: Stopper,
     aferry: AsyncFerry,
@@ -106,13 +104,14 @@ def test_a_confirmation_is_on_record_and_settled_later(
     journal: Journal,
     booking_id: str,
     caplog: pytest.LogCaptureFixture,
-    fault: str,
+    done: bool,
     protocol: str,
 ) -> None:
     name = "bookings.confirm" if protocol == "REST" else "mcp.confirm_booking"
     method = aferry.bookings.confirm if protocol == "REST" else aferry.mcp.confirm_booking
-    ferry_sandbox.faults.add(fault, name, seconds=LATE[fault])
-    stop(partial(method, booking_id), lambda: ferry_sandbox.counters.requests[name])
+    hold = Hold(ferry_sandbox, name, replies=done)
+    stop(partial(method, booking_id), lambda: hold.held)
+    hold.release()
     entry = in_doubt(journal)
     assert entry.operation == name
     (line,) = warnings_of(caplog)
@@ -147,8 +146,8 @@ def test_every_write_that_can_be_read_back_is_settled_later(
             partial(aferry.tickets.mark_paid, ticket_id, external_payment_ref="p-1"),
         ),
     }[write]
-    ferry_sandbox.faults.add("delay_after", name, seconds=LATE["delay_after"])
-    stop(call, lambda: ferry_sandbox.counters.requests[name])
+    hold = Hold(ferry_sandbox, name, replies=True)
+    stop(call, lambda: hold.held)
     entry = in_doubt(journal)
     assert stop.portal.call(aferry.recover, entry).read_back
     assert journal.entry(entry.id).state == "done"
@@ -164,8 +163,8 @@ def test_a_creation_is_on_record_and_not_made_twice(
     sailing = found(ferry)
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     call = partial(aferry.bookings.create, availabilities=[selection], passengers=PASSENGERS)
-    ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=LATE["delay_after"])
-    stop(call, lambda: ferry_sandbox.counters.requests["bookings.create"])
+    hold = Hold(ferry_sandbox, "bookings.create", replies=True)
+    stop(call, lambda: hold.held)
     entry = in_doubt(journal)
     with pytest.raises(Exception, match="may have happened already"):
         stop.portal.call(call)
@@ -184,7 +183,6 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(
     caplog: pytest.LogCaptureFixture,
     moment: str,
 ) -> None:
-    counted = ferry_sandbox.counters
     if moment == "token":
         asked: list[bool] = []
 
@@ -200,19 +198,17 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(
         caplog.set_level(logging.INFO, "ferry_sdk")
         stop(partial(aferry.bookings.confirm, booking_id), lambda: "next try" in caplog.text)
     else:
-        ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=LATE["delay_before"])
+        hold = Hold(ferry_sandbox, "mcp.initialize")
         first = None
         if moment == "turn":
             first = stop.portal.start_task_soon(aferry.mcp.countries)
-            eventually(lambda: counted.requests["mcp.initialize"])
-        stop(
-            partial(aferry.mcp.confirm_booking, booking_id),
-            lambda: noting.ids and counted.requests["mcp.initialize"],
-        )
+            eventually(lambda: hold.held)
+        stop(partial(aferry.mcp.confirm_booking, booking_id), lambda: noting.ids and hold.held)
+        hold.release()
         if first is not None:
             assert first.result(20)
     eventually(lambda: noting.states == ["not_sent"])  # a thread puts it there, whatever comes
-    assert not counted.effects
+    assert not ferry_sandbox.counters.effects
     assert not warnings_of(caplog)
     assert stop.portal.call(aferry.bookings.confirm, booking_id).booking_id == booking_id
 
@@ -232,11 +228,11 @@ def test_while_it_connects_it_is_on_record_as_not_sent(
 def test_while_it_is_put_on_record_nothing_stays_open(
     stop: Stopper, ferry_sandbox: Sandbox, journal: Journal, booking_id: str
 ) -> None:
-    began: list[float] = []
+    began: list[bool] = []
 
     def beginning() -> None:
-        began.append(time.monotonic())
-        time.sleep(0.5)
+        began.append(True)
+        time.sleep(0.25)
 
     noting = Noting(journal, beginning)
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=noting)
@@ -251,7 +247,7 @@ def test_the_next_call_does_not_get_the_reply_of_the_last(
     stop: Stopper, aferry: AsyncFerry, ferry_sandbox: Sandbox, new_booking: Any, fault: str
 ) -> None:
     first, second = new_booking(), new_booking()
-    ferry_sandbox.faults.add(fault, "bookings.confirm", seconds=LATE[fault])
+    ferry_sandbox.faults.add(fault, "bookings.confirm", seconds=25)
     stop(
         partial(aferry.bookings.confirm, first),
         lambda: ferry_sandbox.counters.requests["bookings.confirm"],
@@ -265,8 +261,8 @@ def test_the_next_call_does_not_get_the_reply_of_the_last(
 def test_a_cancelled_handshake_does_not_keep_others_from_theirs(
     stop: Stopper, aferry: AsyncFerry, ferry_sandbox: Sandbox
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=LATE["delay_before"])
-    stop(aferry.mcp.countries, lambda: ferry_sandbox.counters.requests["mcp.initialize"])
+    hold = Hold(ferry_sandbox, "mcp.initialize")
+    stop(aferry.mcp.countries, lambda: hold.held)
     assert stop.portal.call(aferry.mcp.countries)
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
 
@@ -280,11 +276,8 @@ def test_a_read_back_that_is_cancelled_leaves_the_write_on_record(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
-    ferry_sandbox.faults.add("delay_before", "bookings.get", seconds=25)
-    stop(
-        partial(aferry.bookings.confirm, booking_id),
-        lambda: ferry_sandbox.counters.requests["bookings.get"],
-    )
+    hold = Hold(ferry_sandbox, "bookings.get")
+    stop(partial(aferry.bookings.confirm, booking_id), lambda: hold.held)
     entry = in_doubt(journal)
     assert any(entry.correlation_id in line for line in warnings_of(caplog))
     assert stop.portal.call(aferry.recover, entry).read_back

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +15,13 @@ from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.notes import Noting
 from tests.boundary.scripted import Service, hang
-from tests.support.stopwatch import Stopwatch
+from tests.support.hold import Hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from ferry_sdk.journal import Journal
     from ferry_sdk.sandbox import Sandbox
-
-LATE = 2.5
 
 
 @pytest.fixture(params=[None, 20], ids=["no deadline", "deadline"])
@@ -55,7 +52,7 @@ def interrupted(when: Callable[[], object]) -> Generator[None]:
 
     def press() -> None:
         eventually(lambda: is_over.is_set() or when())
-        if not is_over.wait(0.1):
+        if not is_over.is_set():
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -74,23 +71,22 @@ def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.parametrize("protocol", ["REST", "MCP"])
-@pytest.mark.parametrize("fault", ["delay_before", "delay_after"])
+@pytest.mark.parametrize("done", [False, True], ids=["not done yet", "done"])
 def test_a_write_is_on_record_and_settled_later(
     noted: Ferry,
     ferry_sandbox: Sandbox,
     journal: Journal,
     booking_id: str,
     caplog: pytest.LogCaptureFixture,
-    fault: str,
+    done: bool,
     protocol: str,
 ) -> None:
     name = "bookings.confirm" if protocol == "REST" else "mcp.confirm_booking"
     method: Any = noted.bookings.confirm if protocol == "REST" else noted.mcp.confirm_booking
-    ferry_sandbox.faults.add(fault, name, seconds=LATE)
-    watch = Stopwatch()
-    with interrupted(lambda: ferry_sandbox.counters.requests[name]):
+    hold = Hold(ferry_sandbox, name, replies=done)
+    with interrupted(lambda: hold.held):
         method(booking_id)
-    assert watch.seconds < LATE
+    hold.release()
     (entry,) = journal.unresolved()
     assert (entry.operation, entry.state) == (name, "unknown")
     (line,) = warnings_of(caplog)
@@ -105,9 +101,10 @@ def test_the_next_call_does_not_get_the_reply_of_the_last(
     noted: Ferry, ferry_sandbox: Sandbox, new_booking: Callable[[], str]
 ) -> None:
     first, second = new_booking(), new_booking()
-    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=LATE)
-    with interrupted(lambda: ferry_sandbox.counters.effects):
+    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
+    with interrupted(lambda: hold.held):
         noted.bookings.confirm(first)
+    hold.release()
     for _ in range(3):
         assert noted.bookings.get(second).booking_id == second
     assert noted.bookings.confirm(second).booking_id == second
@@ -132,8 +129,8 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(
 def test_a_handshake_of_mcp_that_is_interrupted_leaves_the_write_not_sent(
     noted: Ferry, ferry_sandbox: Sandbox, noting: Noting, booking_id: str
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=LATE)
-    with interrupted(lambda: ferry_sandbox.counters.requests["mcp.initialize"]):
+    hold = Hold(ferry_sandbox, "mcp.initialize")
+    with interrupted(lambda: hold.held):
         noted.mcp.confirm_booking(booking_id)
     assert noting.states == ["not_sent"]
     assert noted.mcp.confirm_booking(booking_id).booking_id == booking_id
@@ -155,32 +152,33 @@ def test_a_pause_that_is_interrupted_leaves_the_write_not_sent(
 
 
 def test_one_who_joined_is_interrupted_alone(
-    noted: Ferry, ferry_sandbox: Sandbox, noting: Noting, booking_id: str
+    noted: Ferry, ferry_sandbox: Sandbox, noting: Noting, booking_id: str, joined: list[object]
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=LATE)
+    hold = Hold(ferry_sandbox, "bookings.confirm")
     leader = UnderWay(lambda: noted.bookings.confirm(booking_id))
-    eventually(lambda: ferry_sandbox.counters.requests["bookings.confirm"])
-    with interrupted(lambda: True):
+    eventually(lambda: hold.held)
+    with interrupted(lambda: joined):
         noted.bookings.confirm(booking_id)
     assert not leader.is_over
+    hold.release()
     assert leader.value().booking_id == booking_id
     assert noting.states == ["done"]
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
 def test_those_who_joined_one_that_is_interrupted_read_back(
-    noted: Ferry, ferry_sandbox: Sandbox, booking_id: str
+    noted: Ferry, ferry_sandbox: Sandbox, booking_id: str, joined: list[object]
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=LATE)
-    joined: list[UnderWay] = []
+    hold = Hold(ferry_sandbox, "bookings.confirm")
+    followers: list[UnderWay] = []
 
-    def join() -> bool:
-        if ferry_sandbox.counters.requests["bookings.confirm"]:
-            joined.append(UnderWay(lambda: noted.bookings.confirm(booking_id)))
-            time.sleep(0.2)
-        return bool(joined)
+    def join() -> list[object]:
+        if hold.held and not followers:
+            followers.append(UnderWay(lambda: noted.bookings.confirm(booking_id)))
+        return joined
 
     with interrupted(join):
         noted.bookings.confirm(booking_id)
-    assert joined[0].value().read_back
+    hold.release()
+    assert followers[0].value().read_back
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
