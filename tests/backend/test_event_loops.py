@@ -14,6 +14,7 @@ import trio
 from ferry_sdk import AsyncFerry, ConfigurationError
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
+from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
@@ -127,10 +128,12 @@ def test_many_short_loops_in_many_threads(ferry: AsyncFerry) -> None:
 def test_a_handshake_that_another_loop_makes_is_not_waited_for_in_vain(
     ferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=1)
+    hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = asyncio_portal.start_task_soon(ferry.mcp.countries)
-    eventually(lambda: ferry_sandbox.counters.requests["mcp.initialize"])
-    assert trio.run(ferry.mcp.countries) == slow.result(20)
+    eventually(lambda: hold.held)
+    other = UnderWay(lambda: trio.run(ferry.mcp.countries))
+    hold.release()
+    assert other.value() == slow.result(20)
     asyncio_portal.call(ferry.aclose)
 
 
@@ -186,22 +189,19 @@ def test_a_loop_of_which_a_call_is_cut_off_leaves_the_client_whole(
     ferry: AsyncFerry, ferry_sandbox: Sandbox, run: Callable[..., Any]
 ) -> None:
     # The program leaves its loop while a task still holds the client's lock.
-    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=1)
-
-    def asked() -> int:
-        return ferry_sandbox.counters.requests["mcp.initialize"]
+    hold = Hold(ferry_sandbox, "mcp.initialize")
 
     async def leave() -> None:
         if run is on_asyncio:
             task = asyncio.ensure_future(ferry.mcp.countries())
-            while not asked():  # noqa: ASYNC110 -- another thread counts
+            while not hold.held:  # noqa: ASYNC110 -- another thread counts
                 await asyncio.sleep(0.01)
             del task
             return
         with trio.CancelScope() as scope:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(ferry.mcp.countries)
-                while not asked():  # noqa: ASYNC110 -- another thread counts
+                while not hold.held:  # noqa: ASYNC110 -- another thread counts
                     await trio.sleep(0.01)
                 scope.cancel()
 

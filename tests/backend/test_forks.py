@@ -16,6 +16,8 @@ from tests.backend import children
 from tests.backend.children import Child, async_calls, calls
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually
+from tests.support.hold import Hold
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,12 +114,12 @@ def test_a_view_made_before_the_fork_goes_on(ferry: Ferry) -> None:
 def test_a_fork_while_calls_are_in_flight(
     ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "bookings.confirm", seconds=1.5)
+    hold = Hold(ferry_sandbox, "bookings.confirm")
     slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
-    eventually(lambda: ferry_sandbox.counters.requests["bookings.confirm"])
-    child = Child(lambda: calls(ferry))
-    assert child.result()
+    eventually(lambda: hold.held)
+    assert Child(lambda: calls(ferry)).result()
     assert not slow.is_over
+    hold.release()
     assert slow.value().booking_id == booking_id
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
@@ -125,11 +127,11 @@ def test_a_fork_while_calls_are_in_flight(
 def test_a_fork_while_another_thread_has_the_lock_of_the_session(
     ferry: Ferry, ferry_sandbox: Sandbox
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=1.5)
+    hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
-    eventually(lambda: ferry_sandbox.counters.requests["mcp.initialize"])
-    child = Child(lambda: calls(ferry))
-    assert child.result()
+    eventually(lambda: hold.held)
+    assert Child(lambda: calls(ferry)).result()
+    hold.release()
     assert slow.value() == ferry.mcp.countries()
 
 
@@ -155,9 +157,9 @@ def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox: Sandbox) ->
 def test_a_child_does_not_join_a_call_that_ended_with_the_fork(
     ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
-    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=1.5)
+    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
     slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
-    eventually(lambda: ferry_sandbox.counters.effects)
+    eventually(lambda: hold.held)
 
     def again() -> str:
         try:
@@ -167,6 +169,7 @@ def test_a_child_does_not_join_a_call_that_ended_with_the_fork(
         return "done"
 
     assert Child(again).result() == "BookingConfirmError"  # it is confirmed already
+    hold.release()
     assert slow.value().booking_id == booking_id
 
 
@@ -195,18 +198,19 @@ def test_an_async_client_goes_on_in_both(
 def test_a_child_that_closes_does_not_cut_what_is_in_flight(
     ferry: Ferry, aferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "catalogue.vehicle_types", seconds=2, times=2)
+    hold = Hold(ferry_sandbox, "catalogue.vehicle_types", times=2)
     slow = [
         UnderWay(ferry.catalogue.vehicle_types),
         UnderWay(lambda: asyncio_portal.call(aferry.catalogue.vehicle_types)),
     ]
-    eventually(lambda: ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 2)
+    eventually(lambda: hold.held == 2)
 
     def close() -> None:
         ferry.close()
         asyncio.run(aferry.aclose())
 
     Child(close).result()
+    hold.release()
     for one in slow:
         assert one.value()
     assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 2
@@ -229,7 +233,8 @@ def test_multiprocessing_forks_a_client_too(ferry: Ferry, ferry_sandbox: Sandbox
     assert ferry_sandbox.counters.connections == connections + 1
 
 
-@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.usefixtures("look_once")
+@pytest.mark.parametrize("kind", mostly_long(["sync", "async"]))
 @pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
 def test_another_process_recovers_what_this_one_does_not_know(
     ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str, start: str, kind: str
@@ -237,7 +242,7 @@ def test_another_process_recovers_what_this_one_does_not_know(
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
     with pytest.raises(OutcomeUnknownError) as raised:
-        ferry.with_options(deadline=1).bookings.confirm(booking_id)
+        ferry.bookings.confirm(booking_id)
     ferry_sandbox.faults.clear()
     settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
     context = multiprocessing.get_context(start)
