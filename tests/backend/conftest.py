@@ -9,6 +9,8 @@ from tenacity import wait_none
 
 from ferry_sdk.journal import Journal
 from ferry_sdk.writing import READ_BACK_WINDOW
+from tests.boundary.scripted import Service, serve
+from tests.support.both import Clients
 from tests.support.tiers import mostly_long
 from tests.support.trip import booked
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +34,16 @@ def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
 def look_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """An effect is looked for once, and not until the deadline."""
     monkeypatch.setattr("ferry_sdk.waiting._LAST_LOOK", READ_BACK_WINDOW)
+
+
+@pytest.fixture(scope="session")
+def warm(asyncio_portal: BlockingPortal, trio_portal: BlockingPortal) -> None:
+    """What the first call of a process imports is there, so that a short deadline is enough."""
+    with Service(serve) as service:
+        for loop in (None, asyncio_portal, trio_portal):
+            clients = Clients(loop)
+            clients("t", base_url=service.url, deadline=20).bookings.confirm("b-1")
+            clients.close()
 
 
 @pytest.fixture(params=mostly_long(["asyncio", "trio"]))

@@ -9,13 +9,14 @@ import pytest
 
 from ferry_sdk import FerryError, OutcomeUnknownError, RequestTimeoutError
 from tests.backend.gathering import UnderWay, eventually
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferry_sdk import Ferry
 
-DEADLINE = 0.6
+DEADLINE = 0.3
 LATE = 0.3
 TRIES = 4
 """How often a call may be late where the machine is to blame."""
@@ -47,7 +48,7 @@ def create(ferry: Ferry) -> object:
     )
 
 
-every_call = pytest.mark.parametrize("call", [read, confirm, create])
+every_call = pytest.mark.parametrize("call", mostly_long([confirm, read, create]))
 
 
 def is_right(call: Callable[..., object], error: FerryError, outcome: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,8 @@ from tests.backend.hurry import (
     read,
     threads_end,
 )
+from tests.support.hold import Hold
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,12 +44,14 @@ if TYPE_CHECKING:
 
     NewClient = Callable[..., Ferry]
 
+pytestmark = pytest.mark.usefixtures("warm")
+
 
 @pytest.mark.parametrize("fault", ["rate_limited", "server_error"])
 def test_pauses_between_attempts(
     new_client: NewClient, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.25)
+    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.1)
     ferry_sandbox.faults.add(fault, "catalogue.vehicle_types", times=None)
     ferry = new_client(deadline=DEADLINE, max_retries=1000)
     error = in_time(lambda: read(ferry))
@@ -68,12 +71,13 @@ def test_the_lock_of_a_handshake_that_another_call_makes(
     new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
     ferry = new_client()
-    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=3)
+    hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
-    eventually(lambda: ferry_sandbox.counters.requests["mcp.initialize"])
+    eventually(lambda: hold.held)
     hurried = ferry.with_options(deadline=DEADLINE)
     is_right(confirm, in_time(lambda: hurried.mcp.confirm_booking(booking_id)), "not_sent")
     assert not slow.is_over
+    hold.release()
     assert slow.value()
     assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
 
@@ -81,7 +85,7 @@ def test_the_lock_of_a_handshake_that_another_call_makes(
 def test_a_handshake_of_mcp_that_takes_too_long(
     new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=2, times=None)
+    ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=20, times=None)
     ferry = new_client(deadline=DEADLINE)
     is_right(confirm, in_time(lambda: ferry.mcp.confirm_booking(booking_id)), "not_sent")
     assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
@@ -98,10 +102,11 @@ def test_a_token_that_does_not_come(ferry_sandbox: Sandbox, portal: Any) -> None
 
 
 def test_a_token_that_another_call_asks_for(ferry_sandbox: Sandbox, any_clients: Clients) -> None:
-    gate = threading.Event()
+    asked, gate = threading.Event(), threading.Event()
 
     def token() -> str:
-        gate.wait(10)
+        asked.set()
+        gate.wait(20)
         return ferry_sandbox.token
 
     async def atoken() -> str:
@@ -109,19 +114,21 @@ def test_a_token_that_another_call_asks_for(ferry_sandbox: Sandbox, any_clients:
 
     ferry = any_clients(atoken if any_clients.is_async else token, base_url=ferry_sandbox.base_url)
     slow = UnderWay(lambda: read(ferry))
-    time.sleep(0.2)
+    assert asked.wait(20)
     hurried = ferry.with_options(deadline=DEADLINE)
     is_right(confirm, in_time(lambda: confirm(hurried)), "not_sent")
     gate.set()
     assert slow.value()
 
 
-@pytest.mark.parametrize("fault", ["server_error", "delay_before", "not_json"])
+@pytest.mark.parametrize(
+    "fault", mostly_long(["server_error", "delay_before", "not_json"], short=2)
+)
 def test_reading_back(
     new_client: NewClient, ferry_sandbox: Sandbox, new_booking: Callable[[], str], fault: str
 ) -> None:
-    ferry = new_client(deadline=1.0)
-    details = {"seconds": 3} if fault == "delay_before" else {}
+    ferry = new_client(deadline=2 * DEADLINE)
+    details = {"seconds": 20} if fault == "delay_before" else {}
 
     def once() -> object:
         ferry_sandbox.faults.clear()
@@ -134,7 +141,7 @@ def test_reading_back(
         seconds, error = once()
         assert type(error) is OutcomeUnknownError
         assert len(ferry_sandbox.counters.effects) == 1
-        if seconds <= 1.0 + LATE:
+        if seconds <= 2 * DEADLINE + LATE:
             break
     else:
         raise AssertionError(f"{seconds:.2f} s, time and again")
@@ -147,9 +154,9 @@ def timed(call: Callable[[], object]) -> Any:
 
 
 def test_an_effect_that_is_never_seen(new_client: NewClient, ferry_sandbox: Sandbox) -> None:
-    ferry = new_client(deadline=1.0)
+    ferry = new_client(deadline=2 * DEADLINE)
     ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
-    error = in_time(lambda: confirm(ferry), 1.0)
+    error = in_time(lambda: confirm(ferry), 2 * DEADLINE)
     assert type(error) is OutcomeUnknownError
 
 

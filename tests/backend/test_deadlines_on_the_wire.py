@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 import ssl
-import time
+import threading
 from contextlib import ExitStack
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -13,11 +14,13 @@ import pytest
 import trustme
 
 from ferry_sdk import OutcomeUnknownError
+from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.hurry import (
     DEADLINE,
     LATE,
     confirm,
+    create,
     every_call,
     in_time,
     is_right,
@@ -25,6 +28,7 @@ from tests.backend.hurry import (
     threads_end,
 )
 from tests.boundary.scripted import Connection, Service, hang, in_turn, read_request, serve
+from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
     from tests.support.both import Clients
 
     NewClient = Callable[..., Ferry]
+
+pytestmark = pytest.mark.usefixtures("warm")
 
 
 @pytest.fixture
@@ -88,8 +94,19 @@ REPLIES = {
 }
 
 
-@every_call
-@pytest.mark.parametrize("script", REPLIES.values(), ids=REPLIES)
+@pytest.mark.parametrize(
+    ("script", "call"),
+    mostly_long(
+        [
+            pytest.param(REPLIES[name], call, id=f"{name}-{call.__name__}")
+            for name, call in sorted(
+                product(REPLIES, [confirm, read, create]),
+                key=lambda case: case[0] != "nothing" and case != ("body", confirm),
+            )
+        ],
+        short=4,
+    ),
+)
 def test_a_reply_that_does_not_come_to_its_end(
     client_at: NewClient, script: Script, call: Callable[..., object]
 ) -> None:
@@ -99,7 +116,7 @@ def test_a_reply_that_does_not_come_to_its_end(
         threads_end()
 
 
-@pytest.mark.parametrize("script", mostly_long(REPLIES.values(), short=3))
+@pytest.mark.parametrize("script", mostly_long(REPLIES.values()))
 def test_a_second_reply_that_does_not_come_to_its_end(client_at: NewClient, script: Script) -> None:
     def answered(connection: Connection) -> None:
         connection.request()
@@ -118,13 +135,13 @@ def test_a_second_reply_that_does_not_come_to_its_end(client_at: NewClient, scri
 def test_a_connection_that_does_not_come_about(
     client_at: NewClient, overrun: Service, call: Callable[..., object]
 ) -> None:
-    ferry = client_at(overrun.url)
+    ferry, others = client_at(overrun.url), connections_to(overrun.url)
     is_right(call, in_time(lambda: call(ferry)), "not_sent")
     overrun.accept()  # late: what was given up must not be sent now
-    time.sleep(1.5)
+    threads_end()
+    eventually(lambda: connections_to(overrun.url) == others)
     assert not overrun.asked
     assert not overrun.heard
-    threads_end()
 
 
 @every_call
@@ -145,17 +162,15 @@ def test_a_wait_for_a_connection_of_the_pool(
     ferry = any_clients(
         ferry_sandbox.token, base_url=ferry_sandbox.base_url, timeout=30, http_client=http_client
     )
-    ferry_sandbox.faults.add("delay_before", "catalogue.vehicle_types", seconds=2)
+    hold = Hold(ferry_sandbox, "catalogue.vehicle_types")
     slow = UnderWay(lambda: read(ferry))
-    eventually(lambda: ferry_sandbox.counters.requests["catalogue.vehicle_types"])
-    hurried = ferry.with_options(deadline=0.4)
-    outcome = UnderWay(lambda: hurried.bookings.confirm(booking_id)).outcome()
-    assert outcome.seconds < 1.5
-    is_right(confirm, outcome.error, "not_sent")
+    eventually(lambda: hold.held)
+    hurried = ferry.with_options(deadline=DEADLINE)
+    is_right(confirm, in_time(lambda: hurried.bookings.confirm(booking_id)), "not_sent")
+    hold.release()
     assert slow.value()
-    time.sleep(0.3)
-    assert not ferry_sandbox.counters.requests["bookings.confirm"]
     threads_end()
+    assert not ferry_sandbox.counters.requests["bookings.confirm"]
     if any_clients.is_async:
         any_clients.portal.call(http_client.aclose)
     else:
@@ -171,8 +186,10 @@ def test_a_late_service_with_tls_is_not_sent_what_was_given_up(
     trusted = ssl.create_default_context()
     authority.configure_trust(trusted)
 
+    given_up = threading.Event()
+
     def late(connection: Connection) -> None:
-        time.sleep(1.2)
+        given_up.wait(20)
         connection.secure(good)
         serve(connection)
 
@@ -183,9 +200,10 @@ def test_a_late_service_with_tls_is_not_sent_what_was_given_up(
             "t", base_url=service.secure_url, http_client=http_client, deadline=DEADLINE
         )
         is_right(confirm, in_time(lambda: confirm(ferry)), "not_sent")
-        time.sleep(1.5)
-        assert not service.asked
+        given_up.set()
         threads_end()
+        eventually(lambda: not connections_to(service.url))
+        assert not service.asked
     if any_clients.is_async:
         any_clients.portal.call(http_client.aclose)
     else:
