@@ -96,6 +96,12 @@ def read_back_once() -> Iterator[None]:
 
 
 @pytest.fixture
+def look_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for one test of a module whose others look again."""
+    monkeypatch.setattr("ferry_sdk.waiting._LAST_LOOK", READ_BACK_WINDOW)
+
+
+@pytest.fixture
 def joined(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Grows by one as soon as a call waits for another's request instead of making its own."""
     keys: list[object] = []

@@ -8,7 +8,6 @@ import pytest
 from tenacity import wait_none
 
 from ferry_sdk.journal import Journal
-from ferry_sdk.writing import READ_BACK_WINDOW
 from tests.boundary.scripted import Service, serve
 from tests.support.both import Clients
 from tests.support.tiers import mostly_long
@@ -28,12 +27,6 @@ if TYPE_CHECKING:
 def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     # What follows a failure is looked at here, not when.
     monkeypatch.setattr("ferry_sdk.repeating._backoff", wait_none())
-
-
-@pytest.fixture
-def look_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An effect is looked for once, and not until the deadline."""
-    monkeypatch.setattr("ferry_sdk.waiting._LAST_LOOK", READ_BACK_WINDOW)
 
 
 @pytest.fixture(scope="session")

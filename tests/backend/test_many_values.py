@@ -179,7 +179,7 @@ def test_the_deadline_holds_while_a_reply_is_read(
 
     monkeypatch.setattr("ferry_sdk.protocols.bodies._same", slow)
     with Service(packed(long_list())) as service:
-        ferry: Ferry = clients("t", base_url=service.url, max_retries=0, deadline=1.0)
+        ferry: Ferry = clients("t", base_url=service.url, max_retries=0, deadline=0.5)
         try:
             with pytest.raises((OutcomeUnknownError, TimeoutError)) as info:
                 getattr(getattr(ferry, name.partition(".")[0]), name.partition(".")[2])(

@@ -55,6 +55,7 @@ def assert_nobody(error: FerryError, log: str) -> None:
     assert not [name for name in NAMES if name in shown]
 
 
+@pytest.mark.usefixtures("look_once")
 @pytest.mark.parametrize("raw", BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("name", ["get", "confirm"])
 def test_a_reply_shows_nobody(
@@ -62,7 +63,7 @@ def test_a_reply_shows_nobody(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     with Service(replied(raw)) as service:
-        ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=2.0)
+        ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=20)
         with pytest.raises(FerryError) as info:
             getattr(ferry.bookings, name)("b-1")
     assert_nobody(info.value, caplog.text)
@@ -75,7 +76,7 @@ def test_it_shows_nobody_over_aiohttp(caplog: pytest.LogCaptureFixture, raw: byt
     async def called(url: str) -> None:
         async with (
             DefaultAioHttpClient() as http,
-            AsyncFerry("t", base_url=url, http_client=http, max_retries=0, deadline=2.0) as ferry,
+            AsyncFerry("t", base_url=url, http_client=http, max_retries=0, deadline=20) as ferry,
         ):
             await ferry.bookings.get("b-1")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -25,7 +25,10 @@ from ferry_sdk import (
     correlation,
 )
 from ferry_sdk.protocols.rest import Rest
+from tests.backend.gathering import at_once, eventually
+from tests.backend.stopping import by_scope
 from tests.observability.told import NAMES, Told
+from tests.support.hold import Hold
 from tests.support.operations import OPERATIONS, described
 
 if TYPE_CHECKING:
@@ -61,10 +64,10 @@ def test_a_call_is_a_request_a_response_and_an_outcome(
 def test_the_seconds_of_an_exchange_leave_out_those_of_the_hooks(
     told: Told, ferry_sandbox: Sandbox
 ) -> None:
-    hooks: Any = {**told.hooks, "request": [lambda _: time.sleep(1)]}
+    hooks: Any = {**told.hooks, "request": [lambda _: time.sleep(0.3)]}
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
         ferry.catalogue.ports()
-    assert told.responses[0].seconds < 1 < told.outcome.seconds
+    assert told.outcome.seconds - told.responses[0].seconds >= 0.3
 
 
 def test_a_retry_is_told_between_the_attempts(
@@ -106,6 +109,7 @@ def test_a_lost_reply_and_its_reading_back_are_one_call(
     assert (told.outcome.outcome, told.outcome.read_back) == ("done", True)
 
 
+@pytest.mark.usefixtures("look_once")
 def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
     observed: NewFerry, told: Told, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
@@ -113,7 +117,7 @@ def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
     ferry = observed()
     with pytest.raises(OutcomeUnknownError) as raised:
-        ferry.with_options(deadline=1).bookings.confirm(booking_id)
+        ferry.bookings.confirm(booking_id)
     assert (told.outcome.outcome, told.outcome.problem) == ("unknown", "OutcomeUnknownError")
     assert told.outcome.attempts == raised.value.attempts
     assert len(told.retries) == len(told.requests) - 2 > 0
@@ -153,9 +157,12 @@ def test_the_handshake_of_mcp_is_told_as_what_it_is(observed: NewFerry, told: To
 def test_a_deadline_ends_the_exchange_and_the_call(
     observed: NewFerry, told: Told, ferry_sandbox: Sandbox
 ) -> None:
-    ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=3)
+    ferry = observed()
+    ferry.catalogue.ports()  # the first call of a process imports what calls need
+    told.events.clear()
+    ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=20)
     with pytest.raises(RequestTimeoutError):
-        observed(deadline=0.3).catalogue.ports()
+        ferry.with_options(deadline=0.3).catalogue.ports()
     assert told.kinds == ["request", "response", "outcome"]
     assert told.responses[0].problem == "RequestTimeoutError"
     assert 0.2 < told.responses[0].seconds < 2
@@ -192,20 +199,20 @@ def test_a_wait_is_one_call(
 
 def test_looking_again_is_no_retry(observed: NewFerry, told: Told, booking_id: str) -> None:
     with pytest.raises(RequestTimeoutError):
-        observed().bookings.wait(booking_id, until="ticketed", deadline=1)
+        observed().bookings.wait(booking_id, until="ticketed", deadline=0.6)
     assert len(told.requests) > 1
     assert not told.retries
 
 
 def test_two_who_ask_for_the_same_have_an_outcome_each(
-    told: Told, ferry_sandbox: Sandbox, booking_id: str
+    told: Told, ferry_sandbox: Sandbox, booking_id: str, joined: list[object]
 ) -> None:
-    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=0.5)
-    with (
-        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=told.hooks) as one,
-        ThreadPoolExecutor(2) as pool,
-    ):
-        list(pool.map(one.bookings.confirm, [booking_id] * 2))
+    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=told.hooks) as one:
+        both = at_once(*[lambda: one.bookings.confirm(booking_id)] * 2)
+        eventually(lambda: hold.held and joined)
+        hold.release()
+        assert both[0].value() == both[1].value()
     assert sorted(told.kinds) == ["outcome", "outcome", "request", "response"]
     outcomes = told.events[-2:]
     assert {event.outcome for event in outcomes} == {"done"}
@@ -214,11 +221,11 @@ def test_two_who_ask_for_the_same_have_an_outcome_each(
 
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 @pytest.mark.parametrize(
-    ("fault", "call", "outcome"),
+    ("done", "call", "outcome"),
     [
-        ("delay_before", "confirm", "unknown"),
-        ("delay_after", "confirm", "unknown"),
-        ("delay_before", "guard", "not_sent"),
+        (False, "confirm", "unknown"),
+        (True, "confirm", "unknown"),
+        (False, "guard", "not_sent"),
     ],
 )
 def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
@@ -227,20 +234,20 @@ def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
     ferry_sandbox: Sandbox,
     booking_id: str,
     loop: str,
-    fault: Any,
+    done: bool,
     call: str,
     outcome: str,
 ) -> None:
     name = "bookings.confirm" if call == "confirm" else "bookings.get"
-    ferry_sandbox.faults.add(fault, name, seconds=2)
+    hold = Hold(ferry_sandbox, name, replies=done)
     expected = {} if call == "confirm" else {"expect_total": 1}
 
     async def main() -> None:
         async with AsyncFerry(
             ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=told.ahooks
         ) as ferry:
-            with anyio.move_on_after(0.5):
-                await ferry.bookings.confirm(booking_id, **expected)
+            call = partial(ferry.bookings.confirm, booking_id, **expected)
+            await by_scope(call, lambda: hold.held)
 
     request.getfixturevalue(f"{loop}_portal").call(main)
     assert told.kinds == ["request", "response", "outcome"]
@@ -251,9 +258,14 @@ def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
 
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 def test_one_who_joined_a_request_and_is_cancelled_does_not_know(
-    request: pytest.FixtureRequest, told: Told, ferry_sandbox: Sandbox, booking_id: str, loop: str
+    request: pytest.FixtureRequest,
+    told: Told,
+    ferry_sandbox: Sandbox,
+    booking_id: str,
+    joined: list[object],
+    loop: str,
 ) -> None:
-    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=1.5)
+    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
 
     async def main() -> None:
         async with (
@@ -264,9 +276,10 @@ def test_one_who_joined_a_request_and_is_cancelled_does_not_know(
             anyio.create_task_group() as group,
         ):
             group.start_soon(first.bookings.confirm, booking_id)
-            await anyio.sleep(0.3)
-            with anyio.move_on_after(0.3):
-                await second.bookings.confirm(booking_id)
+            while not hold.held:  # noqa: ASYNC110 -- another thread holds it
+                await anyio.sleep(0.01)
+            await by_scope(partial(second.bookings.confirm, booking_id), lambda: joined)
+            hold.release()
 
     request.getfixturevalue(f"{loop}_portal").call(main)
     assert told.kinds == ["outcome"]
