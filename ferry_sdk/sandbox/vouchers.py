@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 import segno
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.atlas import Operator
     from ferry_sdk.sandbox.bookings import Booking
     from ferry_sdk.sandbox.tickets import Leg, Ticket
+
+# The first voucher loads fpdf2. That it is missing is an error where the service is loaded, as it is
+# for the other packages of the extra.
+if find_spec("fpdf") is None:
+    raise ModuleNotFoundError("No module named 'fpdf'", name="fpdf")
 
 _LEFT, _NAMES, _MIDDLE, _RIGHT = 18, 52, 105, 192
 _QR_SIZE = 46

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import socket
 import subprocess
@@ -19,6 +18,7 @@ import pytest
 
 import ferry_sdk.sandbox
 from ferry_sdk.sandbox import AsyncSandbox, McpOptions, Sandbox
+from tests.support.processes import run, start
 from tests.support.stopwatch import Stopwatch
 
 
@@ -258,11 +258,10 @@ def test_the_async_twin_stops_when_its_block_is_cancelled(backend):
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_in_the_foreground_it_prints_what_one_needs_and_stops_cleanly(ending):
     script = "from ferry_sdk.sandbox import serve; serve(0, read_only_token='ro')"
-    process = subprocess.Popen(
+    process = start(
         [sys.executable, "-W", "error", "-c", script],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         text=True,
     )
     lines = [process.stdout.readline().strip() for _ in range(5)]
@@ -289,13 +288,7 @@ def test_the_public_names_are_there():
 
 
 def in_a_new_python(script):
-    return subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        text=True,
-    )
+    return run([sys.executable, "-c", script], new=True)
 
 
 def test_the_package_itself_loads_nothing_heavy():
@@ -306,9 +299,26 @@ def test_the_package_itself_loads_nothing_heavy():
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_without_the_extra_it_says_what_to_install():
+def test_what_writes_vouchers_is_loaded_with_the_first_of_them(tmp_path):
     done = in_a_new_python(
-        "import sys; sys.modules['uvicorn'] = None\nfrom ferry_sdk.sandbox import Sandbox"
+        "import sys\n"
+        "from ferry_sdk import Ferry\n"
+        "from ferry_sdk.sandbox import Sandbox\n"
+        "from tests.support.trip import booked, search_arguments\n"
+        "with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:\n"
+        "    ferry.availability.search(**search_arguments(ferry))\n"
+        "    print(sorted({'fpdf', 'numpy', 'PIL', 'fontTools'} & set(sys.modules)))\n"
+        "    ticket = ferry.bookings.confirm(booked(ferry).booking_id).ticket_id\n"
+        f"    ferry.tickets.save_pdf(ticket, {str(tmp_path / 'voucher.pdf')!r})\n"
+        "    print('fpdf' in sys.modules)\n"
+    )
+    assert done.stdout == "[]\nTrue\n", done.stderr
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn", "segno", "fpdf"])
+def test_without_the_extra_it_says_what_to_install(package):
+    done = in_a_new_python(
+        f"import sys; sys.modules[{package!r}] = None\nfrom ferry_sdk.sandbox import Sandbox"
     )
     assert done.returncode == 1
     assert 'pip install "ferry-sdk[sandbox]"' in done.stderr
