@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.writing import READ_BACK_WINDOW
 from tests.support import injected
 from tests.support.both import Clients
+from tests.support.processes import fork_server
 from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
@@ -60,6 +62,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if name := config.getoption("--http-client"):
         injected.known_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))
+    if hasattr(os, "fork") and not hasattr(config, "workerinput"):  # one for all workers
+        server = ExitStack()
+        server.enter_context(fork_server())
+        config.add_cleanup(server.close)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from ferry_sdk import Ferry
+from tests.support.processes import run, start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,7 @@ SANDBOX = [sys.executable, "-u", "-m", "ferry_sdk", "sandbox", "--port", "0"]
 
 
 def test_the_sandbox_runs_until_it_is_interrupted(tmp_path: Path) -> None:
-    with subprocess.Popen(SANDBOX, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+    with start(SANDBOX, cwd=tmp_path, stdout=subprocess.PIPE, text=True, new=True) as process:
         assert process.stdout is not None
         said = dict(process.stdout.readline().strip().split("=", 1) for _ in range(3))
         with Ferry(said["FERRY_TOKEN"], base_url=said["FERRY_BASE_URL"]) as ferry:
@@ -39,7 +40,7 @@ def test_the_sandbox_runs_until_it_is_interrupted(tmp_path: Path) -> None:
 )
 def test_the_sandbox_begins_at_a_moment_that_is_said(tmp_path: Path, said: str, meant: str) -> None:
     command = [*SANDBOX, "--now", said, "--frozen"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+    with start(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip().partition("=")[2]
         clock = httpx.get(f"{address}/_sandbox/clock").json()
@@ -60,14 +61,7 @@ def test_the_sandbox_begins_at_a_moment_that_is_said(tmp_path: Path, said: str, 
 def test_the_sandbox_refuses_a_moment_it_cannot_begin_at(
     tmp_path: Path, said: str, why: str
 ) -> None:
-    done = subprocess.run(
-        [*SANDBOX, "--now", said],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=20,
-    )
+    done = run([*SANDBOX, "--now", said], cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "--now" in done.stderr
     assert why in done.stderr
@@ -77,9 +71,7 @@ def test_a_missing_extra_is_named(tmp_path: Path) -> None:
     (tmp_path / "uvicorn.py").write_text(
         "raise ModuleNotFoundError('no', name='uvicorn')", encoding="utf-8"
     )
-    done = subprocess.run(
-        SANDBOX, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=20
-    )
+    done = run(SANDBOX, cwd=tmp_path, new=True)
     assert done.returncode == 1
     assert 'pip install "ferry-sdk[sandbox]"' in done.stderr
     assert "Traceback" not in done.stderr
@@ -90,13 +82,6 @@ def test_a_port_that_is_taken_is_said_in_a_line(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        done = subprocess.run(
-            [*SANDBOX[:-1], port],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=20,
-        )
+        done = run([*SANDBOX[:-1], port], cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -17,6 +16,7 @@ import httpx
 import pytest
 
 from ferry_sdk.journal import Journal
+from tests.support.processes import start
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SERVE = """
@@ -128,7 +128,7 @@ def test_a_failure_says_what_became_of_it(visit, ferry_sandbox, kind, status):
 def test_a_confirmation_is_recovered_after_the_backend_was_killed(visit, ferry_sandbox, url):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
     with socket.create_server(("127.0.0.1", 0)) as door:
-        process = subprocess.Popen(
+        process = start(
             [
                 *(sys.executable, "-c", SERVE, str(EXAMPLES), url),
                 *(ferry_sandbox.token, ferry_sandbox.base_url, str(door.fileno())),

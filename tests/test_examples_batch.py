@@ -16,6 +16,7 @@ import pytest
 
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.network import journey_id
+from tests.support.processes import start
 from tests.support.tiers import LONG
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "batch.py"
@@ -55,7 +56,7 @@ class Batch:
                 writer.writerow((f"t{n}", *route, day, 30 + n, "Ada", "Reyes", 500))
 
     def started(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return start(
             [sys.executable, str(SCRIPT), *map(str, self._files)],
             env={**os.environ, **self._told},
             stderr=subprocess.PIPE,

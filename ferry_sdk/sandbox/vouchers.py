@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.bookings import Booking
     from ferry_sdk.sandbox.tickets import Leg, Ticket
 
-# The first voucher loads fpdf2. That it is missing is an error where the service is loaded, as it is
-# for the other packages of the extra.
+# The first voucher loads fpdf2. That it is missing is an error where the service is loaded, as with
+# the other packages of the extra.
 if find_spec("fpdf") is None:
     raise ModuleNotFoundError("No module named 'fpdf'", name="fpdf")
 

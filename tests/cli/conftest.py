@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ferry_sdk import Ferry
 from tests.cli.commands import COMMAND, Ended, environment
+from tests.support import processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,16 +23,11 @@ def cli(ferry_sandbox: Sandbox, tmp_path: Path) -> Iterator[Callable[..., Ended]
     """Runs `ferry` without a terminal; nothing that it prints or is started with is a token."""
 
     def run(*arguments: str, code: int = 0, given: str = "", **more: str) -> Ended:
-        done = subprocess.run(
+        done = processes.run(
             [*COMMAND, *arguments],
             cwd=tmp_path,
             env=environment(ferry_sandbox, **more),
-            input=given,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=False,
-            timeout=50,
+            given=given,
         )
         ended = Ended(done.returncode, done.stdout, done.stderr)
         assert ended.code == code, ended

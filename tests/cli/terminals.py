@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pexpect
 
 from tests.cli.commands import COMMAND, environment
+from tests.support.processes import launched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,11 +52,14 @@ def terminal(
     sandbox: Sandbox | None, folder: Path, *arguments: str, program: str = "", **more: str
 ) -> Iterator[Terminal]:
     """The command, or another program, in a terminal of its own."""
+    env = environment(sandbox, **more)
+    whole = [COMMAND[0], *([program] if program else COMMAND[1:]), *arguments]
+    command, *words = launched(whole, env)
     child = pexpect.spawn(
-        COMMAND[0],
-        [*([program] if program else COMMAND[1:]), *arguments],
+        command,
+        words,
         cwd=str(folder),
-        env=environment(sandbox, **more),
+        env=env,
         encoding="utf-8",
         codec_errors="replace",
         timeout=20,

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.cli.commands import environment
+from tests.support import processes
 from tests.support.tiers import LONG, mostly_long
 
 COMPLETE = "from ferry_sdk.__main__ import main; main()"
@@ -16,12 +17,8 @@ COMPLETE = "from ferry_sdk.__main__ import main; main()"
 def completed(sandbox, *words: str, **more: str) -> str:
     asked = {"_FERRY_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(("ferry", *words))}
     asked |= {"COMP_CWORD": str(len(words)), **more}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", COMPLETE],
-        env=environment(sandbox, **asked),
-        capture_output=True,
-        text=True,
-        check=False,
+    done = processes.run(
+        [sys.executable, "-W", "error", "-c", COMPLETE], env=environment(sandbox, **asked)
     )
     assert done.stderr == ""
     return done.stdout

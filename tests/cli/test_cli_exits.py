@@ -12,6 +12,7 @@ import pytest
 
 from ferry_sdk.cli.exits import Exit
 from tests.cli.commands import COMMAND, environment
+from tests.support.processes import start
 from tests.support.tiers import LONG, mostly_long
 
 posix = pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
@@ -88,7 +89,7 @@ def test_a_fee_that_grows_after_it_was_shown_is_not_paid(
 ):
     leaving = ferry.tickets.get(ticket).availability.outward.journey.depart_at
     ferry_sandbox.faults.add("delay_before", "bookings.cancel_fee", after=1, seconds=4)
-    with subprocess.Popen(
+    with start(
         [*COMMAND, "cancel", booked, "--yes"],
         cwd=tmp_path,
         env=environment(ferry_sandbox),

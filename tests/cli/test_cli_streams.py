@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.commands import COMMAND, SEARCH, Ended, environment
+from tests.support.processes import launched, start
 from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
@@ -30,11 +31,14 @@ HOSTILE = "Ferry [red]x[/red] :smile: \x1b[2J\x1b]0;t\x07\x9b31m\none more"
 def shell(ferry_sandbox, tmp_path) -> Callable[..., Ended]:
     """Runs `ferry`, its streams redirected as a shell says it."""
 
-    def run(words: list[str], redirected: str, **more: str) -> Ended:
+    def run(words: list[str], redirected: str, *, new: bool = False, **more: str) -> Ended:
+        env = environment(ferry_sandbox, **more)
+        whole = [*COMMAND, *words]
+        command = shlex.join(whole if new else launched(whole, env))
         done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", f"{shlex.join([*COMMAND, *words])} {redirected}"],  # noqa: S607 -- whichever bash
+            ["bash", "-o", "pipefail", "-c", f"{command} {redirected}"],  # noqa: S607 -- whichever bash
             cwd=tmp_path,
-            env=environment(ferry_sandbox, **more),
+            env=env,
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -108,7 +112,8 @@ def test_an_order_is_utf_8_whatever_the_terminal_s_encoding(shell, ferry, order)
 
 
 def test_a_token_comes_through_a_pipe(shell, ferry_sandbox):
-    ended = shell(["ports"], f"--token-file <(printf %s {ferry_sandbox.token})", FERRY_TOKEN="")
+    given = f"--token-file <(printf %s {ferry_sandbox.token})"
+    ended = shell(["ports"], given, new=True, FERRY_TOKEN="")
     assert (ended.code, ended.err) == (0, "")
 
 
@@ -128,7 +133,7 @@ def test_a_hostile_name_is_text_in_a_line(shell, ferry_sandbox, field):
 
 def test_a_command_told_to_end_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, booked):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
-    with subprocess.Popen(
+    with start(
         [*COMMAND, "confirm", booked, "--yes"],
         cwd=tmp_path,
         env=environment(ferry_sandbox),

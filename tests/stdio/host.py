@@ -11,6 +11,8 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import ElicitResult
 
+from tests.support.processes import launched
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
@@ -132,11 +134,9 @@ class Hosts:
     ) -> Host:
         """One that declares elicitation if there is a person to ask."""
         started = run or command(*options)
-        parameters = StdioServerParameters(
-            command=started[0],
-            args=started[1:],
-            env=environment(self._sandbox) if env is None else env,
-        )
+        found = environment(self._sandbox) if env is None else env
+        started = launched(started, found)
+        parameters = StdioServerParameters(command=started[0], args=started[1:], env=found)
         errors = self._folder / f"stderr-{len(list(self._folder.iterdir()))}"
         file = self._stack.enter_context(errors.open("w", encoding="utf-8"))
         transport = stdio_client(parameters, errlog=file)

@@ -16,6 +16,7 @@ import pytest
 
 from tests.agents.agent import done, error, order, sailings
 from tests.stdio.host import answer_of, command, environment
+from tests.support.processes import start
 from tests.support.tiers import LONG, mostly_long
 
 INITIALIZE = {
@@ -82,10 +83,16 @@ def until(happened):
 
 
 @contextmanager
-def line(env, run=None):
+def line(env, run=None, *, new=False):
     pipe = subprocess.PIPE
-    with subprocess.Popen(
-        run or command("--writes"), stdin=pipe, stdout=pipe, stderr=pipe, env=env, text=True
+    with start(
+        run or command("--writes"),
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        env=env,
+        text=True,
+        new=new,
     ) as process:
         try:
             spoken = Line(process)
@@ -98,7 +105,8 @@ def line(env, run=None):
 
 
 def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
-    with line(environment(ferry_sandbox), [sys.executable, "-c", NOISY]) as server:
+    run = [sys.executable, "-c", NOISY]
+    with line(environment(ferry_sandbox), run, new=True) as server:
         server.asks("tools/call", name="catalogue_ports", arguments={})
         assert server.hears()["result"]["structuredContent"]["status"] == "done"
         said, errors = server.ends()
@@ -112,7 +120,7 @@ def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
 
 
 def test_what_is_no_message_does_not_end_it(ferry_sandbox):
-    with line(environment(ferry_sandbox)) as server:
+    with line(environment(ferry_sandbox), new=True) as server:
         for junk in ("", "{", "[]", '"text"', "\x00", '{"jsonrpc": "2.0"}'):
             server.process.stdin.write(junk + "\n")
         number = server.asks("ping")
@@ -212,7 +220,7 @@ while logging.getLogger().handlers[0]._lines.unfinished_tasks:
 logging.getLogger("ferry_sdk").info("the last line")
 """.replace("\\\\", "\\")
     pipe = subprocess.PIPE
-    with subprocess.Popen(
+    with start(
         [sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe, text=True
     ) as process:
         assert process.stdout.readline() == "written\n"

@@ -13,6 +13,7 @@ from ferry_sdk.agents.stdio import serving
 from ferry_sdk.agents.stdio.token import taken
 from tests.agents.agent import WRITES, booked, done, error, order, query, sailings
 from tests.stdio.host import Person, command, environment
+from tests.support import processes
 from tests.support.tiers import LONG
 
 pytestmark = LONG
@@ -35,15 +36,8 @@ READS = {
 
 def started(sandbox, *options, env=None):
     """The server by itself, until it ends."""
-    return subprocess.run(
-        command(*options),
-        stdin=subprocess.DEVNULL,
-        env={"PATH": "", **(environment(sandbox) if env is None else env)},
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    found = {"PATH": "", **(environment(sandbox) if env is None else env)}
+    return processes.run(command(*options), env=found)
 
 
 class TestReadOnlyDefault:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent, indent
+
+from tests.support.processes import run
 
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -98,13 +99,11 @@ TO_SAVE = [block for block in BLOCKS if block.title]
 def python(*arguments: object, cwd: Path) -> str:
     """What the interpreter prints; it has to end well."""
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
-    done = subprocess.run(
+    done = run(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
         env={**environment, "PYTHONUTF8": "1", "TZ": "UTC"},
-        capture_output=True,
-        text=True,
-        check=False,
+        new="pytest" in arguments,  # it imports what it finds, so as to rewrite it
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -1,0 +1,49 @@
+"""A program that has another one run by the fork server: `fork_launcher.py ADDRESS ARGUMENTS`.
+
+It is for who starts a command and no object of ours: a shell, a terminal, the official client.
+What it was given as standard files, folder and environment is the other's, and so are the signals
+that it is sent; it ends as the other ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from fork_client import ask, number_of
+
+STREAMS = (sys.stdin, sys.stdout, sys.stderr)
+
+
+def main() -> None:
+    given = {number: number for number, one in enumerate(STREAMS) if one is not None}
+    if 0 in given and os.isatty(0):
+        give_up_terminal()
+    environment = dict(os.environ)
+    folder = os.getcwd()  # noqa: PTH109 -- pathlib takes as long to import as all the rest
+    connection = ask(sys.argv[1], sys.argv[2:], folder, environment, given)
+    pid = number_of(connection)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: os.kill(pid, number))
+    for number in given:
+        os.close(number)
+    code = number_of(connection)
+    if code < 0:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+def give_up_terminal() -> None:
+    """Let the other become the leader of the terminal's session, whom Ctrl-C reaches."""
+    import fcntl  # few have a terminal
+    import termios
+
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    fcntl.ioctl(0, termios.TIOCNOTTY)
+
+
+if __name__ == "__main__":
+    main()

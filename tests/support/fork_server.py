@@ -1,0 +1,256 @@
+"""A process that has imported what the tests' programs import, and forks a child for each of them.
+
+`tests/support/processes.py` starts it, as a program, and speaks to it. It imports nothing of this
+package's but what every program may have imported. It ends with the process that started it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import gc
+import io
+import marshal
+import os
+import runpy
+import select
+import signal
+import socket
+import sys
+import termios
+import time
+import warnings
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from fork_client import NUMBER
+
+IMPORTS = (
+    "anyio._backends._asyncio",
+    "encodings.idna",
+    "ferry_sdk._own_clients",
+    "ferry_sdk._sharing.tasks",
+    "ferry_sdk.agents.stdio.serving",
+    "ferry_sdk.cli.app",
+    "ferry_sdk.demo",
+    "ferry_sdk.journal",
+    "ferry_sdk.repeating",
+    "ferry_sdk.sandbox.server",
+    "fpdf",
+    "rich._emoji_codes",
+    "rich.progress",
+    "rich.status",
+    "sqlalchemy.dialects.sqlite",
+    "time_machine",
+    "typer._adapters",
+    "typer._click.decorators",
+    "typer.rich_utils",
+    "uvicorn.lifespan.off",
+)
+MOST_FILES = 16
+OUT_OF_THE_WAY = 200
+"""Above every file that the server or a test has open."""
+STARTER = 0
+"""The file that ends when the process does that started the server."""
+
+
+class Request(NamedTuple):
+    """A program to run: the arguments of the interpreter, and what it finds around it."""
+
+    arguments: list[str]
+    folder: str
+    environment: dict[str, str]
+    files: dict[int, int]
+
+
+class Server:
+    """The parent of all programs, and the connections to those who asked for them.
+
+    Whoever asked is told the process id, and the exit code once there is one; who hangs up before
+    has the program killed.
+    """
+
+    def __init__(self, listener: socket.socket) -> None:
+        self._listener = listener
+        self._ended, self._wake = socket.socketpair()
+        for one in (listener, self._ended, self._wake):
+            one.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake.fileno(), warn_on_full_buffer=False)
+        self._running: dict[int, socket.socket] = {}
+
+    def next_request(self) -> Request:
+        """Fork a child for each request, in which this returns; in the server, it never does."""
+        while True:
+            own = [STARTER, self._ended, self._listener]
+            ready, _, _ = select.select([*own, *self._running.values()], [], [])
+            for pid, connection in self._running.items():
+                if connection in ready or STARTER in ready:
+                    os.kill(pid, signal.SIGKILL)
+            if STARTER in ready:
+                os._exit(0)
+            if self._ended in ready:
+                self._tell_codes()
+            if self._listener in ready and (request := self._forked()):
+                return request
+
+    def _tell_codes(self) -> None:
+        self._ended.recv(1024)
+        while self._running:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            with self._running.pop(pid) as connection:
+                tell(connection, os.waitstatus_to_exitcode(status))
+
+    def _forked(self) -> Request | None:
+        """The request that has come, in the child that is there for it."""
+        connection, _ = self._listener.accept()
+        connection.setblocking(True)
+        request = received(connection)
+        if pid := os.fork():
+            tell(connection, pid)
+            self._running[pid] = connection
+            for file in request.files.values():
+                os.close(file)
+            return None
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        others = self._running.values()
+        for one in (self._listener, self._ended, self._wake, connection, *others):
+            one.close()
+        return request
+
+
+def received(connection: socket.socket) -> Request:
+    head, files, _, _ = socket.recv_fds(connection, NUMBER.size, MOST_FILES)
+    with connection.makefile("rb") as rest:
+        said = rest.read(*NUMBER.unpack(head))
+    arguments, folder, environment, numbers = marshal.loads(said)  # noqa: S302 -- our own client's
+    return Request(arguments, folder, environment, dict(zip(numbers, files, strict=True)))
+
+
+def tell(connection: socket.socket, number: int) -> None:
+    with suppress(BrokenPipeError):  # nobody is there to hear it
+        connection.sendall(NUMBER.pack(number))
+
+
+def become(request: Request) -> None:
+    """Have the files, the folder, the environment and the session of a process of its own."""
+    os.setsid()
+    high = {}
+    for number, file in request.files.items():
+        high[number] = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, OUT_OF_THE_WAY)
+        os.close(file)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        os.close(stream.fileno())
+    for number, file in high.items():
+        os.dup2(file, number, inheritable=True)
+        os.close(file)
+    if 0 in high and os.isatty(0):
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    os.chdir(request.folder)
+    check_interpreter(request.environment)
+    os.environ.clear()
+    os.environ.update(request.environment)
+    time.tzset()
+
+
+def check_interpreter(environment: dict[str, str]) -> None:
+    """What an interpreter reads at its start has to be what this one has read."""
+    for name in {*environment, *os.environ}:
+        if name.startswith("PYTHON") and (name, environment.get(name)) != ("PYTHONUTF8", None):
+            assert environment.get(name) == os.environ.get(name), name
+
+
+def reopen(numbers: set[int], *, unbuffered: bool) -> None:
+    """Make `sys.stdin` and its like anew: None where the file is closed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        old = getattr(sys, name)
+        stream = None
+        if number in numbers:
+            mode, size = ("rb", -1) if number == 0 else ("wb", 0 if unbuffered else -1)
+            stream = io.TextIOWrapper(
+                open(number, mode, size, closefd=False),  # noqa: SIM115 -- a file of the process
+                encoding=old.encoding,
+                errors=old.errors,
+                newline=None if number == 0 else "\n",
+                line_buffering=number == 2 or os.isatty(number),
+                write_through=number > 0 and unbuffered,
+            )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def run(arguments: list[str]) -> None:
+    """Run a module, a text or a file, as the interpreter with these arguments does."""
+    kind, *rest = arguments
+    if kind == "-m":
+        sys.argv, sys.path[0] = rest, str(Path.cwd())
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    elif kind == "-c":
+        sys.argv, sys.path[0] = ["-c", *rest[1:]], ""
+        exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102 -- a test's
+    else:
+        sys.argv, sys.path[0] = arguments, str(Path(kind).resolve().parent)
+        runpy.run_path(kind, run_name="__main__")
+
+
+class End:
+    """The end of a child, which leaves out what takes most of it: to destroy every module."""
+
+    code: int | None = None
+
+    def note(self, arguments: list[str]) -> None:
+        """Run the program, and note how it ends if that is its last word."""
+        try:
+            run(arguments)
+            self.code = 0
+        except SystemExit as end:
+            if end.code is None or isinstance(end.code, int):
+                self.code = (end.code or 0) & 0xFF
+            raise
+
+    def leave(self) -> None:
+        """The last of what is done at exit; what fails here fails again where it always does."""
+        if self.code is None:
+            return
+        gc.collect()
+        try:
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+        except (OSError, ValueError):
+            return
+        os._exit(self.code)
+
+
+def main() -> None:
+    end = End()
+    atexit.register(end.leave)  # before any import does, because it does not come back
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    select.select(
+        [STARTER, listener], [], []
+    )  # a run of tests that start no program needs no import
+    for name in IMPORTS:
+        import_module(name)
+    gc.collect()
+    gc.freeze()
+    request = Server(listener).next_request()
+    become(request)
+    arguments = request.arguments
+    unbuffered = sys.stdout.write_through  # as the environment says
+    while arguments[0] in ("-u", "-W"):
+        if arguments.pop(0) == "-W":
+            warnings.simplefilter(arguments.pop(0))
+        else:
+            unbuffered = True
+    reopen({*request.files}, unbuffered=unbuffered)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    end.note(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Forked processes are what new ones are: files, signals, a terminal, and how they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import ADDRESS, launched, run, start
+
+if ADDRESS not in os.environ:
+    pytest.skip("there is no fork here", allow_module_level=True)
+
+PIPE = subprocess.PIPE
+OWN = {name: value for name, value in os.environ.items() if name[:6] == "PYTHON"}
+"""What a forked process shares with the tests, because an interpreter reads it at its start."""
+
+
+def python(text: str, *more: str) -> list[str]:
+    return [sys.executable, "-c", text, *more]
+
+
+def started(how: str, command: list[str]) -> subprocess.Popen[str]:
+    if how == "by an object":
+        return start(command, stdin=PIPE, stdout=PIPE, text=True)
+    return subprocess.Popen(launched(command), stdin=PIPE, stdout=PIPE, text=True)
+
+
+@pytest.fixture(params=["by an object", "by the launcher"])
+def how(request) -> str:
+    return request.param
+
+
+def test_they_are_forked():
+    assert run(python("import sys; print('fpdf' in sys.modules)")).stdout == "True\n"
+    new = run(python("import sys; print('fpdf' in sys.modules)"), env={"PYTHONHASHSEED": "1"})
+    assert new.stdout == "False\n"
+
+
+def test_they_have_words_a_folder_and_an_environment_of_their_own(tmp_path):
+    text = (
+        "import os, sys, time\n"
+        "print(sys.argv, sys.stdin.read(), os.getcwd(), len(os.environ), time.timezone)"
+    )
+    ended = run(python(text, "a", "b"), given="é", cwd=tmp_path, env={**OWN, "TZ": "UTC-1"})
+    assert ended.stdout == f"['-c', 'a', 'b'] é {tmp_path} {len(OWN) + 1} -3600\n"
+    assert (
+        run(python("import time; print(time.timezone)"), env={**OWN, "TZ": "UTC-1"}).stdout
+        == "-3600\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pass",
+        "raise SystemExit(7)",
+        "raise SystemExit('no')",
+        "1 / 0",
+        "import os; os.kill(os.getpid(), 9)",
+        "import os; os.dup2(os.open('/dev/full', os.O_WRONLY), 1); print(1)",
+    ],
+)
+def test_they_end_with_the_code_of_an_interpreter(how, text):
+    with started(how, python(text)) as process:
+        process.communicate(timeout=30)
+    new = subprocess.run(python(text), check=False, capture_output=True)
+    assert process.returncode == new.returncode
+
+
+def test_what_is_done_at_exit_is_done():
+    text = (
+        "import atexit, threading, time; atexit.register(print, 'last')\n"
+        "threading.Thread(target=lambda: (time.sleep(0.1), print('thread'))).start()"
+    )
+    assert run(python(text)).stdout == "thread\nlast\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_reach_them(how, number):
+    text = (
+        "import signal, sys\n"
+        "def heard(number, _): raise SystemExit(number)\n"
+        "signal.signal(int(sys.argv[1]), heard)\n"
+        "print('ready', flush=True); signal.pause()"
+    )
+    with started(how, python(text, str(int(number)))) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        assert process.wait(30) == number
+
+
+def test_nobody_outlives_who_was_killed(how, tmp_path):
+    text = "import os, sys; print(os.getpid(), flush=True); sys.stdin.read()"
+    with started(how, python(text)) as process:
+        pid = int(process.stdout.readline())
+        process.kill()
+        assert process.wait(30) == -signal.SIGKILL
+        assert process.stdout.read() == ""
+    while Path(f"/proc/{pid}").exists():
+        pass
+
+
+def test_a_stream_may_be_closed():
+    text = "import sys; print(sys.stdin, sys.stderr)"
+    words = [*launched(python(text))]
+    shell = ["sh", "-c", '"$@" <&- 2>&-', "sh", *words]
+    assert subprocess.run(shell, capture_output=True, check=False).stdout == b"None None\n"
+
+
+def test_a_terminal_is_theirs():
+    pexpect = pytest.importorskip("pexpect")
+    text = "open('/dev/tty').close(); print(*__import__('os').get_terminal_size()); input('? ')"
+    command, *words = launched(python(text))
+    child = pexpect.spawn(command, words, dimensions=(30, 100), timeout=30)
+    child.expect_exact("? ")
+    assert child.before.strip() == b"100 30"
+    child.send("\x03")
+    child.expect(pexpect.EOF)
+    assert b"KeyboardInterrupt" in child.before
+    child.wait()
+    assert child.signalstatus == signal.SIGINT
