@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +24,7 @@ from ferry_sdk import (
 )
 from ferry_sdk.effects import Reply
 from tests.flow.replies import heard, pool_full, refused, reply, reset, timed_out, undecodable
+from tests.support.cases import case
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
 
@@ -100,21 +102,24 @@ every_row = pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
 
 
 @every_row
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in WAITS])
-def test_a_failure_is_repeated_as_the_contract_says(name: str, row: Row) -> None:
-    driver = heard(row.made(), then=NOT_FOUND)
-    with pytest.raises(FerryError) as info:
-        driver.raw(described(name), SETTINGS)
-    tried = [attempt for attempt in info.value.attempts if attempt.operation == name]
-    assert len(tried) == (2 if row.again(name) else 1)
-    assert len(info.value.attempts) == len(driver.requests)
-    if row.again(name):
-        assert type(info.value) is NotFoundError
-        (wait,) = driver.waits
-        assert wait == row.wait if row.wait is not None else 0 <= wait <= 0.5
-    else:
-        assert isinstance(info.value, row.error_of(name))
-        assert driver.waits == []
+def test_a_failure_is_repeated_as_the_contract_says(row: Row) -> None:
+    for name in OPERATIONS:
+        if name in WAITS:
+            continue
+        with case(name):
+            driver = heard(row.made(), then=NOT_FOUND)
+            with pytest.raises(FerryError) as info:
+                driver.raw(described(name), SETTINGS)
+            tried = [attempt for attempt in info.value.attempts if attempt.operation == name]
+            assert len(tried) == (2 if row.again(name) else 1)
+            assert len(info.value.attempts) == len(driver.requests)
+            if row.again(name):
+                assert type(info.value) is NotFoundError
+                (wait,) = driver.waits
+                assert wait == row.wait if row.wait is not None else 0 <= wait <= 0.5
+            else:
+                assert isinstance(info.value, row.error_of(name))
+                assert driver.waits == []
 
 
 @pytest.mark.parametrize("name", WRITES)
@@ -128,19 +133,17 @@ def test_only_what_a_read_shows_is_read_back(name: str, row: Row) -> None:
 
 
 @every_row
-@pytest.mark.parametrize("max_retries", [0, 1, 3])
-@pytest.mark.parametrize("name", FOR_EXAMPLE)
-def test_no_more_attempts_than_allowed_follow_the_first(
-    name: str, max_retries: int, row: Row
-) -> None:
-    count = max_retries + 1 if row.again(name) else 1
-    driver = heard(*(row.made() for _ in range(count)), then=NOT_FOUND)
-    with pytest.raises(FerryError) as info:
-        driver.raw(described(name), SETTINGS, max_retries=max_retries)
-    assert isinstance(info.value, row.error_of(name))
-    tried = [attempt for attempt in info.value.attempts if attempt.operation == name]
-    assert len(tried) == count
-    assert len(driver.waits) == count - 1
+def test_no_more_attempts_than_allowed_follow_the_first(row: Row) -> None:
+    for name, max_retries in product(FOR_EXAMPLE, [0, 1, 3]):
+        with case(name, max_retries):
+            count = max_retries + 1 if row.again(name) else 1
+            driver = heard(*(row.made() for _ in range(count)), then=NOT_FOUND)
+            with pytest.raises(FerryError) as info:
+                driver.raw(described(name), SETTINGS, max_retries=max_retries)
+            assert isinstance(info.value, row.error_of(name))
+            tried = [attempt for attempt in info.value.attempts if attempt.operation == name]
+            assert len(tried) == count
+            assert len(driver.waits) == count - 1
 
 
 @every_row

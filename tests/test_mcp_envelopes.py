@@ -34,12 +34,13 @@ from tests.support.mcp_samples import (
     view,
 )
 from tests.support.mcp_server import Scripted, carried, reply
+from tests.support.tiers import LONG
 
 ONE, TWO = availability("a1"), availability("a2")
 SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 
 
-@pytest.fixture(params=["json", "sse"])
+@pytest.fixture(params=["json", pytest.param("sse", marks=LONG)])
 def carrier(request):
     return request.param
 

@@ -15,6 +15,7 @@ from ferry_sdk import (
 )
 from tests.backend.canaries import ORGANISATION, TOKEN, leaks, shown
 from tests.support import operations
+from tests.support.cases import case
 from tests.support.exchanges import URL, caught, client_of
 
 if TYPE_CHECKING:
@@ -76,10 +77,9 @@ def test_no_way_to_give_a_header_lets_one_through_that_breaks_out(
         pass
 
 
-@pytest.mark.parametrize("name", operations.OPERATIONS)
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_no_redirect_is_followed_by_any_operation(
-    clients: Clients, tmp_path: Path, name: str, status: int
+    clients: Clients, tmp_path: Path, status: int
 ) -> None:
     asked: list[httpx.URL] = []
 
@@ -90,7 +90,10 @@ def test_no_redirect_is_followed_by_any_operation(
     kind = httpx.AsyncClient if clients.is_async else httpx.Client
     http_client = kind(transport=httpx.MockTransport(service), follow_redirects=True)
     ferry = clients(TOKEN, base_url=URL, http_client=http_client, organisation_token=ORGANISATION)
-    error = caught(UnexpectedResponseError, operations.make, ferry, name, tmp_path)
-    assert error.status_code == status
-    assert {url.host for url in asked} == {httpx.URL(URL).host}
-    assert not leaks(shown(error))
+    for name in operations.OPERATIONS:
+        with case(name):
+            asked.clear()
+            error = caught(UnexpectedResponseError, operations.make, ferry, name, tmp_path)
+            assert error.status_code == status
+            assert {url.host for url in asked} == {httpx.URL(URL).host}
+            assert not leaks(shown(error))
