@@ -20,6 +20,7 @@ from tests.support import injected
 from tests.support.both import Clients
 from tests.support.processes import fork_server
 from tests.support.tiers import LONG
+from tests.support.trip import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable, Iterator
@@ -79,7 +80,6 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.enable()
-        gc.collect()
         gc.freeze()
 
 
@@ -137,7 +137,7 @@ def trio_portal() -> Iterator[BlockingPortal]:
 @pytest.fixture
 def ferry_sandbox() -> Iterator[Sandbox]:
     """A service of the test's own, which ends with whatever the test leaves unfinished."""
-    with Sandbox() as sandbox:
+    with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
 

@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from datetime import date, timedelta
 from pathlib import Path
 
 import anyio
@@ -17,6 +16,7 @@ import pytest
 
 from ferry_sdk.journal import Journal
 from tests.support.processes import start
+from tests.support.trip import DAY
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SERVE = """
@@ -58,8 +58,7 @@ def visit(monkeypatch, ferry_sandbox, url):
 
 
 async def order_of(browser) -> dict:
-    day = date.today() + timedelta(days=30)
-    sailings = (await browser.get("/sailings", params={"day": day.isoformat()})).json()
+    sailings = (await browser.get("/sailings", params={"day": DAY.isoformat()})).json()
     return order(sailings[0])
 
 
@@ -138,8 +137,7 @@ def test_a_confirmation_is_recovered_after_the_backend_was_killed(visit, ferry_s
         address = f"http://127.0.0.1:{door.getsockname()[1]}"
     try:
         with httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False) as browser:
-            day = date.today() + timedelta(days=30)
-            sailing = browser.get("/sailings", params={"day": day.isoformat()}).json()[0]
+            sailing = browser.get("/sailings", params={"day": DAY.isoformat()}).json()[0]
             made = browser.post("/bookings", json=order(sailing)).json()
 
             def confirm():

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.network import journey_id
 from tests.support.processes import start
 from tests.support.tiers import LONG
+from tests.support.trip import DAY
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "batch.py"
 TRIPS = 5
@@ -34,7 +34,6 @@ class Batch:
         self.sandbox = sandbox
         self._files = (folder / "trips.csv", folder / "bookings.csv")
         self._told = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
-        day = date.today() + timedelta(days=30)
         with self._files[0].open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(
@@ -53,7 +52,7 @@ class Batch:
             )
             for n in range(TRIPS):
                 route = ("BALEARIA", "ESTRF", "MATNG", journey_id("ESTRF", "MATNG"))
-                writer.writerow((f"t{n}", *route, day, 30 + n, "Ada", "Reyes", 500))
+                writer.writerow((f"t{n}", *route, DAY, 30 + n, "Ada", "Reyes", 500))
 
     def started(self) -> subprocess.Popen[str]:
         return start(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
 from typing import Any
+
+from tests.support.trip import DAY
 
 WRITES = ("bookings.create", "bookings.confirm", "bookings.cancel", "tickets.cancel")
 TRAVELLERS: list[dict[str, Any]] = [{"type": "Adult", "gender": "Female", "age": 34}]
@@ -34,7 +35,7 @@ def query(toolkit: Any, **changes: Any) -> dict[str, Any]:
         "depart_code": "ESTRF",
         "arrive_code": "MATNG",
         "out_journey_id": journey["journey_id"],
-        "out_at": (date.today() + timedelta(days=30)).isoformat(),
+        "out_at": DAY.isoformat(),
         "out_time": "08:00",
         "passengers": TRAVELLERS,
         **changes,

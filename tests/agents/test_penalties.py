@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.agents.agent import booked, done, error, order, sailings
+from tests.support.trip import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,7 @@ def there_and_back(toolkit: Any) -> str:
     found = sailings(
         toolkit,
         ret_journey_id=back["journey_id"],
-        ret_at=str(date.today() + timedelta(days=33)),
+        ret_at=str(DAY + timedelta(days=3)),
         ret_time="08:00",
     )
     pair = [next(one for one in found if one["direction"] == way) for way in ("Outward", "Return")]

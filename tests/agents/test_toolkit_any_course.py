@@ -14,6 +14,7 @@ from ferry_sdk import Ferry
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.sandbox import Sandbox
 from tests.agents.agent import done, order, query
+from tests.support.trip import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,7 @@ STEPS = st.one_of(
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Sandbox]:
-    with Sandbox() as sandbox:
+    with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from ferry_sdk.cli.exits import Exit
 from tests.cli.commands import COMMAND, environment
 from tests.support.processes import start
 from tests.support.tiers import LONG, mostly_long
+from tests.support.trip import TODAY
 
 posix = pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
 
@@ -161,7 +162,7 @@ def test_a_text_that_no_port_has_is_an_error_with_what_is_written_nearly_so(cli)
 
 
 def test_a_search_of_a_day_that_is_past_says_so(cli):
-    gone = (date.today() - timedelta(days=30)).isoformat()
+    gone = (TODAY - timedelta(days=30)).isoformat()
     who = ["--adult", "34F"]
     said = cli("search", "Tarifa", "MATNG", "--on", gone, *who, code=4).err
     assert f"--on: {gone} is past" in said

@@ -25,7 +25,7 @@ CALL = "corr-1"
 REFUSAL = '{"error": true, "code": "CONFLICT", "message": "no"}'
 CONFIRM = Schedule("bookings.confirm")
 SUBJECT = Subject([], "b-1", "t-1")
-EFFECT = Effect("bookings.confirm", "b-1", datetime.now(timezone.utc))
+EFFECT = Effect("bookings.confirm", "b-1", datetime(2026, 5, 1, 12, tzinfo=timezone.utc))
 SENT = (Attempt(sent=True, operation="bookings.confirm"),)
 
 

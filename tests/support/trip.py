@@ -1,8 +1,8 @@
-"""A trip on the local service: what to search, whom to book."""
+"""A trip on the local service: what to search, whom to book, and when."""
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ferry_sdk import AvailabilityError
@@ -10,6 +10,17 @@ from ferry_sdk import AvailabilityError
 if TYPE_CHECKING:
     from ferry_sdk import Availability, BookingCreated, Ferry
     from ferry_sdk.models import PassengerDict, SearchPassengerDict
+
+_TOMORROW = datetime.now(timezone.utc).date() + timedelta(days=1)
+NOW = datetime.combine(_TOMORROW, time(9, 1), timezone.utc)
+"""When the services of tests start: no test lasts until a ship leaves or the day ends.
+
+It is ahead of every clock, so what a service offers has not expired for a client that has not
+heard the service's time yet.
+"""
+TODAY = NOW.date()
+DAY = TODAY + timedelta(days=30)
+"""When the trips of tests begin, well ahead."""
 
 TRAVELLERS: list[SearchPassengerDict] = [
     {"type": "Adult", "gender": "Female", "age": 34},
@@ -52,12 +63,12 @@ def search_arguments(
         "depart_code": depart,
         "arrive_code": arrive,
         "out_journey_id": journey_id(ferry, depart, arrive),
-        "out_at": date.today(),
+        "out_at": DAY,
         "out_time": "00:00",
         "passengers": TRAVELLERS,
     }
-    for ahead in range(30, 45):
-        arguments["out_at"] = date.today() + timedelta(days=ahead)
+    for later in range(15):
+        arguments["out_at"] = DAY + timedelta(days=later)
         try:
             ferry.availability.search(**arguments)
         except AvailabilityError:
