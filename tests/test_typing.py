@@ -1,58 +1,59 @@
-"""The types a user meets: exact under mypy and pyright in strict mode, and mistakes reported."""
+"""The types a user meets: exact under mypy and pyright in strict mode, and mistakes reported.
+
+A checker reads the library and its dependencies for longer than all that is checked here, so it
+runs once, over the documents' blocks and the notebooks as well.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.blocks import BLOCKS, NOTEBOOKS, ROOT, in_a_function, notebook_source
+from tests.support.checkers import placed, said_by
 from tests.support.tiers import LONG
 
-ROOT = Path(__file__).parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
 USAGE = ROOT / "tests" / "typing"
 MISTAKES = ROOT / "tests" / "typing_mistakes.py"
 GOOD = sorted(USAGE.glob("*.py"))
+STRICT = {"typeCheckingMode": "strict", "pythonVersion": "3.10"}
+OTHERS = "\n# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false\n"
+"""pandas' and matplotlib's own types are unknown in parts."""
+MYPY_MORE = ("deprecated", "redundant-expr", "truthy-bool", "unused-awaitable")
+LEADS_TO_OTHERS = ("to_frame(", "ferry_sdk.notebook")
+CELL_ENDS = "# pyright: reportUnusedExpression=false\n"
+"""A cell ends with what it shows."""
 
 
-def run(*arguments: object) -> str:
-    """What a checker says, whatever it thinks of the files."""
-    done = subprocess.run(
-        [sys.executable, "-m", *map(str, arguments)],
-        capture_output=True,
-        check=False,
-        cwd=ROOT,
-        text=True,
-        timeout=55,
-    )
-    assert done.returncode in (0, 1), done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def mypy(tmp_path_factory) -> set[tuple[str, int, str]]:
-    """File, line and words of every error of mypy's."""
-    cache = tmp_path_factory.mktemp("mypy")
-    said = run("mypy", "--strict", "--show-absolute-path", "--cache-dir", cache, *GOOD, MISTAKES)
-    found = re.findall(r"^(.+?):(\d+): error: (.+)$", said, re.MULTILINE)
-    assert "Found" in said or "Success" in said, said
-    return {(Path(file).name, int(line), words) for file, line, words in found}
-
-
-@pytest.fixture(scope="module")
-def pyright() -> set[tuple[str, int, str]]:
-    """File, line and words of every error of pyright's."""
-    here = ("--pythonpath", sys.executable)
-    said = json.loads(run("pyright", *here, "--outputjson", *GOOD, MISTAKES))
-    assert said["summary"]["filesAnalyzed"] == len(GOOD) + 1
-    return {
-        (Path(one["file"]).name, one["range"]["start"]["line"] + 1, one["message"])
-        for one in said["generalDiagnostics"]
-        if one["severity"] in {"error", "warning"}
-    }
+@pytest.fixture
+def typed(tmp_path: Path) -> dict[str, str]:
+    """Everything in a folder that is nobody's project: its file, and where it stands."""
+    places = {}
+    for block in BLOCKS:
+        source, line = block.source, block.line
+        if block.kind == "py":
+            source, line = in_a_function(source), line - 1
+        if any(words in source for words in LEADS_TO_OTHERS):
+            source += OTHERS
+        (tmp_path / block.file).write_text(source, encoding="utf-8")
+        places[block.file] = f"{block.path.relative_to(ROOT)}:{line}"
+    for path in NOTEBOOKS:
+        source = in_a_function(notebook_source(path)) + OTHERS + CELL_ENDS
+        (tmp_path / f"notebook_{path.stem}.py").write_text(source, encoding="utf-8")
+        places[f"notebook_{path.stem}.py"] = f"{path.relative_to(ROOT)}:0"
+    for path in (*GOOD, MISTAKES):
+        assert path.name not in places
+        (tmp_path / path.name).write_text(path.read_text("utf-8"), encoding="utf-8")
+        places[path.name] = f"{path.relative_to(ROOT)}:1"
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(STRICT), encoding="utf-8")
+    return places
 
 
 def marked() -> set[int]:
@@ -74,15 +75,32 @@ def test_there_are_files_to_check():
     assert sum(one.read_text(encoding="utf-8").count("assert_type(") for one in GOOD) > 100
 
 
-@LONG
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
-def test_every_call_has_exactly_the_type_it_says(checker, request):
-    found = request.getfixturevalue(checker)
-    assert [one for one in sorted(found) if one[0] != MISTAKES.name] == []
+def check(errors: list[tuple[str, int, str]], places: dict[str, str]) -> None:
+    """Every mistake is reported, and nothing else."""
+    assert placed([one for one in errors if one[0] != MISTAKES.name], places) == []
+    assert {line for file, line, _ in errors if file == MISTAKES.name} == marked()
 
 
 @LONG
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
-def test_every_mistake_is_reported_and_nothing_else(checker, request):
-    found = request.getfixturevalue(checker)
-    assert {line for file, line, _ in found if file == MISTAKES.name} == marked()
+@pytest.mark.timeout(180)
+def test_all_code_has_exactly_the_types_it_says_for_mypy(typed, tmp_path):
+    options = ("--strict", "--config-file=", "--python-version=3.10", "--cache-dir=/dev/null")
+    more = [f"--enable-error-code={name}" for name in MYPY_MORE]
+    said = said_by("mypy", *options, *more, ".", cwd=tmp_path)
+    found = re.findall(r"^(.+?):(\d+): error: (.+)$", said, re.MULTILINE)
+    check([(file, int(line), words) for file, line, words in found], typed)
+    assert f"checked {len(typed)} source files" in said
+
+
+@LONG
+@pytest.mark.timeout(180)
+def test_all_code_has_exactly_the_types_it_says_for_pyright(typed, tmp_path):
+    here = ("--pythonpath", sys.executable)
+    said = json.loads(said_by("pyright", *here, "--outputjson", cwd=tmp_path))
+    errors = [
+        (one["file"].rpartition("/")[2], one["range"]["start"]["line"] + 1, one["message"])
+        for one in said["generalDiagnostics"]
+        if one["severity"] in {"error", "warning"}
+    ]
+    check(errors, typed)
+    assert said["summary"]["filesAnalyzed"] == len(typed)
