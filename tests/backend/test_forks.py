@@ -235,7 +235,7 @@ def test_multiprocessing_forks_a_client_too(ferry: Ferry, ferry_sandbox: Sandbox
 
 @pytest.mark.usefixtures("look_once")
 @pytest.mark.parametrize("kind", mostly_long(["sync", "async"]))
-@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("start", mostly_long(["fork", "spawn", "forkserver"], short=2))
 def test_another_process_recovers_what_this_one_does_not_know(
     ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str, start: str, kind: str
 ) -> None:

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.journal.forking import WRITES
+from tests.support.processes import run
 
 ROOT = Path(__file__).parents[2]
 
 
 def seen(url, way):
     """What the program saw; it runs by itself, because these tests have threads of their own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.journal.forking", url, way],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=50,
-    )
+    done = run([sys.executable, "-m", "tests.journal.forking", url, way], cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert "Error" not in done.stderr
     return json.loads(done.stdout)
