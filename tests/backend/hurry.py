@@ -54,7 +54,7 @@ every_call = pytest.mark.parametrize("call", mostly_long([confirm, read, create]
 def is_right(call: Callable[..., object], error: FerryError, outcome: str) -> None:
     """Check that the error is of the class that the outcome has for such a call."""
     is_doubt = call is not read and outcome == "unknown"
-    assert type(error) is (OutcomeUnknownError if is_doubt else RequestTimeoutError)
+    assert type(error) is (OutcomeUnknownError if is_doubt else RequestTimeoutError), error
     assert error.outcome == outcome
     assert error.correlation_id
 
