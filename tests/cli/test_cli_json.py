@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 
 from ferry_sdk.models import Availability, Booking, Ticket
 from tests.cli.commands import SEARCH
+from tests.support.tiers import LONG
 
 
 def test_search_prints_its_search_and_the_records_whole(cli):
@@ -106,6 +107,7 @@ def test_without_a_terminal_a_table_has_no_lines_and_no_colour(cli):
     assert [line for line in ended.out.splitlines() if line != line.rstrip()] == []
 
 
+@LONG
 def test_letters_that_the_output_lacks_are_no_failure(cli):
     found = cli("ports", "--json", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
     assert found.out.isascii()

@@ -10,6 +10,7 @@ import pytest
 
 from ferry_sdk import Availability, InvalidInputError, McpPort, notebook
 from tests.support import samples
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -152,7 +153,7 @@ print("matplotlib.pyplot" in sys.modules, "pandas" in sys.modules)
     assert done.stdout == "False False\n"
 
 
-@pytest.mark.parametrize("name", ["fares_by_day", "network_map"])
+@pytest.mark.parametrize("name", mostly_long(["fares_by_day", "network_map"]))
 def test_where_matplotlib_is_missing_the_extra_is_named(name):
     program = f"""
 import sys

@@ -18,8 +18,8 @@ def run(pytester, monkeypatch):
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
-    def run(test, conftest=""):
-        pytester.makepyfile(test)
+    def run(*tests, conftest=""):
+        pytester.makepyfile(**{f"test_{number}": test for number, test in enumerate(tests)})
         pytester.makeconftest(conftest)
         pytester.makeini("[pytest]")  # so that no folder above is taken for the project's
         options = ["-p", MODULE, "-p", "no:cacheprovider", "-W", "error"]
@@ -28,7 +28,7 @@ def run(pytester, monkeypatch):
     return run
 
 
-def test_one_server_a_run_and_as_new_for_every_test(run):
+def test_one_server_a_run_as_new_for_every_test_and_clients_of_it(run):
     run(
         """
         import json, urllib.request
@@ -64,12 +64,7 @@ def test_one_server_a_run_and_as_new_for_every_test(run):
             assert ferry_sandbox is ferry_sandbox_server
             assert ask(ferry_sandbox)["ports"]
             assert len(ADDRESSES) == 1
-        """
-    ).assert_outcomes(passed=3)
-
-
-def test_the_clients_speak_to_the_service(run):
-    run(
+        """,
         """
         import asyncio
         from ferry_sdk import AsyncFerry, Ferry
@@ -87,8 +82,8 @@ def test_the_clients_speak_to_the_service(run):
             assert isinstance(async_ferry, AsyncFerry)
             assert asyncio.run(main())
             assert ferry_sandbox.counters.requests == {"catalogue.ports": 1}
-        """
-    ).assert_outcomes(passed=2)
+        """,
+    ).assert_outcomes(passed=5)
 
 
 def test_nothing_heavy_is_loaded_by_a_run_that_uses_no_fixture(run):

@@ -20,6 +20,7 @@ import ferry_sdk.sandbox
 from ferry_sdk.sandbox import AsyncSandbox, McpOptions, Sandbox
 from tests.support.processes import run, start
 from tests.support.stopwatch import Stopwatch
+from tests.support.tiers import mostly_long
 
 
 def ports(sandbox, token=None, **options):
@@ -315,7 +316,7 @@ def test_what_writes_vouchers_is_loaded_with_the_first_of_them(tmp_path):
     assert done.stdout == "[]\nTrue\n", done.stderr
 
 
-@pytest.mark.parametrize("package", ["starlette", "uvicorn", "segno", "fpdf"])
+@pytest.mark.parametrize("package", mostly_long(["fpdf", "segno", "starlette", "uvicorn"]))
 def test_without_the_extra_it_says_what_to_install(package):
     done = in_a_new_python(
         f"import sys; sys.modules[{package!r}] = None\nfrom ferry_sdk.sandbox import Sandbox"

@@ -105,8 +105,7 @@ def line(env, run=None, *, new=False):
 
 
 def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
-    run = [sys.executable, "-c", NOISY]
-    with line(environment(ferry_sandbox), run, new=True) as server:
+    with line(environment(ferry_sandbox), [sys.executable, "-c", NOISY]) as server:
         server.asks("tools/call", name="catalogue_ports", arguments={})
         assert server.hears()["result"]["structuredContent"]["status"] == "done"
         said, errors = server.ends()
