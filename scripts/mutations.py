@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -77,34 +78,46 @@ class Mutation:
 
 def mutations_of(path: Path, module: str) -> list[Mutation]:
     """Every mutation of a module that is still Python, in their order."""
-    source = path.read_text()
+    source = _Source(path.read_text())
     found: list[Mutation] = []
     seen: Counter[tuple[str, str, str]] = Counter()
-    for function, node, new in _changes(ast.parse(source), source, ""):
-        start, end = _place(node, source)
-        old = source[start:end]
+    for function, node, new in _changes(ast.parse(source.text), source, ""):
+        start, end = source.place(node)
+        old = source.text[start:end]
         seen[function, old, new] += 1
         found.append(Mutation(module, function, old, new, seen[function, old, new], start, end))
     return found
 
 
-def _place(node: ast.AST, source: str) -> tuple[int, int]:
-    """Where a node stands, in characters; the tree counts bytes of lines."""
-    lines = source.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
+class _Source:
+    """The source of a module, and where in it a node stands: the tree counts bytes of lines.
 
-    def position(line: int, column: int) -> int:
-        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
+    Args:
+        text: The source.
+    """
 
-    return (
-        position(node.lineno, node.col_offset),  # type: ignore[attr-defined]
-        position(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
-    )
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._lines = text.splitlines(keepends=True)
+        self._starts = [0, *accumulate(map(len, self._lines))]
+
+    def place(self, node: ast.AST) -> tuple[int, int]:
+        """Return where a node begins and ends, in characters."""
+        return (
+            self._position(node.lineno, node.col_offset),  # type: ignore[attr-defined]
+            self._position(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
+        )
+
+    def of(self, node: ast.AST) -> str:
+        """Return the source of a node."""
+        start, end = self.place(node)
+        return self.text[start:end]
+
+    def _position(self, line: int, column: int) -> int:
+        return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
 
-def _changes(node: ast.AST, source: str, function: str) -> Iterator[tuple[str, ast.AST, str]]:
+def _changes(node: ast.AST, source: _Source, function: str) -> Iterator[tuple[str, ast.AST, str]]:
     """Each node that can be changed, with its function and what takes its place."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         function = f"{function}.{node.name}".lstrip(".")
@@ -140,23 +153,21 @@ def _is_speech(node: ast.AST) -> bool:
     return isinstance(node.value, ast.Call) and ast.unparse(node.value).startswith(_SPOKEN)
 
 
-def _instead(node: ast.AST, source: str) -> Iterator[str]:  # noqa: C901 -- one case a kind
-    text = ast.get_source_segment(source, node) or ""
+def _instead(node: ast.AST, source: _Source) -> Iterator[str]:  # noqa: C901 -- one case a kind
     match node:
         case ast.Compare(ops=[operator]):
-            left = ast.get_source_segment(source, node.left)
-            right = ast.get_source_segment(source, node.comparators[0])
+            left, right = source.of(node.left), source.of(node.comparators[0])
             yield f"{left} {_SWAPPED[type(operator)]} {right}"
         case ast.BoolOp():
             word = " or " if isinstance(node.op, ast.And) else " and "
-            parts = [ast.get_source_segment(source, one) or "" for one in node.values]
+            parts = map(source.of, node.values)
             yield f"({word.join(parts)})"
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield f"({ast.get_source_segment(source, operand)})"
+            yield f"({source.of(operand)})"
         case ast.Constant(value=bool(value)):
             yield str(not value)
         case ast.Constant(value=int() | float()):
-            yield f"({text} + 1)"
+            yield f"({source.of(node)} + 1)"
         case ast.Constant(value=str(value)) if value in _STATES:
             yield repr(_STATES[value]).replace("'", '"')
         case ast.Raise() | ast.AugAssign():

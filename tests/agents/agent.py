@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ferry_sdk.sandbox.network import journey_id
 from tests.support.trip import DAY
 
+TARIFA, TANGIER = "ESTRF", "MATNG"
 WRITES = ("bookings.create", "bookings.confirm", "bookings.cancel", "tickets.cancel")
 TRAVELLERS: list[dict[str, Any]] = [{"type": "Adult", "gender": "Female", "age": 34}]
 PASSENGERS: list[dict[str, Any]] = [
@@ -26,15 +28,13 @@ def error(answer: dict[str, Any], code: str, status: str = "refused") -> dict[st
     return answer["error"]
 
 
-def query(toolkit: Any, **changes: Any) -> dict[str, Any]:
-    """A search that finds something, put together from what the tools list."""
-    journeys = done(toolkit.call("catalogue_journeys"))["items"]
-    journey = next(one for one in journeys if one["route"] == "Tarifa → Tangier (city)")
+def query(**changes: Any) -> dict[str, Any]:
+    """A search that finds something."""
     return {
         "company": "BALEARIA",
-        "depart_code": "ESTRF",
-        "arrive_code": "MATNG",
-        "out_journey_id": journey["journey_id"],
+        "depart_code": TARIFA,
+        "arrive_code": TANGIER,
+        "out_journey_id": journey_id(TARIFA, TANGIER),
         "out_at": DAY.isoformat(),
         "out_time": "08:00",
         "passengers": TRAVELLERS,
@@ -44,9 +44,9 @@ def query(toolkit: Any, **changes: Any) -> dict[str, Any]:
 
 def sailings(toolkit: Any, **changes: Any) -> list[dict[str, Any]]:
     """What a search shows."""
-    found: list[dict[str, Any]] = done(
-        toolkit.call("availability_search", query(toolkit, **changes))
-    )["items"]
+    found: list[dict[str, Any]] = done(toolkit.call("availability_search", query(**changes)))[
+        "items"
+    ]
     return found
 
 

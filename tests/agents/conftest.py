@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -11,7 +12,8 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
-from tests.agents.agent import WRITES
+from ferry_sdk.agents.tools import TOOLS
+from tests.agents.agent import WRITES, desk_of
 from tests.support.both import Waiting
 
 if TYPE_CHECKING:
@@ -20,18 +22,25 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
 
+@cache
+def validator_of(name: str, *, by_code: bool) -> jsonschema.Draft202012Validator:
+    """What says whether an answer is one of the tool's."""
+    schema = TOOLS[name].definition(approval=by_code).output_schema
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
 class Checked:
     """A toolkit whose every answer has to be what the tool's definition says."""
 
     def __init__(self, toolkit: Any) -> None:
         self.toolkit = toolkit
-        self._schemas = {one.name: one.output_schema for one in toolkit.definitions()}
 
     def call(self, name: Any, *arguments: Any) -> Any:
         answer = self.toolkit.call(name, *arguments)
         json.dumps(answer, allow_nan=False)
-        if name in self._schemas:
-            jsonschema.validate(answer, self._schemas[name])
+        if isinstance(name, str) and name in TOOLS:
+            validator_of(name, by_code=desk_of(self).by_code).validate(answer)
         return answer
 
     def __getattr__(self, name: str) -> Any:

@@ -268,7 +268,7 @@ def test_an_instruction_in_a_name(toolkit: Any, sending_nothing: Any, name: str)
 def test_an_argument_that_is_not_one(
     toolkit: Any, sending_nothing: Any, name: str, changes: dict[str, Any], field: str
 ) -> None:
-    arguments = {**(query(toolkit) if name == "availability_search" else {}), **changes}
+    arguments = {**(query() if name == "availability_search" else {}), **changes}
     with sending_nothing():
         refused = error(toolkit.call(name, arguments), "invalid_arguments")
     assert refused["field"] == field
@@ -353,7 +353,7 @@ def test_a_vehicle_by_the_code_of_a_search(
 
 
 def test_a_search_that_finds_nothing_says_what_to_change(toolkit: Any) -> None:
-    refused = toolkit.call("availability_search", query(toolkit, company="GNV"))
+    refused = toolkit.call("availability_search", query(company="GNV"))
     step = error(refused, "availability_error", status="failed")["next_step"]
     assert "company has to sail this journey" in step
 

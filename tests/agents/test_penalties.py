@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.agents.agent import booked, done, error, order, sailings
+from ferry_sdk.sandbox.network import journey_id
+from tests.agents.agent import TANGIER, TARIFA, booked, done, error, order, sailings
 from tests.support.trip import DAY
 
 if TYPE_CHECKING:
@@ -55,11 +56,9 @@ def cancelled_by_tickets(toolkit: Any, booking_id: str) -> list[Any]:
 
 def there_and_back(toolkit: Any) -> str:
     """A confirmed booking of two tickets."""
-    journeys = done(toolkit.call("catalogue_journeys"))["items"]
-    back = next(one for one in journeys if one["route"] == "Tangier (city) → Tarifa")
     found = sailings(
         toolkit,
-        ret_journey_id=back["journey_id"],
+        ret_journey_id=journey_id(TANGIER, TARIFA),
         ret_at=str(DAY + timedelta(days=3)),
         ret_time="08:00",
     )

@@ -87,5 +87,5 @@ def test_no_course_spends_more_than_the_limit_or_acts_without_a_yes(
 
 
 def _search(toolkit: Toolkit) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = done(toolkit.call("availability_search", query(toolkit)))["items"]
+    found: list[dict[str, Any]] = done(toolkit.call("availability_search", query()))["items"]
     return found

@@ -10,7 +10,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
-from tests.agents.agent import booked, done, error, order, sailings
+from tests.agents.agent import booked, done, error, order, query, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +33,9 @@ def test_an_agent_books_and_cancels_what_a_person_agrees_to(
         penalty_limit={"EUR": "500.00"},
         audit=records.append,
     )
+    journeys = done(toolkit.call("catalogue_journeys"))["items"]
+    (journey,) = (one for one in journeys if one["route"] == "Tarifa → Tangier (city)")
+    assert journey["journey_id"] == query()["out_journey_id"]
     booking = booked(toolkit)
     confirmed = done(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
     read = done(toolkit.call("bookings_get", {"booking_id": booking["booking_id"]}))

@@ -242,7 +242,7 @@ class TestInputs:
             ({"passengers": [{**traveller, "age": "34"}]}, "passengers.0.age"),
             ({"passengers": [{**traveller, "vip": True}]}, "passengers.0.vip"),
         ):
-            asked = query(host, **changes)
+            asked = query(**changes)
             refused = error(host.call("availability_search", asked), "invalid_arguments")
             assert refused["field"] == field
         assert ferry_sandbox.counters.requests["availability.search"] == 0
@@ -280,7 +280,7 @@ class TestOutputSchemas:
         ticket = {"ticket_id": done(host.call("bookings_confirm", named))["ticket_id"]}
         for detail in ("short", "full"):
             wanted = {"detail": detail}
-            done(host.call("availability_search", query(host, **wanted)))
+            done(host.call("availability_search", query(**wanted)))
             done(host.call("bookings_get", {**named, **wanted}))
             done(host.call("bookings_cancel_fee", {"id": booking["booking_id"], **wanted}))
             done(host.call("tickets_get", {**ticket, **wanted}))

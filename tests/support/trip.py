@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta, timezone
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from ferry_sdk import AvailabilityError
+from ferry_sdk.sandbox.network import journey_id
 
 if TYPE_CHECKING:
-    from ferry_sdk import Availability, BookingCreated, Ferry
+    from ferry_sdk import Availability, BookingCreated, Ferry, Records
     from ferry_sdk.models import PassengerDict, SearchPassengerDict
 
 _TOMORROW = datetime.now(timezone.utc).date() + timedelta(days=1)
@@ -58,37 +60,35 @@ def search_arguments(
     ferry: Ferry, *, company: str = "CTN", depart: str = "FRMRS", arrive: str = "TNLGN"
 ) -> Search:
     """A search that finds something: on the first day, well ahead, on which something sails."""
+    arguments, _ = _searched(ferry, company, depart, arrive)
+    return arguments
+
+
+def found(
+    ferry: Ferry, *, company: str = "CTN", depart: str = "FRMRS", arrive: str = "TNLGN"
+) -> Availability:
+    """A sailing of the local service's."""
+    _, sailings = _searched(ferry, company, depart, arrive)
+    return sailings[0]
+
+
+def _searched(
+    ferry: Ferry, company: str, depart: str, arrive: str
+) -> tuple[Search, Records[Availability]]:
     arguments: Search = {
         "company": company,
         "depart_code": depart,
         "arrive_code": arrive,
-        "out_journey_id": journey_id(ferry, depart, arrive),
+        "out_journey_id": journey_id(depart, arrive),
         "out_at": DAY,
         "out_time": "00:00",
         "passengers": TRAVELLERS,
     }
     for later in range(15):
         arguments["out_at"] = DAY + timedelta(days=later)
-        try:
-            ferry.availability.search(**arguments)
-        except AvailabilityError:
-            continue
-        return arguments
+        with suppress(AvailabilityError):
+            return arguments, ferry.availability.search(**arguments)
     raise LookupError("nothing sails for a fortnight")
-
-
-def journey_id(ferry: Ferry, depart: str, arrive: str) -> str:
-    """The journey from one port to another."""
-    for journey in ferry.catalogue.journeys():
-        extra: dict[str, Any] = journey.model_extra or {}
-        if (extra.get("depart_code"), extra.get("arrive_code")) == (depart, arrive):
-            return journey.journey_id
-    raise LookupError(f"no journey from {depart} to {arrive}")
-
-
-def found(ferry: Ferry, **which: str) -> Availability:
-    """A sailing of the local service's."""
-    return ferry.availability.search(**search_arguments(ferry, **which))[0]
 
 
 def booked(ferry: Ferry, **which: str) -> BookingCreated:
