@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,11 +22,15 @@ def descriptors() -> dict[str, str]:
 def connections_to(url: str) -> set[str]:
     """This process's ends of connections to a service, by the system's names for them."""
     port = urlsplit(url).port
-    mine = set(descriptors().values())
     found = set()
-    for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]:
-        fields = line.split()
-        name = f"socket:[{fields[9]}]"
-        if int(fields[2].partition(":")[2], 16) == port and name in mine:
-            found.add(name)
+    for number, name in descriptors().items():
+        if name.startswith("socket:"):
+            with suppress(OSError):  # it is not connected, or was closed meanwhile
+                looked_at = socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=int(number))
+                try:
+                    peer = looked_at.getpeername()
+                finally:
+                    looked_at.detach()
+                if peer[1:2] == (port,):
+                    found.add(name)
     return found

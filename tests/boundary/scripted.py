@@ -167,8 +167,9 @@ class Connection:
     def send(self, status: str, body: bytes = b"", *, length: int | None = None) -> None:
         """Send a reply; a length that is not the body's can be said."""
         size = len(body) if length is None else length
-        self.socket.sendall(b"HTTP/1.1 %b\r\ncontent-length: %d\r\n" % (status.encode(), size))
-        self.socket.sendall(b"content-type: application/json\r\n\r\n" + body)
+        head = b"HTTP/1.1 %b\r\ncontent-length: %d\r\n" % (status.encode(), size)
+        # In one piece, as a second one waits until the first is acknowledged.
+        self.socket.sendall(head + b"content-type: application/json\r\n\r\n" + body)
 
     def secure(self, context: ssl.SSLContext) -> None:
         """Go on with TLS."""

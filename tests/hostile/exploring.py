@@ -44,7 +44,7 @@ def explored(stage: Stage, numbers: Iterable[int]) -> tuple[int, list[Finding]]:
         found: list[str] = []
         for _ in range(TRIES):
             found = violations(stage.run(run))
-            if not all(one.startswith(SOFT) for one in found):
+            if not found or not all(one.startswith(SOFT) for one in found):
                 break
         ran += 1
         if found:
