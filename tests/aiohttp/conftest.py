@@ -38,6 +38,9 @@ class AioCaller(Caller):
         super().__init__("httpx", portal, trusted)
         self.library = SimpleNamespace(AsyncClient=Counted, Limits=dict)
 
+    def hurry(self, request: Any, limits: dict[str, float]) -> None:
+        request.limits = request.limits._replace(**limits)
+
 
 @pytest.fixture
 def caller(asyncio_portal: BlockingPortal, trusted: ssl.SSLContext) -> Iterator[AioCaller]:

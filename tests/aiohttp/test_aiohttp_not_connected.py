@@ -23,7 +23,7 @@ def test_a_pool_that_stays_full(caller: AioCaller) -> None:
         connection.send("200 OK", b'{"ports": []}')
 
     with Service(in_turn(read_request, held), serve) as service:
-        ferry = caller.ferry(service.url, limits={"max_connections": 1}, patience=0.1)
+        ferry = caller.ferry(service.url, limits={"max_connections": 1}, timeout=0.1)
         holder = threading.Thread(target=READ.make, args=(ferry.with_options(timeout=20),))
         holder.start()
         assert taken.wait(20)

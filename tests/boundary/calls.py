@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ferry_sdk import Ferry, RawResponse
     from tests.boundary.scripted import Service
 
-SOON = 1.0
-"""Seconds after which a client gives up, where something is to hang."""
+_SOON = 0.2
+"""Seconds after which a client gives up what is to hang."""
 _LATE = 20.0
-"""Seconds after which it does where nothing is."""
+"""Seconds after which it gives up anything else."""
 
 ABANDONED_BODY = "ignore:Async generator 'httpx._content.ByteStream:ResourceWarning"
 """What trio says where httpx, not httpx2, leaves a body that it could not send to the collector."""
@@ -84,7 +84,8 @@ class Caller:
         url: str,
         *,
         second: Callable[[], object] | None = None,
-        patience: float = _LATE,
+        hangs: Sequence[str] = (),
+        timeout: float = _LATE,
         **options: Any,
     ) -> Ferry:
         """A client of the service there, on an HTTP client with these options.
@@ -92,12 +93,15 @@ class Caller:
         Args:
             url: The service's address.
             second: Called before the second attempt leaves.
-            patience: Seconds after which it gives up each part of an attempt.
+            hangs: The parts of the first attempt that it gives up soon.
+            timeout: Seconds after which it gives up each other part.
             options: What the HTTP client is made with.
         """
 
-        def noted(_: object) -> None:
+        def noted(request: Any) -> None:
             self.tries += 1
+            if self.tries == 1:
+                self.hurry(request, dict.fromkeys(hangs, _SOON))
             if self.tries == 2 and second is not None:
                 second()
 
@@ -113,9 +117,13 @@ class Caller:
             base_url=url,
             allow_http=True,
             http_client=http_client,
-            timeout=patience,
+            timeout=timeout,
             max_retries=2,
         )
+
+    def hurry(self, request: Any, limits: dict[str, float]) -> None:
+        """Change the seconds that parts of a request may take."""
+        request.extensions["timeout"].update(limits)
 
     def transport(self, **options: Any) -> Any:
         """A transport as the HTTP client makes its own."""

@@ -76,6 +76,11 @@ class Service:
         return self._listener
 
     @property
+    def accepted(self) -> int:
+        """How many connections it has taken."""
+        return len(self._connections)
+
+    @property
     def url(self) -> str:
         """Its address without TLS."""
         return f"http://127.0.0.1:{self.port}"

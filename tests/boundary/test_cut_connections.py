@@ -11,7 +11,6 @@ import pytest
 from tests.boundary.calls import (
     ABANDONED_BODY,
     READ,
-    SOON,
     Call,
     Caller,
     creation,
@@ -86,7 +85,7 @@ def test_a_reply_that_is_cut(caller: Caller, any_call: Call, fault: Script) -> N
 
 def test_a_reply_that_never_comes(caller: Caller, call: Call) -> None:
     with Service(in_turn(read_request, hang), serve) as service:
-        is_sent_once(caller, call, caller.ferry(service.url, patience=SOON), service, seen=1)
+        is_sent_once(caller, call, caller.ferry(service.url, hangs=["read"]), service, seen=1)
 
 
 @pytest.mark.parametrize("fault", UNREAD)
@@ -115,7 +114,7 @@ def test_a_request_to_whoever_it_is_that_is_cut(
 )
 def test_a_request_too_long_for_the_system_to_take_that_is(caller: Caller, fault: Script) -> None:
     with Service(fault, serve) as service:
-        is_sent_once(caller, LONG, caller.ferry(service.url, patience=SOON), service)
+        is_sent_once(caller, LONG, caller.ferry(service.url, hangs=["write"]), service)
 
 
 # ---- kept-alive connections -------------------------------------------------------------------

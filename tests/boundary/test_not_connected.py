@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferry_sdk import ConfigurationError, ConnectionFailedError, RequestTimeoutError
+from tests.backend.gathering import eventually
 from tests.boundary.calls import (
     CREATE,
     READ,
-    SOON,
     Call,
     Caller,
     failure,
@@ -53,7 +53,7 @@ def test_a_connection_that_is_refused_for_ever(caller: Caller, any_call: Call) -
 
 
 def test_a_name_that_is_not_found(caller: Caller, call: Call) -> None:
-    ferry = caller.ferry("http://ferry.invalid")  # asking for it may take longer than is given
+    ferry = caller.ferry("http://ferry.invalid", timeout=1)  # asking for it may take longer than is given
     is_never_sent(caller, call, ferry, ConnectionFailedError, RequestTimeoutError)
 
 
@@ -71,7 +71,12 @@ def test_a_connection_that_is_not_taken_in_time(caller: Caller, call: Call) -> N
             waiting = opened.enter_context(socket.socket())
             waiting.setblocking(False)
             waiting.connect_ex(("127.0.0.1", service.port))
-        ferry = caller.ferry(service.url, second=service.accept, patience=SOON)
+
+        def accept() -> None:
+            service.accept()
+            eventually(lambda: service.accepted)  # there is room for one more
+
+        ferry = caller.ferry(service.url, second=accept, hangs=["connect"])
         is_tried_again(caller, call, ferry, service)
 
 
@@ -107,7 +112,7 @@ def test_a_handshake_that(caller: Caller, call: Call, fault: Script, good: ssl.S
 
 def test_a_handshake_that_hangs(caller: Caller, call: Call, good: ssl.SSLContext) -> None:
     with Service(hang, over_tls(good)) as service:
-        is_tried_again(caller, call, caller.ferry(service.secure_url, patience=SOON), service)
+        is_tried_again(caller, call, caller.ferry(service.secure_url, hangs=["connect"]), service)
 
 
 def test_a_pool_that_is_full(caller: Caller, call: Call) -> None:
@@ -122,7 +127,7 @@ def test_a_pool_that_is_full(caller: Caller, call: Call) -> None:
 
     with Service(kept) as service:
         limits = caller.library.Limits(max_connections=1)
-        ferry = caller.ferry(service.url, limits=limits, second=freed.set, patience=SOON)
+        ferry = caller.ferry(service.url, limits=limits, second=freed.set, hangs=["pool"])
         holder = threading.Thread(target=READ.make, args=(ferry.with_options(timeout=20),))
         holder.start()
         assert taken.wait(20)
@@ -135,6 +140,6 @@ def test_a_pool_that_is_full(caller: Caller, call: Call) -> None:
 def test_a_pool_that_stays_full(caller: Caller) -> None:
     with Service(serve) as service:
         limits = caller.library.Limits(max_connections=0)
-        ferry = caller.ferry(service.url, limits=limits, patience=0.1)
+        ferry = caller.ferry(service.url, limits=limits, timeout=0.1)
         is_never_sent(caller, CREATE, ferry, RequestTimeoutError)
         assert service.heard == 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.boundary.calls import ABANDONED_BODY, SOON, Call, Caller, is_sent_once, is_tried_again
+from tests.boundary.calls import ABANDONED_BODY, Call, Caller, is_sent_once, is_tried_again
 from tests.boundary.scripted import (
     Connection,
     Service,
@@ -72,7 +72,7 @@ def test_no_tunnel(caller: Caller, call: Call, fault: Script, good: ssl.SSLConte
 )
 def test_no_tunnel_in_time(caller: Caller, call: Call, fault: Script, good: ssl.SSLContext) -> None:
     with Service(fault, in_turn(tunnel, over_tls(good))) as service:
-        ferry = caller.ferry("https://localhost", proxy=service.url, patience=SOON)
+        ferry = caller.ferry("https://localhost", proxy=service.url, hangs=["connect", "read"])
         is_tried_again(caller, call, ferry, service)
 
 
