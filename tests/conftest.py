@@ -63,7 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if name := config.getoption("--http-client"):
         injected.known_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))
-    if hasattr(os, "fork") and not hasattr(config, "workerinput"):  # one for all workers
+    # One for all workers. What macOS's own libraries do after a fork alone is not defined.
+    if sys.platform == "linux" and not hasattr(config, "workerinput"):
         server = ExitStack()
         server.enter_context(fork_server())
         config.add_cleanup(server.close)

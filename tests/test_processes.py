@@ -13,7 +13,7 @@ import pytest
 from tests.support.processes import ADDRESS, launched, run, start
 
 if ADDRESS not in os.environ:
-    pytest.skip("there is no fork here", allow_module_level=True)
+    pytest.skip("every process is a new one here", allow_module_level=True)
 
 PIPE = subprocess.PIPE
 OWN = {name: value for name, value in os.environ.items() if name[:6] == "PYTHON"}

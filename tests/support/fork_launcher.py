@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 
 from fork_client import ask, number_of
 
@@ -25,7 +26,7 @@ def main() -> None:
     connection = ask(sys.argv[1], sys.argv[2:], folder, environment, given)
     pid = number_of(connection)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: os.kill(pid, number))
+        signal.signal(number, lambda number, _: pass_on(pid, number))
     for number in given:
         os.close(number)
     code = number_of(connection)
@@ -34,6 +35,11 @@ def main() -> None:
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os._exit(code)
+
+
+def pass_on(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def give_up_terminal() -> None:

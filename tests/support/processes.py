@@ -1,8 +1,8 @@
 """Programs of the tests: each is forked from one process that has imported what they all import.
 
 They have files, a folder, an environment, a session and an exit code of their own, as a new process
-has. What an import does or costs is shown by a really new one only, with `new=True`. Where the
-system has no fork, or nobody started the server, every one is really new.
+has. What an import does or costs is shown by a really new one only, with `new=True`. Where nobody
+started the server, every one is really new.
 """
 
 from __future__ import annotations
@@ -31,18 +31,20 @@ UNWANTED = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
 @contextmanager
 def fork_server() -> Iterator[None]:
     """Run the server for this process and all that it starts."""
+    kept = {name: value for name, value in os.environ.items() if name not in UNWANTED}
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
         address = str(Path(folder, "forks"))
         listener.bind(address)
         listener.listen(64)
-        kept = {name: value for name, value in os.environ.items() if name not in UNWANTED}
         with subprocess.Popen(
             [sys.executable, HERE / "fork_server.py", str(listener.fileno())],
             stdin=subprocess.PIPE,
-            env={**kept, "PYTHONUTF8": "1"},
+            # A process that forks has no threads, numpy's own neither.
+            env={**kept, "PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"},
             pass_fds=[listener.fileno()],
             start_new_session=True,
         ):
+            listener.close()  # with the server ends the last who would answer
             os.environ[ADDRESS] = address
             yield
             del os.environ[ADDRESS]
@@ -90,10 +92,9 @@ class _Forked(subprocess.Popen[str]):
         return code
 
     def _ended(self, timeout: float | None) -> int | None:
-        with self._waitpid_lock:
-            if self.returncode is None and select.select([self._server], [], [], timeout)[0]:
-                self.returncode = number_of(self._server)
-                self._server.close()
+        if self.returncode is None and select.select([self._server], [], [], timeout)[0]:
+            self.returncode = number_of(self._server)
+            self._server.close()
         return self.returncode
 
 
