@@ -352,7 +352,7 @@ def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
         sandbox.token, base_url=sandbox.base_url, organisation_token=sandbox.organisation_token
     ) as ferry:
         raw: Any = ferry.with_raw_response
-        search = search_arguments(ferry)
+        search = search_arguments()
         sailing = ferry.availability.search(**search)[0]
         selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
         first, second, third = booked(ferry), booked(ferry), booked(ferry)

@@ -87,7 +87,7 @@ def ticket_id(both):
 
 
 def impossible_search(both):
-    return {**search_arguments(both), "company": "NONE"}
+    return {**search_arguments(), "company": "NONE"}
 
 
 def book(both, selection):
@@ -97,7 +97,7 @@ def book(both, selection):
 @pytest.mark.usefixtures("carrier")
 @pytest.mark.parametrize("shape", READABLE)
 def test_a_search_is_read_from_every_shape(both, ferry_sandbox, shape):
-    arguments = search_arguments(both)
+    arguments = search_arguments()
     expected = [each.sailing_id for each in both.availability.search(**arguments)]
     ferry_sandbox.mcp.set(result=shape)
     found_now = both.mcp.search_availability(**arguments)
@@ -134,7 +134,7 @@ def test_a_result_counts_at_any_status(both, ferry_sandbox, selection, status):
 
 @pytest.mark.usefixtures("carrier")
 def test_empty_content_is_an_empty_search(both, ferry_sandbox):
-    arguments = search_arguments(both)
+    arguments = search_arguments()
     ferry_sandbox.mcp.set(result="empty")
     assert len(both.mcp.search_availability(**arguments)) == 0
 

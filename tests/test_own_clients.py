@@ -394,7 +394,7 @@ def test_a_search_loads_no_httpx(ferry: Ferry, ferry_sandbox: Sandbox, program: 
     statement = program.format(
         token=ferry_sandbox.token,
         base_url=ferry_sandbox.base_url,
-        arguments=search_arguments(ferry),
+        arguments=search_arguments(),
     )
     loaded = loaded_after(statement)
     assert "ferry_sdk._httpcore.clients" in loaded

@@ -39,7 +39,7 @@ from tests.backend.canaries import (
 from tests.support import samples
 from tests.support.exchanges import URL, caught, client_of
 from tests.support.injected import LIBRARIES
-from tests.support.trip import TODAY, found
+from tests.support.trip import DAY, found
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,7 +161,7 @@ def test_a_whole_trip_leaves_nothing_in_any_log(
     sailing = found(ferry)
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     adult = {**PASSENGER, "age": None}  # the date of birth says it, on whatever day this is
-    born = TODAY - timedelta(days=7 * 365 + 100)
+    born = DAY - timedelta(days=7 * 365 + 100)
     child = {**adult, "type": "Child", "birth_date": born.isoformat()}
     for create in (ferry.bookings.create, ferry.mcp.create_booking):
         created = create(availabilities=[selection], passengers=[adult, child], contact=CONTACT)

@@ -8,11 +8,13 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tests.support.trip import DAY
+
 if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
 COMMAND = [sys.executable, "-W", "error", "-m", "ferry_sdk"]
-SEARCH = ["Tarifa", "MATNG", "--on", "+30", "--adult", "34F", "--child", "9M"]
+SEARCH = ["Tarifa", "MATNG", "--on", str(DAY), "--adult", "34F", "--child", "9M"]
 
 
 @dataclass

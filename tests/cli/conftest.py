@@ -10,6 +10,7 @@ import pytest
 from ferry_sdk import Ferry
 from tests.cli.commands import COMMAND, Ended, environment
 from tests.support import processes
+from tests.support.trip import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +49,7 @@ def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
 def order(tmp_path: Path) -> Path:
     """An order in a file: a search, and what to choose of it."""
     content = {
-        "search": {"depart_code": "ESTRF", "arrive_code": "MATNG", "out_at": "+30"},
+        "search": {"depart_code": "ESTRF", "arrive_code": "MATNG", "out_at": f"{DAY}"},
         "passengers": [
             {
                 "type": "Adult",

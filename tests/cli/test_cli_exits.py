@@ -14,7 +14,7 @@ from ferry_sdk.cli.exits import Exit
 from tests.cli.commands import COMMAND, environment
 from tests.support.processes import start
 from tests.support.tiers import LONG, mostly_long
-from tests.support.trip import TODAY
+from tests.support.trip import DAY
 
 posix = pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
 
@@ -143,7 +143,7 @@ def test_a_command_line_that_makes_no_sense_says_where(cli, words, named):
 
 @LONG
 def test_a_route_that_is_not_known_says_what_there_is(cli):
-    there = ["--on", "+30", "--adult", "34F"]
+    there = ["--on", f"{DAY}", "--adult", "34F"]
     assert "ferry ports" in cli("search", "Atlantis", "MATNG", *there, code=3).err
     assert "MAPTM" in cli("search", "ESTRF", "Tangier", *there, code=3).err
     assert "no journey" in cli("search", "ESTRF", "ITGOA", *there, code=3).err
@@ -157,12 +157,12 @@ def test_a_text_that_no_port_has_is_an_error_with_what_is_written_nearly_so(cli)
     assert "did you mean ESTRF Tarifa" in said.err
     said = cli("ports", "zzz", code=3)
     assert (said.out, "did you mean" in said.err) == ("", False)
-    there = ["--on", "+30", "--adult", "34F"]
+    there = ["--on", f"{DAY}", "--adult", "34F"]
     assert "did you mean ESTRF Tarifa" in cli("search", "Tarrifa", "MATNG", *there, code=3).err
 
 
 def test_a_search_of_a_day_that_is_past_says_so(cli):
-    gone = (TODAY - timedelta(days=30)).isoformat()
+    gone = "2020-01-31"
     who = ["--adult", "34F"]
     said = cli("search", "Tarifa", "MATNG", "--on", gone, *who, code=4).err
     assert f"--on: {gone} is past" in said

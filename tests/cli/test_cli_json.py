@@ -39,8 +39,10 @@ def test_nothing_is_looked_up_where_company_and_journey_are_said(cli, ferry_sand
     assert ferry_sandbox.counters.requests == {"availability.search": 1}
 
 
-def test_a_round_trip_has_ways_back(cli):
-    found = cli("search", *SEARCH, "--back", "+35", "--json").document
+def test_days_are_counted_from_today_and_a_round_trip_has_ways_back(cli, ferry_sandbox):
+    ferry_sandbox.clock.travel_to(datetime.now(timezone.utc))
+    words = ["Tarifa", "MATNG", "--on", "+30", "--back", "+35", "--adult", "34F"]
+    found = cli("search", *words, "--json").document
     assert {one["direction"] for one in found["sailings"]} == {"Outward", "Return"}
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.support import trip
 from tests.support.summer import DAY, stopped
 from tests.support.tiers import mostly_long
 
@@ -23,8 +24,8 @@ SEARCH = {"depart_code": "Genoa", "arrive_code": "ITPMO", "out_at": f"{DAY}", "c
 @pytest.fixture
 def arguments(cli) -> dict:
     """What `bookings.create` takes, made of what a search printed."""
-    words = ["Tarifa", "MATNG", "--on", "+30", "--adult", "34F", "--company", "BALEARIA", "--json"]
-    sailing = cli("search", *words).document["sailings"][0]
+    words = ["Tarifa", "MATNG", "--on", f"{trip.DAY}", "--adult", "34F", "--company", "BALEARIA"]
+    sailing = cli("search", *words, "--json").document["sailings"][0]
     chosen = {
         "availability_id": sailing["id"],
         "tariff_id": sailing["tariffs"][1]["id"],

@@ -307,7 +307,7 @@ def test_what_writes_vouchers_is_loaded_with_the_first_of_them(tmp_path):
         "from ferry_sdk.sandbox import Sandbox\n"
         "from tests.support.trip import booked, search_arguments\n"
         "with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:\n"
-        "    ferry.availability.search(**search_arguments(ferry))\n"
+        "    ferry.availability.search(**search_arguments())\n"
         "    print(sorted({'fpdf', 'numpy', 'PIL', 'fontTools'} & set(sys.modules)))\n"
         "    ticket = ferry.bookings.confirm(booked(ferry).booking_id).ticket_id\n"
         f"    ferry.tickets.save_pdf(ticket, {str(tmp_path / 'voucher.pdf')!r})\n"

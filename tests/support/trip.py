@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, TypedDict
 
-from ferry_sdk import AvailabilityError
 from ferry_sdk.sandbox.network import journey_id
 
 if TYPE_CHECKING:
-    from ferry_sdk import Availability, BookingCreated, Ferry, Records
+    from ferry_sdk import Availability, BookingCreated, Ferry
     from ferry_sdk.models import PassengerDict, SearchPassengerDict
 
-_TOMORROW = datetime.now(timezone.utc).date() + timedelta(days=1)
-NOW = datetime.combine(_TOMORROW, time(9, 1), timezone.utc)
-"""When the services of tests start: no test lasts until a ship leaves or the day ends.
+NOW = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
+"""When the services of tests start: the same on any day, and ahead of every clock.
 
-It is ahead of every clock, so what a service offers has not expired for a client that has not
-heard the service's time yet.
+No test lasts until a ship leaves or the day ends. What a service offers has not expired for a
+client that has not heard the service's time yet.
 """
-TODAY = NOW.date()
-DAY = TODAY + timedelta(days=30)
+DAY = date(2050, 6, 2)
 """When the trips of tests begin, well ahead."""
 
 TRAVELLERS: list[SearchPassengerDict] = [
@@ -57,25 +53,10 @@ class Search(TypedDict):
 
 
 def search_arguments(
-    ferry: Ferry, *, company: str = "CTN", depart: str = "FRMRS", arrive: str = "TNLGN"
+    *, company: str = "CTN", depart: str = "FRMRS", arrive: str = "TNLGN"
 ) -> Search:
-    """A search that finds something: on the first day, well ahead, on which something sails."""
-    arguments, _ = _searched(ferry, company, depart, arrive)
-    return arguments
-
-
-def found(
-    ferry: Ferry, *, company: str = "CTN", depart: str = "FRMRS", arrive: str = "TNLGN"
-) -> Availability:
-    """A sailing of the local service's."""
-    _, sailings = _searched(ferry, company, depart, arrive)
-    return sailings[0]
-
-
-def _searched(
-    ferry: Ferry, company: str, depart: str, arrive: str
-) -> tuple[Search, Records[Availability]]:
-    arguments: Search = {
+    """A search that finds something."""
+    return {
         "company": company,
         "depart_code": depart,
         "arrive_code": arrive,
@@ -84,11 +65,11 @@ def _searched(
         "out_time": "00:00",
         "passengers": TRAVELLERS,
     }
-    for later in range(15):
-        arguments["out_at"] = DAY + timedelta(days=later)
-        with suppress(AvailabilityError):
-            return arguments, ferry.availability.search(**arguments)
-    raise LookupError("nothing sails for a fortnight")
+
+
+def found(ferry: Ferry, **which: str) -> Availability:
+    """A sailing of the local service's."""
+    return ferry.availability.search(**search_arguments(**which))[0]
 
 
 def booked(ferry: Ferry, **which: str) -> BookingCreated:
