@@ -26,7 +26,7 @@ PASSENGER: Any = {
     "nationality": "FR",
     "doc_type": "Passport",
     "doc_number": "CANARYDOC771",
-    "doc_expiration": "2031-11-29",
+    "doc_expiration": "2061-11-29",
     "email": "canary.passenger@mail.example",
 }
 CONTACT: Any = {
