@@ -282,7 +282,7 @@ def test_any_reply_at_all_gives_a_typed_result_or_a_ferry_error(
     check_all(Service(status, headers, body, wrap, as_stream, good_handshake), tmp_path)
 
 
-@pytest.mark.parametrize("body", mostly_long(ODD_BODIES, short=5, ids=lambda body: repr(body[:24])))
+@pytest.mark.parametrize("body", mostly_long(ODD_BODIES, short=3, ids=lambda body: repr(body[:24])))
 def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(tmp_path: Path, body: bytes) -> None:
     for wrap, as_stream in (("bare", False), ("bare", True), ("error", False), ("text", True)):
         for status in (200, 422):

@@ -71,7 +71,7 @@ ANSWERED = {
     answer.model for name in OPERATIONS if isinstance(answer := described(name).answer, Many)
 }
 EVERY_LIST = pytest.mark.parametrize(
-    "model", mostly_long([pytest.param(m, id=m.__name__) for m in SAMPLES], short=3)
+    "model", mostly_long([pytest.param(m, id=m.__name__) for m in SAMPLES])
 )
 BY_COLUMNS = pytest.mark.parametrize(
     "model", mostly_long([pytest.param(m, id=m.__name__) for m in SAMPLES if columns_of(m)])

@@ -190,7 +190,14 @@ def test_a_failure_without_a_code_leaves_a_write_unknown(both, ferry_sandbox, se
     assert ferry_sandbox.counters.requests["mcp.create_booking"] == 1
 
 
+CATALOGUES = [
+    pytest.param(["ports", "countries"], id="short"),
+    pytest.param(["companies", "vehicle_brands", "vehicle_data", "departures"], id="long"),
+]
+
+
 @pytest.mark.usefixtures("carrier")
+@pytest.mark.parametrize("names", mostly_long(CATALOGUES))
 @pytest.mark.parametrize(
     "shape",
     [
@@ -203,16 +210,9 @@ def test_a_failure_without_a_code_leaves_a_write_unknown(both, ferry_sandbox, se
         "bare_object",
     ],
 )
-def test_every_catalogue_is_read_from_every_shape(both, ferry_sandbox, shape):
+def test_every_catalogue_is_read_from_every_shape(both, ferry_sandbox, shape, names):
     ferry_sandbox.clock.freeze()  # a ship that leaves between two reads is in one of them only
-    reads = [
-        both.mcp.ports,
-        both.mcp.companies,
-        both.mcp.countries,
-        both.mcp.vehicle_brands,
-        both.mcp.vehicle_data,
-        both.mcp.departures,
-    ]
+    reads = [getattr(both.mcp, name) for name in names]
     expected = [read() for read in reads]
     ferry_sandbox.mcp.set(resource=shape)
     for read, records in zip(reads, expected, strict=True):

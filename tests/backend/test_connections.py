@@ -120,12 +120,12 @@ def test_connections_that_a_burst_leaves_are_closed(
     held = Held()
     with Service(held, backlog=64) as service:
         ferry = any_clients("t", base_url=service.url)
-        calls = [UnderWay(ferry.catalogue.ports) for _ in range(50)]
-        eventually(lambda: len(held.gates) == 50)
+        calls = [UnderWay(ferry.catalogue.ports) for _ in range(20)]
+        eventually(lambda: len(held.gates) == 20)
         held.let_go()
         for call in calls:
             call.value()
-        assert len(connections_to(service.url)) == 50
+        assert len(connections_to(service.url)) == 20
         until = time.monotonic() + 0.7
         while time.monotonic() < until:
             if meanwhile == "calls":
@@ -396,7 +396,7 @@ def test_wherever_a_call_is_interrupted_its_place_is_free_again(
 
 def test_closing_while_connections_are_given_back_leaves_none() -> None:
     with Service(serve, backlog=64) as service:
-        for _ in range(50):
+        for _ in range(25):
             client = Connections(DEFAULT_CERTIFICATES)
             request = client.build_request("GET", f"{service.url}/api/port", timeout=LIMITS)
             replies = [client.send(request, **FLAGS) for _ in range(8)]

@@ -18,6 +18,7 @@ from ferry_sdk import AsyncFerry, AuthenticationError, ConfigurationError, Ferry
 from ferry_sdk.token_files import token_in
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.exchanges import client_of
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +82,7 @@ def mixed(ferry: Any) -> Any:
     return rest(ferry) if threading.get_ident() // 64 % 2 else mcp(ferry)
 
 
-@pytest.mark.parametrize("call", [rest, mcp, mixed])
+@pytest.mark.parametrize("call", mostly_long([mixed, rest, mcp]))
 def test_a_crowd_makes_one_renewal(
     any_clients: Clients, ferry_sandbox: Sandbox, call: Callable[..., Any]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
     from tests.support.both import Clients
+
+_TLS = ssl.create_default_context()
+"""Made once, as it takes longer than a test; the addresses are of plain http."""
 
 
 class Wire:
@@ -54,7 +58,7 @@ def recorded(clients: Clients, sandbox: Sandbox, **settings: Any) -> Generator[t
     } | settings
     if not clients.is_async:
         noted = {"request": [wire.requests.append], "response": [wire.responses.append]}
-        with httpx.Client(event_hooks=noted) as http_client:
+        with httpx.Client(event_hooks=noted, verify=_TLS) as http_client:
             yield clients(http_client=http_client, **given), wire
         return
 
@@ -65,7 +69,7 @@ def recorded(clients: Clients, sandbox: Sandbox, **settings: Any) -> Generator[t
         wire.responses.append(response)
 
     hooks = {"request": [note_request], "response": [note_response]}
-    async_client = httpx.AsyncClient(event_hooks=hooks)
+    async_client = httpx.AsyncClient(event_hooks=hooks, verify=_TLS)
     try:
         yield clients(http_client=async_client, **given), wire
     finally:
