@@ -57,7 +57,7 @@ def any_journal(request) -> Iterator[Journal]:
 
 @pytest.fixture(scope="session")
 def nursery() -> ForkServerContext:
-    """Makes processes that start with everything imported."""
+    """Makes processes that start with everything imported, what the first call imports as well."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pytest", "tests.journal.children"])
+    context.set_forkserver_preload(["pytest", "tests.journal.children", "tests.journal.warming"])
     return context

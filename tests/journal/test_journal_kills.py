@@ -16,6 +16,7 @@ import pytest
 from ferry_sdk import Ferry, OutcomeUnknownError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from tests.journal import children
+from tests.support.hold import Hold
 from tests.support.summer import chosen
 from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
@@ -179,12 +180,12 @@ def scene(ferry, ferry_sandbox, nursery, url, record_property):
 def test_a_write_killed_at_any_phase_is_on_record_and_settled(scene, phase, call):
     is_async = (list(WRITES).index(call) + list(PHASES).index(phase)) % 2 == 1
     setting = scene(call, is_async=is_async)
-    slow = {"seconds": 0.3, "times": 1}
-    if phase == "after the request, before the work":
-        setting.sandbox.faults.add("delay_before", call, **slow)
-    elif phase == "after the work, before the reply":
-        setting.sandbox.faults.add("delay_after", call, **slow)
+    hold = None
+    if PHASES[phase] is None:
+        hold = Hold(setting.sandbox, call, replies=phase == "after the work, before the reply")
     setting.killed_at(phase)
+    if hold is not None:
+        hold.release()
     if phase not in NOTHING_SENT:
         eventually(lambda: setting.done)
     check(setting, begun=phase != "before the intent commits", ended=phase == "after it")
@@ -196,7 +197,7 @@ def test_a_write_killed_at_any_moment_is_on_record(scene, call, number):
     setting = scene(call, is_async=number == 1)
     moments = random.Random(f"{call} {number}")  # noqa: S311 -- moments are no secrets
     asked = setting.asked
-    setting.killed_after(moments.choice(["ready", "begun", "begun"]), moments.uniform(0, 0.25))
+    setting.killed_after(moments.choice(["ready", "begun", "begun"]), moments.uniform(0, 0.05))
     for _ in range(3):  # by then the service has read whatever had left
         setting.ferry.catalogue.vehicle_types()
     eventually(lambda: setting.done == setting.asked - asked)
