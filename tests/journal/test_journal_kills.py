@@ -197,7 +197,7 @@ def test_a_write_killed_at_any_moment_is_on_record(scene, call, number):
     setting = scene(call, is_async=number == 1)
     moments = random.Random(f"{call} {number}")  # noqa: S311 -- moments are no secrets
     asked = setting.asked
-    setting.killed_after(moments.choice(["ready", "begun", "begun"]), moments.uniform(0, 0.05))
+    setting.killed_after(moments.choice(["ready", "begun", "begun"]), moments.uniform(0, 0.02))
     for _ in range(3):  # by then the service has read whatever had left
         setting.ferry.catalogue.vehicle_types()
     eventually(lambda: setting.done == setting.asked - asked)
