@@ -17,6 +17,7 @@ from ferry_sdk import ConfigurationError, ConnectionFailedError
 from tests.boundary.calls import CREATE, READ
 from tests.boundary.scripted import Service, in_turn, over_tls, serve
 from tests.boundary.test_proxies import tunnel
+from tests.support.tiers import LONG
 from tests.support.trip import search_arguments
 from tests.test_public_names import loaded_after
 
@@ -389,7 +390,9 @@ def test_a_client_that_makes_no_call_loads_little() -> None:
     assert not {"httpx", "httpcore", "tenacity", "aiohttp", "certifi"} & loaded_after(MADE)
 
 
-@pytest.mark.parametrize("program", [SEARCHED, SEARCHED_ASYNC], ids=["sync", "async"])
+@pytest.mark.parametrize(
+    "program", [SEARCHED, pytest.param(SEARCHED_ASYNC, marks=LONG)], ids=["sync", "async"]
+)
 def test_a_search_loads_no_httpx(ferry: Ferry, ferry_sandbox: Sandbox, program: str) -> None:
     statement = program.format(
         token=ferry_sandbox.token,

@@ -96,14 +96,14 @@ TO_SAVE = [block for block in BLOCKS if block.title]
 """Blocks that a reader is told to save: other blocks import or start them."""
 
 
-def python(*arguments: object, cwd: Path) -> str:
+def python(*arguments: object, cwd: Path, new: bool = False) -> str:
     """What the interpreter prints; it has to end well."""
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
     done = run(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
         env={**environment, "PYTHONUTF8": "1", "TZ": "UTC"},
-        new="pytest" in arguments,  # it imports what it finds, so as to rewrite it
+        new=new,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
