@@ -8,6 +8,7 @@ import linecache
 import sys
 import types
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +62,15 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileServer]:
         yield made
 
 
+@cache
+def is_with(file: str, line: int) -> bool:
+    """Whether a `with` begins at a line."""
+    return linecache.getline(file, line).lstrip().startswith(("with ", "async with "))
+
+
 def leaves_a_block(frame: FrameType, entered: set[tuple[FrameType, int]]) -> bool:
     """Whether a frame is at a `with` that it has entered: no signal comes before it is left."""
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()
-    if not line.startswith(("with ", "async with ")):
+    if not is_with(frame.f_code.co_filename, frame.f_lineno):
         return False
     is_entered = (frame, frame.f_lineno) in entered
     entered.add((frame, frame.f_lineno))
