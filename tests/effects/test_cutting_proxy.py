@@ -163,7 +163,7 @@ def test_a_refused_connection_is_refused_by_the_system(
 
 
 def test_connections_are_refused_for_a_while(proxy: CuttingProxy) -> None:
-    proxy.order(Harm("refuse", seconds=1.5))  # the machine may be busy until it is tried
+    proxy.order(Harm("refuse", seconds=0.8))  # the machine may be busy until it is tried
     with pytest.raises(ConnectionRefusedError):
         Caller(proxy)
     until = time.monotonic() + 10
@@ -285,8 +285,9 @@ def test_what_is_forgotten_leaves_nothing_behind(proxy: CuttingProxy, service: S
 
 
 def test_a_reply_without_its_end_is_on_its_way_until_the_client_leaves(
-    proxy: CuttingProxy, service: Service, caller: Caller
+    proxy: CuttingProxy, service: Service, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tests.support.cutting_links._PATIENCE", 0.2)
     service.answer = ANSWER[:-1]
     caller.say()
     assert caller.hear(len(ANSWER) - 1) == ANSWER[:-1]

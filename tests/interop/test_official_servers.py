@@ -343,7 +343,7 @@ def test_a_server_that_refuses_the_handshake_is_called_bare(clients, official):
     assert len(done) == 2
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", mostly_long(MODES))
 def test_a_server_that_was_restarted_is_spoken_to_again(clients, mode):
     official = Official(mode)
     create, done = booking(lambda: BOOKING)
@@ -363,7 +363,7 @@ def test_a_server_that_was_restarted_is_spoken_to_again(clients, mode):
         official.hosted.stop()
 
 
-@pytest.mark.parametrize("mode", ["stateful-json", "stateful-sse"])
+@pytest.mark.parametrize("mode", mostly_long(["stateful-json", "stateful-sse"]))
 def test_a_session_that_the_server_let_go_is_renewed(clients, mode):
     official = Official(mode, session_idle_timeout=0.1)
     create, done = booking(lambda: BOOKING)
