@@ -56,11 +56,11 @@ def used() -> Use:
     return Use(sys.getallocatedblocks(), len(descriptors()), threading.active_count())
 
 
-def has_not_grown(before: Use) -> None:
+def has_not_grown(before: Use, spare: int = SPARE) -> None:
     """Check that what is left is no more than a few caches, whatever the number of calls."""
     eventually(lambda: threading.active_count() <= before.threads)
     eventually(lambda: len(descriptors()) <= before.descriptors + 2)
-    assert used().blocks - before.blocks < SPARE
+    assert used().blocks - before.blocks < spare
     assert not _flights._flights
 
 
@@ -116,7 +116,7 @@ def test_ten_thousand_calls() -> None:
 
 
 @pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
-def test_ten_thousand_calls_of_tasks(run: Callable[..., Any]) -> None:
+def test_three_thousand_calls_of_tasks(run: Callable[..., Any]) -> None:
     async def calls(ferry: AsyncFerry, count: int) -> None:
         for _ in range(count):
             await ferry.catalogue.ports()
@@ -132,8 +132,8 @@ def test_ten_thousand_calls_of_tasks(run: Callable[..., Any]) -> None:
             ferry = AsyncFerry("t", base_url=URL, http_client=http_client)
             await crowd(ferry, WARM_UP)
             before, tasks = used(), len(anyio.get_running_tasks())
-            await crowd(ferry, 10_000)
-            has_not_grown(before)
+            await crowd(ferry, 3_000)
+            has_not_grown(before, SPARE * 3 // 10)
             assert len(anyio.get_running_tasks()) == tasks
 
     run(main)
@@ -155,7 +155,7 @@ def test_two_thousand_calls_that_fail() -> None:
 
 
 @pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
-def test_two_thousand_calls_of_tasks_that_fail(run: Callable[..., Any]) -> None:
+def test_a_thousand_calls_of_tasks_that_fail(run: Callable[..., Any]) -> None:
     async def calls(ferry: AsyncFerry, count: int) -> None:
         for index in range(count):
             deadline = 0.001 if index % 5 == 3 else None
@@ -169,9 +169,9 @@ def test_two_thousand_calls_of_tasks_that_fail(run: Callable[..., Any]) -> None:
             await calls(ferry, WARM_UP)
             await anyio.sleep(0.2)  # the loop forgets its timers when they are due
             before = used()
-            await calls(ferry, 2_000)
+            await calls(ferry, 1_000)
             await anyio.sleep(0.2)
-            has_not_grown(before)
+            has_not_grown(before, SPARE // 2)
 
     run(main)
 
@@ -205,8 +205,8 @@ def test_calls_of_tasks_over_sockets(
             await calls(50)
             before, tasks = used(), len(anyio.get_running_tasks())
             connections = ferry_sandbox.counters.connections
-            await calls(1_000)
-            has_not_grown(before)
+            await calls(500)
+            has_not_grown(before, SPARE // 2)
             assert len(anyio.get_running_tasks()) == tasks
             assert ferry_sandbox.counters.connections == connections
 

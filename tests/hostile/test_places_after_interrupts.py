@@ -56,8 +56,9 @@ STROKES = (
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileServer]:
-    """A server; the library's own clients have one place, from now on."""
+    """A server; the library's own clients have one place, from now on, and make no pauses."""
     monkeypatch.setattr(_PLACES, 1)
+    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)
     with HostileServer() as made:
         yield made
 
