@@ -373,6 +373,8 @@ def test_wherever_a_call_is_interrupted_its_place_is_free_again(
     def press(connection: Connection) -> None:
         connection.request()
         if is_pressed:
+            # A signal just before the main thread begins to read does not wake it; the end does.
+            connection.socket.settimeout(1)
             signal.pthread_kill(main, signal.SIGINT)
             until_closed(connection)
         else:
