@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import Ferry
-from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.notes import Noting
-from tests.boundary.scripted import Service, hang
+from tests.boundary.scripted import Service, hang, in_turn, read_bytes
 from tests.support.hold import Hold
 
 if TYPE_CHECKING:
@@ -117,10 +116,10 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(
 ) -> None:
     # Nobody answers the handshake of TLS, so no request can have left.
     with (
-        Service(hang) as service,
+        Service(in_turn(read_bytes(1), hang)) as service,
         Ferry("t", base_url=service.secure_url, journal=noting, deadline=deadline) as noted,
     ):
-        with interrupted(lambda: noting.ids and connections_to(service.secure_url)):
+        with interrupted(lambda: service.heard):
             noted.bookings.confirm("b-1")
         assert noting.states == ["not_sent"]
         assert not warnings_of(caplog)
