@@ -53,7 +53,8 @@ def test_a_connection_that_is_refused_for_ever(caller: Caller, any_call: Call) -
 
 
 def test_a_name_that_is_not_found(caller: Caller, call: Call) -> None:
-    ferry = caller.ferry("http://ferry.invalid", timeout=1)  # asking for it may take longer than is given
+    # Asking for it may take longer than is given.
+    ferry = caller.ferry("http://ferry.invalid", timeout=1)
     is_never_sent(caller, call, ferry, ConnectionFailedError, RequestTimeoutError)
 
 
