@@ -15,7 +15,7 @@ PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 VERSIONS = ("lowest", "newest")
 EXTRAS = "aiohttp,cli,journal,notebook,otel,postgresql,sandbox"
-PYTEST = ("python", "-m", "pytest", "-n", "auto", "--maxprocesses", "4", "--dist", "worksteal")
+PYTEST = ("python", "-m", "pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal")
 SHOWN = {"aiohttp", "anyio", "httpcore", "httpx", "httpx2", "pydantic", "sqlalchemy", "tenacity"}
 
 nox.options.default_venv_backend = "uv|virtualenv"

@@ -19,7 +19,7 @@ from ferry_sdk.writing import READ_BACK_WINDOW
 from tests.support import injected
 from tests.support.both import Clients
 from tests.support.processes import fork_server
-from tests.support.tiers import LONG
+from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
@@ -68,6 +68,12 @@ def pytest_configure(config: pytest.Config) -> None:
         server = ExitStack()
         server.enter_context(fork_server())
         config.add_cleanup(server.close)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Two more than there are cores: many tests wait, for a deadline or for a process."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (cores or 1) + 2
 
 
 @pytest.hookimpl(wrapper=True)
@@ -151,13 +157,22 @@ def any_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
     made.close()
 
 
+def clients_of(request: pytest.FixtureRequest) -> Iterator[Clients]:
+    made = Clients(None if request.param == "sync" else request.getfixturevalue("asyncio_portal"))
+    yield made
+    made.close()
+
+
 @pytest.fixture(params=["sync", "asyncio"])
 def clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
     """Makes clients: the test runs once with sync ones and once with async ones."""
-    portal = None if request.param == "sync" else request.getfixturevalue("asyncio_portal")
-    made = Clients(portal)
-    yield made
-    made.close()
+    yield from clients_of(request)
+
+
+@pytest.fixture(params=mostly_long(["sync", "asyncio"]))
+def mostly_sync_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+    """The same, for modules of many cases: the async ones are long tests."""
+    yield from clients_of(request)
 
 
 @pytest.fixture

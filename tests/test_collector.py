@@ -73,7 +73,7 @@ def older_collections() -> Iterator[list[object]]:
 
 
 def many_objects() -> list[Any]:
-    return [[] for _ in range(500_000)]
+    return [[] for _ in range(150_000)]
 
 
 @pytest.mark.parametrize("enabled", [True, False])

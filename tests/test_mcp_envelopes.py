@@ -40,6 +40,11 @@ ONE, TWO = availability("a1"), availability("a2")
 SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 
 
+@pytest.fixture
+def clients(mostly_sync_clients):
+    return mostly_sync_clients
+
+
 @pytest.fixture(params=["json", pytest.param("sse", marks=LONG)])
 def carrier(request):
     return request.param

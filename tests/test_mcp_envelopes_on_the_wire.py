@@ -64,6 +64,11 @@ LOST = [
 ]
 
 
+@pytest.fixture
+def clients(mostly_sync_clients):
+    return mostly_sync_clients
+
+
 @pytest.fixture(params=mostly_long(["sse", "json"]))
 def carrier(request, ferry_sandbox):
     ferry_sandbox.mcp.set(reply=request.param)

@@ -46,6 +46,11 @@ AGES = [
 ]
 
 
+@pytest.fixture
+def clients(mostly_sync_clients):
+    return mostly_sync_clients
+
+
 @pytest.fixture(autouse=True)
 def summer(ferry_sandbox):
     return stopped(ferry_sandbox)

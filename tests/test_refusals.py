@@ -83,6 +83,11 @@ BY_CODE: dict[str, type[APIError]] = {
 UNKNOWN_TO_A_WRITE = [408, 500, 502, 503, 504, 599]
 
 
+@pytest.fixture
+def clients(mostly_sync_clients: Clients) -> Clients:
+    return mostly_sync_clients
+
+
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)

@@ -57,6 +57,11 @@ OUT = journey_id("ITGOA", "ITPMO")
 RETURN = journey_id("ITPMO", "ITGOA")
 
 
+@pytest.fixture
+def clients(mostly_sync_clients):
+    return mostly_sync_clients
+
+
 @pytest.fixture(autouse=True)
 def summer(ferry_sandbox):
     return stopped(ferry_sandbox)

@@ -40,6 +40,11 @@ PDF = b"%PDF-1.7\nof somebody's\n%%EOF\n"
 CDN = "https://cdn.example/voucher.pdf"
 
 
+@pytest.fixture
+def clients(mostly_sync_clients: Clients) -> Clients:
+    return mostly_sync_clients
+
+
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox import Sandbox
 
-THREADS = 24
+THREADS = 16
 
 
 @pytest.fixture(autouse=True)

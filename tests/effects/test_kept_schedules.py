@@ -172,7 +172,7 @@ KEPT: dict[str, tuple[Schedule, str]] = {
         pytest.param(
             *(name, is_async),
             id=f"{name}-{'async' if is_async else 'sync'}",
-            marks=() if index % 2 == is_async else LONG,
+            marks=() if index % 4 == 2 * is_async else LONG,
         )
         for index, name in enumerate(KEPT)
         for is_async in (False, True)

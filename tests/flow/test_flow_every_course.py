@@ -135,7 +135,7 @@ every_loop = pytest.mark.parametrize(
 )
 
 
-@every_write
+@pytest.mark.parametrize("name", mostly_long(WRITES, short=2))
 def test_what_is_said_of_a_write_is_true_whatever_two_of_its_effects_come_to(
     name: str, record_property: Note
 ) -> None:

@@ -41,7 +41,7 @@ def mode(request):
     return request.param
 
 
-@pytest.fixture(params=["auto", "json", "sse"])
+@pytest.fixture(params=mostly_long(["auto", "json", "sse"]))
 def service(request, ferry_sandbox):
     ferry_sandbox.mcp.set(reply=request.param)
     return ferry_sandbox

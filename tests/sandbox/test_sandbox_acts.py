@@ -14,6 +14,7 @@ from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network import journey_id
 from ferry_sdk.sandbox.reading import read
 from ferry_sdk.sandbox.requests import Payment
+from tests.support.wire import TLS
 
 
 class Client:
@@ -24,7 +25,7 @@ class Client:
             "authorization": f"Bearer {sandbox.organisation_token}",
             "accept": "application/json",
         }
-        self.http = httpx.Client(base_url=sandbox.base_url, headers=headers, timeout=30)
+        self.http = httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=30)
 
     def post(self, path, **body):
         return self.http.post(f"/api/{path}", json=body)

@@ -8,11 +8,12 @@ import httpx
 import pytest
 
 from ferry_sdk.sandbox import FaultKind, McpOptions, Sandbox
+from tests.support.wire import TLS
 
 
 @pytest.fixture(scope="module")
 def running():
-    with Sandbox() as sandbox, httpx.Client(base_url=sandbox.base_url) as http:
+    with Sandbox() as sandbox, httpx.Client(verify=TLS, base_url=sandbox.base_url) as http:
         yield sandbox, http
 
 

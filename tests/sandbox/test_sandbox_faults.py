@@ -24,6 +24,7 @@ from ferry_sdk.sandbox.http_server import HttpServer
 from ferry_sdk.sandbox.operations import OPERATIONS
 from ferry_sdk.sandbox.orders import InvalidOrderError
 from tests.support.stopwatch import Stopwatch
+from tests.support.wire import TLS
 
 GOOD = {"id": "T1", "status": "Issued", "passengers": ["Ada", "Grace"]}
 
@@ -47,7 +48,7 @@ class Desk:
         return await self.faults.around("tickets.get", request, produce)
 
     def get(self, **options):
-        with httpx.Client(timeout=5) as client:
+        with httpx.Client(verify=TLS, timeout=5) as client:
             return client.get(self.url, **options)
 
 
@@ -320,7 +321,7 @@ def test_a_connection_is_cut_before_and_after_the_work(desk, kind, done, reset):
 @pytest.mark.parametrize("order", [{}, {"chunked": True}, {"keep": 0}, {"keep": 1.0}])
 def test_a_truncated_reply_has_a_good_head_and_half_a_body(desk, order):
     desk.faults.add("truncate", **order)
-    with httpx.Client(timeout=5) as client, client.stream("GET", desk.url) as reply:
+    with httpx.Client(verify=TLS, timeout=5) as client, client.stream("GET", desk.url) as reply:
         assert reply.status_code == 200
         assert ("content-length" in reply.headers) != order.get("chunked", False)
         with pytest.raises(httpx.RemoteProtocolError):
@@ -347,7 +348,7 @@ def test_a_delay_after_meets_an_impatient_client_when_the_work_is_done(desk):
 def test_a_trickle_comes_in_pieces_and_is_whole(desk):
     desk.faults.add("trickle", seconds=0.1, pieces=5)
     watch, began = Stopwatch(), time.monotonic()
-    with httpx.Client(timeout=30) as client, client.stream("GET", desk.url) as reply:
+    with httpx.Client(verify=TLS, timeout=30) as client, client.stream("GET", desk.url) as reply:
         pieces = list(reply.iter_raw())
     assert json.loads(b"".join(pieces)) == GOOD
     assert len(pieces) >= 3
@@ -357,7 +358,7 @@ def test_a_trickle_comes_in_pieces_and_is_whole(desk):
 
 def test_left_open_everything_is_there_but_the_end(desk):
     desk.faults.add("left_open", seconds=30)
-    with httpx.Client(timeout=0.5) as client, client.stream("GET", desk.url) as reply:
+    with httpx.Client(verify=TLS, timeout=0.5) as client, client.stream("GET", desk.url) as reply:
         pieces = reply.iter_raw()
         assert json.loads(next(pieces)) == GOOD
         with pytest.raises(httpx.ReadTimeout):

@@ -12,6 +12,7 @@ import pytest
 from ferry_sdk.sandbox import McpOptions, McpSwitches, Sandbox
 from ferry_sdk.sandbox.mcp_tools import RESOURCES, TOOLS
 from ferry_sdk.sandbox.operations import OPERATIONS
+from tests.support.wire import TLS
 
 BOTH = "application/json, text/event-stream"
 PORTS = "resource://service/ports"
@@ -22,7 +23,7 @@ class Caller:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        self.http = httpx.Client(base_url=sandbox.base_url, timeout=5)
+        self.http = httpx.Client(verify=TLS, base_url=sandbox.base_url, timeout=5)
         self.a_sailing = self.sailing()
 
     def post(self, message, token=None, **headers):
@@ -533,7 +534,7 @@ def test_a_stream_left_open_has_said_everything(caller):
     headers = {"authorization": f"Bearer {caller.sandbox.token}", "accept": BOTH}
     body = {"jsonrpc": "2.0", "id": 7, "method": "resources/read", "params": {"uri": PORTS}}
     with (
-        httpx.Client(base_url=caller.sandbox.base_url, timeout=0.5) as http,
+        httpx.Client(verify=TLS, base_url=caller.sandbox.base_url, timeout=0.5) as http,
         http.stream("POST", "/mcp", json=body, headers=headers) as reply,
     ):
         pieces = reply.iter_bytes()

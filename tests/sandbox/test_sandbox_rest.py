@@ -14,6 +14,7 @@ from ferry_sdk.sandbox.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.network import journey_id
 from ferry_sdk.sandbox.rest import ENDPOINTS
 from ferry_sdk.sandbox.server import Sandbox
+from tests.support.wire import TLS
 
 EXPECTED = {
     ("POST", "/api/availability"): 200,
@@ -50,7 +51,7 @@ def _fresh(sandbox):
 
 def client_of(sandbox, token):
     headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
-    return httpx.Client(base_url=sandbox.base_url, headers=headers)
+    return httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers)
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +213,7 @@ def test_money_has_two_decimals_at_most(client):
 @pytest.mark.parametrize(("method", "path"), EXPECTED)
 def test_no_token_no_service(sandbox, method, path, header):
     headers = {"accept": "application/json", **({"authorization": header} if header else {})}
-    reply = httpx.request(method, f"{sandbox.base_url}{path}", headers=headers)
+    reply = httpx.request(method, f"{sandbox.base_url}{path}", headers=headers, verify=TLS)
     assert (reply.status_code, reply.json()["code"]) == (401, "UNAUTHORIZED")
     assert reply.headers["www-authenticate"] == 'Bearer error="invalid_token"'
     assert not sandbox.counters.effects

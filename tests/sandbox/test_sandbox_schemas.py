@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator, FormatChecker, ValidationError, val
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.mcp_tools import TOOLS
 from ferry_sdk.sandbox.texts import messages
+from tests.support.wire import TLS
 
 # What is wrong between two fields or with the state of the service is in no schema.
 SHAPE = """
@@ -41,7 +42,7 @@ class Tools:
 
     def __init__(self, sandbox):
         headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
-        self.http = httpx.Client(base_url=sandbox.base_url, headers=headers, timeout=30)
+        self.http = httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=30)
         listed = self.ask("tools/list", {})["tools"]
         self.schemas = {tool["name"]: tool["inputSchema"] for tool in listed}
         self.validators = {

@@ -21,10 +21,11 @@ from ferry_sdk.sandbox import AsyncSandbox, McpOptions, Sandbox
 from tests.support.processes import run, start
 from tests.support.stopwatch import Stopwatch
 from tests.support.tiers import mostly_long
+from tests.support.wire import TLS
 
 
 def ports(sandbox, token=None, **options):
-    with httpx.Client(base_url=sandbox.base_url) as client:
+    with httpx.Client(verify=TLS, base_url=sandbox.base_url) as client:
         headers = {"accept": "application/json", "authorization": f"Bearer {token}"}
         return client.get("/api/port", headers=headers, **options)
 
@@ -54,7 +55,7 @@ def test_it_starts_and_stops_in_no_time():
 
 
 def test_a_small_reply_does_not_wait_for_an_acknowledgement():
-    with Sandbox() as sandbox, httpx.Client(base_url=sandbox.base_url) as client:
+    with Sandbox() as sandbox, httpx.Client(verify=TLS, base_url=sandbox.base_url) as client:
         client.get("/nothing")
         watch = Stopwatch()
         for _ in range(20):
@@ -65,7 +66,7 @@ def test_a_small_reply_does_not_wait_for_an_acknowledgement():
 def test_it_leaves_no_socket_and_no_warning_behind():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with Sandbox() as sandbox, httpx.Client(base_url=sandbox.base_url) as client:
+        with Sandbox() as sandbox, httpx.Client(verify=TLS, base_url=sandbox.base_url) as client:
             client.get("/api/port")
             sandbox.faults.add("lose_reply")
             with pytest.raises(httpx.RemoteProtocolError):
@@ -207,7 +208,7 @@ def test_it_begins_at_a_moment_and_reset_returns_there():
 
 
 def test_the_clock_moves_while_requests_run():
-    with Sandbox() as sandbox, httpx.Client(base_url=sandbox.base_url) as client:
+    with Sandbox() as sandbox, httpx.Client(verify=TLS, base_url=sandbox.base_url) as client:
         headers = {"accept": "application/json", "authorization": f"Bearer {sandbox.token}"}
         statuses = []
 

@@ -13,13 +13,16 @@ from sandbox_desk import NOW
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.offers import Offers
+from tests.support.wire import TLS
 
 
 @pytest.fixture(scope="module")
 def running():
     with Sandbox(now=NOW, frozen=True) as sandbox:
         headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
-        with httpx.Client(base_url=sandbox.base_url, headers=headers, timeout=30) as http:
+        with httpx.Client(
+            verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=30
+        ) as http:
             yield sandbox, http
 
 
@@ -134,7 +137,7 @@ def test_small_requests_are_answered_while_large_searches_are_under_way(sandbox,
     monkeypatch.setattr(Offers, "search", search_for_long)
     headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
     arguments = search(sandbox)
-    with httpx.Client(base_url=sandbox.base_url, headers=headers, timeout=60) as http:
+    with httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=60) as http:
         replies = []
         searches = [
             threading.Thread(

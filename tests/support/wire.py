@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
     from tests.support.both import Clients
 
-_TLS = ssl.create_default_context()
+TLS = ssl.create_default_context()
 """Made once, as it takes longer than a test; the addresses are of plain http."""
 
 
@@ -58,7 +58,7 @@ def recorded(clients: Clients, sandbox: Sandbox, **settings: Any) -> Generator[t
     } | settings
     if not clients.is_async:
         noted = {"request": [wire.requests.append], "response": [wire.responses.append]}
-        with httpx.Client(event_hooks=noted, verify=_TLS) as http_client:
+        with httpx.Client(event_hooks=noted, verify=TLS) as http_client:
             yield clients(http_client=http_client, **given), wire
         return
 
@@ -69,7 +69,7 @@ def recorded(clients: Clients, sandbox: Sandbox, **settings: Any) -> Generator[t
         wire.responses.append(response)
 
     hooks = {"request": [note_request], "response": [note_response]}
-    async_client = httpx.AsyncClient(event_hooks=hooks, verify=_TLS)
+    async_client = httpx.AsyncClient(event_hooks=hooks, verify=TLS)
     try:
         yield clients(http_client=async_client, **given), wire
     finally:
