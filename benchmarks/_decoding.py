@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk.protocols.bodies import decoded
+from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk.resources.availability import AvailabilityGroup
 
 from ._payload import QUESTION

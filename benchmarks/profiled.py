@@ -15,7 +15,7 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from ferry_sdk.protocols.bodies import decoded
+from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk.resources.availability import AvailabilityGroup
 
 from ._clients import opened

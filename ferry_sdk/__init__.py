@@ -8,23 +8,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ._version import __version__
+from ferry_sdk._version import __version__
 
 if TYPE_CHECKING:
-    from ._aiohttp import (
-        DefaultAioHttpClient,
-    )
-    from .client import (
-        AsyncFerry,
-        Ferry,
-    )
-    from .correlating import (
-        correlation,
-    )
-    from .effects import (
-        Timeout,
-    )
-    from .errors import (
+    from ferry_sdk._engine.correlation import correlation
+    from ferry_sdk._engine.effects import Timeout
+    from ferry_sdk._engine.raw_response import RawResponse
+    from ferry_sdk._transport.aiohttp_client import DefaultAioHttpClient
+    from ferry_sdk.client import AsyncFerry, Ferry
+    from ferry_sdk.errors import (
         APIError,
         AuthenticationError,
         AvailabilityError,
@@ -54,12 +46,7 @@ if TYPE_CHECKING:
         UnprocessableEntityError,
         UnresolvedWriteError,
     )
-    from .facts import (
-        Attempt,
-        JournalEntry,
-        RequestDigest,
-    )
-    from .hooks import (
+    from ferry_sdk.hooks import (
         CallInfo,
         EventHooks,
         OutcomeEvent,
@@ -67,7 +54,7 @@ if TYPE_CHECKING:
         ResponseEvent,
         RetryEvent,
     )
-    from .models import (
+    from ferry_sdk.models import (
         ActionType,
         Availability,
         Booking,
@@ -123,14 +110,8 @@ if TYPE_CHECKING:
         VehicleType,
         Voucher,
     )
-    from .responses import (
-        RawResponse,
-    )
-    from .safety import (
-        SAFETY,
-        Proof,
-        Safety,
-    )
+    from ferry_sdk.safety import SAFETY, Proof, Safety
+    from ferry_sdk.types import Attempt, JournalEntry, RequestDigest
 
 _ROOMS = {
     "_aiohttp": ("DefaultAioHttpClient",),

@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command line, and end the process with its exit code."""
     try:
-        from .cli.app import run  # noqa: PLC0415 -- an extra
+        from ferry_sdk.cli.app import run  # noqa: PLC0415 -- an extra
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"rich", "typer"}:
             raise

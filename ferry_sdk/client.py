@@ -10,22 +10,26 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from typing_extensions import Self
 
-from .checks import extra_headers as checked_headers
-from .checks import flag, header_value, retries, seconds, time_outs
-from .errors import FerryError, InvalidInputError, OutcomeUnknownError, trimmed
-from .facts import JournalEntry, RequestDigest
-from .groups import Resources
-from .hooks import EventHooks, checked_hooks
-from .operation import ReadBack
-from .recording import Recorder
-from .safety import SAFETY
-from .settings import DEFAULT_TIMEOUT, read_settings
-from .transport import AsyncRawTransport, AsyncTransport, RawTransport, Transport
+from ferry_sdk._engine.operation import ReadBack
+from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, read_settings
+from ferry_sdk._engine.validation import extra_headers as checked_headers
+from ferry_sdk._engine.validation import flag, header_value, retries, seconds, time_outs
+from ferry_sdk._transport.transport import (
+    AsyncRawTransport,
+    AsyncTransport,
+    RawTransport,
+    Transport,
+)
+from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trimmed
+from ferry_sdk.hooks import EventHooks, checked_hooks
+from ferry_sdk.resources.groups import Resources
+from ferry_sdk.safety import SAFETY
+from ferry_sdk.types import JournalEntry, Recorder, RequestDigest
 
 if TYPE_CHECKING:
-    from ._http_client import AsyncHttpClient, HttpClient
-    from .effects import Timeout
-    from .evidence import Recovered
+    from ferry_sdk._engine.effects import Timeout
+    from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
+    from ferry_sdk.resources.read_back import Recovered
 
 
 class Unset:
@@ -380,7 +384,7 @@ def _unknown(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recovered]]:
         raise InvalidInputError(
             "an OutcomeUnknownError or an entry of a journal is expected", field="error"
         )
-    from .evidence import read_back  # noqa: PLC0415 -- loaded with what it is of
+    from ferry_sdk.resources.read_back import read_back  # noqa: PLC0415 -- loaded with what it is of
 
     row = SAFETY.get(unknown.operation)
     back = None if row is None else read_back(row, unknown.subject)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 
 from typing_extensions import Self
 
-from .facts import Attempt, JournalEntry, Outcome, RequestDigest
+from ferry_sdk.types import Attempt, JournalEntry, Outcome, RequestDigest
 
 _REDIRECTION = 3
 

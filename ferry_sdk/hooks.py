@@ -12,8 +12,8 @@ from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import Any, Literal, TypedDict, cast
 
-from .errors import ConfigurationError
-from .facts import Attempt, Outcome
+from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.types import Attempt, Outcome
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 

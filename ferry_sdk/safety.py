@@ -9,14 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from .models.enums import PaymentStatus, Stage, TicketStatus
+from ferry_sdk.errors import (
+    APIError,
+    FerryError,
+    ServerError,
+    TransportError,
+    UnexpectedResponseError,
+)
+from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 
 if TYPE_CHECKING:
-    from .models.bookings import Booking
-    from .models.tickets import Ticket
+    from ferry_sdk.models.bookings import Booking
+    from ferry_sdk.models.tickets import Ticket
 
 Cause = Literal["not_sent", "rate_limited", "unauthorised", "lost"]
 """Why an attempt failed, as far as it matters to sending it again. ``lost`` is a reply that was
@@ -53,7 +61,7 @@ class Proof:
             record: What was read.
             ticket_id: The one ticket of a booking that matters; None: all.
         """
-        from .models.tickets import Ticket  # noqa: PLC0415 -- no read needs it
+        from ferry_sdk.models.tickets import Ticket  # noqa: PLC0415 -- no read needs it
 
         if isinstance(record, Ticket):
             return record.status == self.tickets
@@ -190,3 +198,23 @@ _TOOLS = (
 def of_tool(name: str) -> Safety:
     """The row of an MCP tool; one that is not known counts as a write."""
     return SAFETY[f"mcp.{name}" if name in _TOOLS else "mcp.call_tool"]
+
+
+def cause_of(failure: FerryError) -> Cause | None:
+    """Why the attempt failed; None where the same request would only fail again."""
+    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+        return "rate_limited"
+    if not _is_passing(failure):
+        return None
+    return "not_sent" if failure.outcome == "not_sent" else "lost"
+
+
+def _is_passing(failure: FerryError) -> bool:
+    """Whether the same request may well succeed another time."""
+    if isinstance(failure, UnexpectedResponseError):
+        return not failure.is_redirect
+    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.REQUEST_TIMEOUT:
+        return True
+    return isinstance(failure, TransportError | ServerError) or (
+        isinstance(failure, APIError) and failure.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
+    )

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 import ferry_sdk
 import ferry_sdk.models
 from ferry_sdk import SAFETY, AsyncFerry, Ferry
-from ferry_sdk.binding import method
-from ferry_sdk.evidence import Recovered
-from ferry_sdk.protocols.arguments import ReservationTypeName
+from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.availability import AvailabilityGroup
+from ferry_sdk.resources.base import method
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
+from ferry_sdk.resources.conditions import Until
 from ferry_sdk.resources.mcp import McpGroup
+from ferry_sdk.resources.read_back import Recovered
 from ferry_sdk.resources.tickets import TicketsGroup
-from ferry_sdk.waits import Until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

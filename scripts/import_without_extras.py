@@ -32,7 +32,7 @@ WINGS = (
     "ferry_sdk.__main__",
     "ferry_sdk.agents.stdio",
     "ferry_sdk.cli",
-    "ferry_sdk.demo",
+    "ferry_sdk.cli.demo",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",
     "ferry_sdk.otel",

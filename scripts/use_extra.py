@@ -87,7 +87,7 @@ def postgresql() -> None:
 
 def sandbox() -> None:
     """Ask the local service something."""
-    import_all("ferry_sdk.sandbox", "ferry_sdk.sandbox.pytest_plugin")
+    import_all("ferry_sdk.sandbox", "ferry_sdk.pytest_plugin")
     local = import_module("ferry_sdk.sandbox")
     with (
         local.Sandbox() as service,

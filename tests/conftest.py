@@ -13,9 +13,9 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, settings
 
-from ferry_sdk._flights import join_or_start
+from ferry_sdk._engine.writes import READ_BACK_WINDOW
+from ferry_sdk._transport.single_flight import join_or_start
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.writing import READ_BACK_WINDOW
 from tests.support import injected
 from tests.support.both import Clients
 from tests.support.processes import fork_server
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from ferry_sdk import Ferry
-    from ferry_sdk._flights import Flight, Landing
+    from ferry_sdk._transport.single_flight import Flight, Landing
 
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -104,14 +104,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def read_back_once() -> Iterator[None]:
     """An effect is looked for once, however long that takes, and not for half a minute."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ferry_sdk.waiting._LAST_LOOK", READ_BACK_WINDOW)
+        patch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
         yield
 
 
 @pytest.fixture
 def look_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same for one test of a module whose others look again."""
-    monkeypatch.setattr("ferry_sdk.waiting._LAST_LOOK", READ_BACK_WINDOW)
+    monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> list[object]:
             keys.append(key)
         return landing
 
-    monkeypatch.setattr("ferry_sdk.transport.join_or_start", noted)
+    monkeypatch.setattr("ferry_sdk._transport.transport.join_or_start", noted)
     return keys
 
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, Records
-from ferry_sdk.answers import Just, Many, One
+from ferry_sdk._engine.parsing import Just, Many, One
 from tests.support.operations import OPERATIONS as ALL_OPERATIONS
 from tests.support.operations import UNCOVERED, arguments, described, make
 from tests.support.tiers import LONG, mostly_long

@@ -13,12 +13,12 @@ import pytest
 from typing_extensions import deprecated
 
 from ferry_sdk import AsyncFerry, Ferry, InvalidInputError, Port, RawResponse, Records, Ticket
-from ferry_sdk.binding import Resource, method
-from ferry_sdk.groups import Resources
-from ferry_sdk.operation import Operation
+from ferry_sdk._engine.operation import Operation
 from ferry_sdk.resources.availability import AvailabilityGroup
+from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
+from ferry_sdk.resources.groups import Resources
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.safety import SAFETY

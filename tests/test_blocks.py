@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.blocks import (
-    BLOCKS,
-    MODULES,
-    NOTEBOOKS,
-    PAGES,
-    ROOT,
-    RUFF,
-    save,
-)
+from tests.support.blocks import BLOCKS, MODULES, NOTEBOOKS, PAGES, ROOT, RUFF, save
 from tests.support.checkers import placed, said_by
 from tests.support.tiers import LONG
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import Availability, UnexpectedResponseError
-from ferry_sdk.answers import Many
-from ferry_sdk.models import collecting
-from ferry_sdk.models.collecting import held_back
-from ferry_sdk.protocols.bodies import decoded
+from ferry_sdk._engine.parsing import Many
+from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk.models.bulk import gc_pause as collecting
+from ferry_sdk.models.bulk.gc_pause import held_back
 from tests.support import samples
 
 if TYPE_CHECKING:

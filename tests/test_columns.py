@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from ferry_sdk import UnexpectedResponseError
-from ferry_sdk.answers import Many
+from ferry_sdk._engine.parsing import Many
+from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk.models import (
     Availability,
     Company,
@@ -37,8 +38,7 @@ from ferry_sdk.models import (
     VehicleType,
 )
 from ferry_sdk.models.base import path_of
-from ferry_sdk.models.plain import columns_of, looked_through
-from ferry_sdk.protocols.bodies import decoded
+from ferry_sdk.models.bulk.rules import columns_of, looked_through
 from tests.support import samples
 from tests.support.operations import OPERATIONS, described
 from tests.support.tiers import LONG, mostly_long

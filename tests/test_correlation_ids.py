@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from ferry_sdk.correlating import correlation, next_correlation_id
+from ferry_sdk._engine.correlation import correlation, next_correlation_id
 from tests.backend.children import Child
 from tests.backend.gathering import at_once
 

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, TypeAdapter
 
-from ferry_sdk.answers import Many, One
+from ferry_sdk._engine.parsing import Many, One
+from ferry_sdk._engine.raw_response import read_aside
+from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk.models import Availability, BookingCancellation
 from ferry_sdk.models.base import LongNumber
-from ferry_sdk.protocols.bodies import decoded
-from ferry_sdk.responses import read_aside
 from tests.support.exchanges import client_of
 from tests.support.samples import AVAILABILITY, BOOKING_CANCELLATION
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ferry_sdk.journal import Journal
-from ferry_sdk.sandbox.network import journey_id
+from ferry_sdk.sandbox.network.network import journey_id
 from tests.support.processes import start
 from tests.support.tiers import LONG
 from tests.support.trip import DAY

@@ -22,7 +22,7 @@ from ferry_sdk import (
     ServerError,
     UnexpectedResponseError,
 )
-from ferry_sdk.effects import Reply
+from ferry_sdk._engine.effects import Reply
 from tests.flow.replies import heard, pool_full, refused, reply, reset, timed_out, undecodable
 from tests.support.cases import case
 from tests.support.driven import SETTINGS

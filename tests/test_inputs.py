@@ -23,7 +23,7 @@ from ferry_sdk import (
     VehicleQuery,
 )
 from ferry_sdk.models.base import Money
-from ferry_sdk.protocols.arguments import clock_time, day, moment
+from ferry_sdk.resources.arguments import clock_time, day, moment
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import Availability, Port, Records
-from ferry_sdk.answers import Many
-from ferry_sdk.models import columns, plain
-from ferry_sdk.protocols.bodies import decoded
+from ferry_sdk._engine.parsing import Many
+from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk.models.bulk import columns
+from ferry_sdk.models.bulk import rules as plain
 from tests.support import samples
 
 if TYPE_CHECKING:

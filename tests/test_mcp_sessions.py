@@ -23,8 +23,8 @@ from ferry_sdk import (
     ServerError,
     UnexpectedResponseError,
 )
-from ferry_sdk.effects import Headers, Reply
-from ferry_sdk.protocols.handshake import RENEW_AFTER
+from ferry_sdk._engine.effects import Headers, Reply
+from ferry_sdk._protocols.mcp.session import RENEW_AFTER
 from ferry_sdk.resources.mcp import McpGroup
 from tests.support.driven import SETTINGS, Driven, in_turn, raising, replied
 from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure

@@ -12,10 +12,10 @@ import pytest
 import ferry_sdk
 import ferry_sdk.agents
 import ferry_sdk.models
-from ferry_sdk.groups import Resources
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
+from ferry_sdk.resources.groups import Resources
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.sandbox import Sandbox

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import Availability, Port, Records, UnexpectedResponseError, Unreadable
-from ferry_sdk.answers import Many, One
+from ferry_sdk._engine.parsing import Many, One
 from tests.support import samples
 from tests.support.summer import search, stopped
 

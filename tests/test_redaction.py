@@ -19,7 +19,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ferry_sdk import APIError, FerryError
-from ferry_sdk.redaction import (
+from ferry_sdk._engine.redaction import (
     HIDDEN,
     Redactor,
     plain_beginning,

@@ -36,7 +36,7 @@ from ferry_sdk import (
     VehicleType,
     Voucher,
 )
-from ferry_sdk.sandbox.network import journey_id
+from ferry_sdk.sandbox.network.network import journey_id
 from tests.support.summer import (
     BACK,
     CAR,

@@ -9,21 +9,14 @@ from typing import TYPE_CHECKING
 import httpx
 from typing_extensions import deprecated
 
-from ferry_sdk import (
-    AsyncFerry,
-    Ferry,
-    PassengerDict,
-    SearchPassengerDict,
-    Selection,
-    Ticket,
-)
-from ferry_sdk.binding import Resource, TransportT_co, method
+from ferry_sdk import AsyncFerry, Ferry, PassengerDict, SearchPassengerDict, Selection, Ticket
+from ferry_sdk.resources.base import Resource, TransportT_co, method
 
 if TYPE_CHECKING:
     import httpx2
 
-    from ferry_sdk.operation import Operation
-    from ferry_sdk.transport import AsyncTransport, Transport
+    from ferry_sdk._engine.operation import Operation
+    from ferry_sdk._transport.transport import AsyncTransport, Transport
 
 
 def sync_mistakes(ferry: Ferry) -> None:

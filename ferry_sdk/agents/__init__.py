@@ -1,10 +1,10 @@
 """Tools for agents, made from the operations themselves: a safe toolkit over a client."""
 
-from .approving import ApprovalRequest
-from .auditing import AuditRecord
-from .definitions import ToolDefinition
-from .repeats import UnresolvedWrite
-from .toolkit import AsyncToolkit, Toolkit
+from ferry_sdk.agents.policy.approval import ApprovalRequest
+from ferry_sdk.agents.policy.audit import AuditRecord
+from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
+from ferry_sdk.agents.toolkit import AsyncToolkit, Toolkit
+from ferry_sdk.agents.tools.definitions import ToolDefinition
 
 __all__ = [
     "ApprovalRequest",

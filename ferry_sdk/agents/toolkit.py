@@ -9,18 +9,17 @@ from typing import Any, Generic, Literal, TypeVar
 
 import anyio
 
+from ferry_sdk.agents.decisions import Desk
+from ferry_sdk.agents.policy.answers import Answer
+from ferry_sdk.agents.policy.approval import ApprovalRequest
+from ferry_sdk.agents.policy.audit import AuditRecord
+from ferry_sdk.agents.policy.budget import Limits
+from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
+from ferry_sdk.agents.policy.writes import Ask, Effect
+from ferry_sdk.agents.tools import formats
+from ferry_sdk.agents.tools.definitions import ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.errors import ConfigurationError
-
-from . import formats
-from .approving import ApprovalRequest
-from .auditing import AuditRecord
-from .budget import Limits
-from .deciding import Desk
-from .definitions import ToolDefinition
-from .refusals import Answer
-from .repeats import UnresolvedWrite
-from .writes import Ask, Effect
 
 T = TypeVar("T")
 FerryT = TypeVar("FerryT", bound=Ferry | AsyncFerry)

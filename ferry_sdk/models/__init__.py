@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .availability import (
+    from ferry_sdk.models.availability import (
         Availability,
         Gateway,
         InBoard,
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
         SailingCompany,
         Tariff,
     )
-    from .base import Model, OpenEnum
-    from .bookings import (
+    from ferry_sdk.models.base import Model, OpenEnum
+    from ferry_sdk.models.bookings import (
         Balance,
         Booking,
         BookingCancellation,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         Received,
         Reverse,
     )
-    from .catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
-    from .enums import (
+    from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
+    from ferry_sdk.models.enums import (
         ActionType,
         Direction,
         Gender,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         TicketDirection,
         TicketStatus,
     )
-    from .inputs import (
+    from ferry_sdk.models.inputs import (
         Contact,
         ContactDict,
         Passenger,
@@ -60,10 +60,17 @@ if TYPE_CHECKING:
         VehicleQuery,
         VehicleQueryDict,
     )
-    from .listings import McpResource, McpTool
-    from .mcp import Company, Country, McpPort, ScheduledDeparture, VehicleModel
-    from .records import Records, Unreadable
-    from .tickets import (
+    from ferry_sdk.models.mcp import (
+        Company,
+        Country,
+        McpPort,
+        McpResource,
+        McpTool,
+        ScheduledDeparture,
+        VehicleModel,
+    )
+    from ferry_sdk.models.records import Records, Unreadable
+    from ferry_sdk.models.tickets import (
         CancellationFee,
         PaymentRecorded,
         Ticket,

@@ -7,10 +7,9 @@ from datetime import timedelta
 from pydantic import Field, JsonValue
 
 from ferry_sdk.errors import InvalidInputError
-
-from .base import Amount, Currency, Identifier, Model, Moment, Values
-from .enums import Direction, PlaceGender, PlaceType, PlaceUse, TariffType
-from .inputs import Selection
+from ferry_sdk.models.base import Amount, Currency, Identifier, Model, Moment, Values
+from ferry_sdk.models.enums import Direction, PlaceGender, PlaceType, PlaceUse, TariffType
+from ferry_sdk.models.inputs import Selection
 
 
 class SailingCompany(Model):

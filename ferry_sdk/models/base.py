@@ -79,7 +79,7 @@ class Model(BaseModel):
 
     def _repr_html_(self) -> str:
         """The record as a card, for notebooks; no more of it than the repr shows."""
-        from ferry_sdk.notebook.cards import card_of  # noqa: PLC0415 -- for notebooks only
+        from ferry_sdk.models.display.cards import card_of  # noqa: PLC0415 -- for notebooks only
 
         return card_of(self)
 

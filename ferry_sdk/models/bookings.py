@@ -9,9 +9,17 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from .base import Amount, Currency, FrozenDict, Identifier, LooseMoment, Members, Model
-from .enums import ActionType, PaymentStatus, Stage
-from .tickets import CancellationFee, Ticket
+from ferry_sdk.models.base import (
+    Amount,
+    Currency,
+    FrozenDict,
+    Identifier,
+    LooseMoment,
+    Members,
+    Model,
+)
+from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage
+from ferry_sdk.models.tickets import CancellationFee, Ticket
 
 _NEVER = datetime.max.replace(tzinfo=timezone.utc)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from pydantic import AliasChoices, Field, FiniteFloat
 
-from .base import Identifier, Model
+from ferry_sdk.models.base import Identifier, Model
 
 
 class Journey(Model):

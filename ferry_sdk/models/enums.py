@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import OpenEnum
+from ferry_sdk.models.base import OpenEnum
 
 
 class Direction(OpenEnum):

@@ -18,8 +18,8 @@ from pydantic import (
 )
 from typing_extensions import Required, TypedDict
 
-from .base import Identifier
-from .enums import Gender, PassengerType
+from ferry_sdk.models.base import Identifier
+from ferry_sdk.models.enums import Gender, PassengerType
 
 _TYPES = {
     "A": PassengerType.ADULT,

@@ -1,4 +1,4 @@
-"""The catalogues as MCP gives them.
+"""The catalogues as MCP gives them, and what an MCP server says it has: tools and resources.
 
 The interface says in words what they hold and shows no field names, so every field here may be
 absent, the spellings in use are understood, and whatever else comes is in ``model_extra``.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import AliasChoices, Field, JsonValue
 
-from .base import FrozenDict, LooseMoment, Members, Model
+from ferry_sdk.models.base import FrozenDict, Identifier, LooseMoment, Members, Model
 
 
 class McpPort(Model):
@@ -82,3 +82,24 @@ class ScheduledDeparture(Model):
     ship: JsonValue = Field(default=None, validation_alias=AliasChoices("ship", "ship_name"))
     depart_at: LooseMoment | None = None
     arrive_at: LooseMoment | None = None
+
+
+class McpTool(Model):
+    """A tool of the server. Its annotations are hints of the server's, not to be trusted."""
+
+    name: Identifier
+    title: str | None = None
+    description: str | None = None
+    input_schema: Members = Field(default_factory=FrozenDict, alias="inputSchema")
+    output_schema: Members | None = Field(default=None, alias="outputSchema")
+    annotations: Members | None = None
+
+
+class McpResource(Model):
+    """A resource of the server."""
+
+    uri: Identifier
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = Field(default=None, alias="mimeType")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from typing_extensions import Self
 
-from ferry_sdk._forking import in_a_child
+from ferry_sdk._fork import in_a_child
 
 if TYPE_CHECKING:
-    from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
+    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -114,7 +114,7 @@ class Records(Sequence[T_co], Generic[T_co]):
 
     def _repr_html_(self) -> str | None:
         """The records as a table, for notebooks; no more of them than the repr shows."""
-        from ferry_sdk.notebook.cards import table_of  # noqa: PLC0415 -- for notebooks only
+        from ferry_sdk.models.display.cards import table_of  # noqa: PLC0415 -- for notebooks only
 
         return table_of(self)
 
@@ -144,6 +144,6 @@ class Records(Sequence[T_co], Generic[T_co]):
                 # > ['code', 'name', 'country']
             ```
         """
-        from ferry_sdk.notebook.frames import frame_of  # noqa: PLC0415 -- pandas is an extra's
+        from ferry_sdk.models.display.frames import frame_of  # noqa: PLC0415 -- pandas is an extra's
 
         return frame_of(self, by=by, money=money)

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from pydantic import Field
 
-from .base import Amount, Currency, Identifier, LooseDay, LooseMoment, Model, Text
-from .enums import PaymentStatus, TicketDirection, TicketStatus
+from ferry_sdk.models.base import Amount, Currency, Identifier, LooseDay, LooseMoment, Model, Text
+from ferry_sdk.models.enums import PaymentStatus, TicketDirection, TicketStatus
 
 
 class TicketVehicle(Model):

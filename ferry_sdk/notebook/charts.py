@@ -10,7 +10,7 @@ from datetime import date
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from ._extra import needed
+from ferry_sdk.models.display.extra import needed
 
 with needed("matplotlib", "numpy"):
     import numpy as np

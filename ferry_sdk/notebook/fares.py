@@ -11,10 +11,9 @@ from math import inf
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Tariff
-
-from .charts import Axes, Figure, days_as_places, named_by_day, started
-from .cheapest import cheapest_ticket
-from .markup import money
+from ferry_sdk.models.display.cheapest import cheapest_ticket
+from ferry_sdk.models.display.html import money
+from ferry_sdk.notebook.charts import Axes, Figure, days_as_places, named_by_day, started
 
 _Fare = tuple[date, Tariff]
 

@@ -11,8 +11,7 @@ from math import cos, radians
 from typing import Final
 
 from ferry_sdk.models.mcp import McpPort
-
-from .charts import Axes, Figure, started, withStroke
+from ferry_sdk.notebook.charts import Axes, Figure, started, withStroke
 
 _Place = tuple[float, float]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, time
 
-from ferry_sdk.answers import Many
-from ferry_sdk.binding import Resource, TransportT_co, method
+from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.parsing import Many
+from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.inputs import (
     SearchPassenger,
@@ -15,9 +16,8 @@ from ferry_sdk.models.inputs import (
     VehicleQueryDict,
 )
 from ferry_sdk.models.records import Records
-from ferry_sdk.operation import Operation
-from ferry_sdk.protocols import arguments
-from ferry_sdk.protocols.rest import Rest
+from ferry_sdk.resources import arguments
+from ferry_sdk.resources.base import Resource, TransportT_co, method
 from ferry_sdk.safety import SAFETY
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 
-from ferry_sdk.answers import One
-from ferry_sdk.binding import Resource, TransportT_co, method
-from ferry_sdk.checks import seconds
-from ferry_sdk.evidence import read_back
-from ferry_sdk.guards import penalty_within, total_is
+from ferry_sdk._engine.operation import Operation, Write
+from ferry_sdk._engine.parsing import One
+from ferry_sdk._engine.validation import seconds
+from ferry_sdk._protocols.paths import identifier
+from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.bookings import (
     Booking,
     BookingCancellation,
@@ -27,12 +27,12 @@ from ferry_sdk.models.inputs import (
     VehicleDict,
 )
 from ferry_sdk.models.tickets import CancellationFee
-from ferry_sdk.operation import Operation, Write
-from ferry_sdk.protocols import arguments
-from ferry_sdk.protocols.paths import identifier
-from ferry_sdk.protocols.rest import Rest
+from ferry_sdk.resources import arguments
+from ferry_sdk.resources.base import Resource, TransportT_co, method
+from ferry_sdk.resources.conditions import Until, booking_until
+from ferry_sdk.resources.guards import penalty_within, total_is
+from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY
-from ferry_sdk.waits import Until, booking_until
 
 
 class BookingsGroup(Resource[TransportT_co]):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ferry_sdk.answers import Many
-from ferry_sdk.binding import Resource, TransportT_co, method
+from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.parsing import Many
+from ferry_sdk._protocols.paths import identifier, identifiers
+from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
 from ferry_sdk.models.records import Records
-from ferry_sdk.operation import Operation
-from ferry_sdk.protocols.paths import identifier, identifiers
-from ferry_sdk.protocols.rest import Rest
+from ferry_sdk.resources.base import Resource, TransportT_co, method
 from ferry_sdk.safety import SAFETY
 
 

@@ -8,10 +8,12 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from ferry_sdk.answers import Json, Many, One
-from ferry_sdk.binding import Resource, TransportT_co, method
+from ferry_sdk._engine.operation import Operation, Write
+from ferry_sdk._engine.parsing import Json, Many, One
+from ferry_sdk._protocols.json_body import plain
+from ferry_sdk._protocols.mcp.call import Mcp
+from ferry_sdk._protocols.paths import identifier
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.evidence import read_back
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.bookings import BookingConfirmation, BookingCreated
 from ferry_sdk.models.catalogue import VehicleBrand
@@ -29,15 +31,20 @@ from ferry_sdk.models.inputs import (
     VehicleQuery,
     VehicleQueryDict,
 )
-from ferry_sdk.models.listings import McpResource, McpTool
-from ferry_sdk.models.mcp import Company, Country, McpPort, ScheduledDeparture, VehicleModel
+from ferry_sdk.models.mcp import (
+    Company,
+    Country,
+    McpPort,
+    McpResource,
+    McpTool,
+    ScheduledDeparture,
+    VehicleModel,
+)
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketCancellation
-from ferry_sdk.operation import Operation, Write
-from ferry_sdk.protocols import arguments
-from ferry_sdk.protocols.bodies import plain
-from ferry_sdk.protocols.mcp import Mcp
-from ferry_sdk.protocols.paths import identifier
+from ferry_sdk.resources import arguments
+from ferry_sdk.resources.base import Resource, TransportT_co, method
+from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY, of_tool
 
 _IDS: Final[Mapping[str, tuple[str, str]]] = {

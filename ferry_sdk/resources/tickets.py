@@ -8,11 +8,12 @@ from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
-from ferry_sdk.answers import Just, One
-from ferry_sdk.binding import Resource, TransportT_co, method
-from ferry_sdk.checks import seconds
-from ferry_sdk.evidence import read_back
-from ferry_sdk.guards import penalty_within
+from ferry_sdk._engine.operation import Operation, Write
+from ferry_sdk._engine.parsing import Just, One
+from ferry_sdk._engine.validation import seconds
+from ferry_sdk._protocols.paths import file_path, identifier
+from ferry_sdk._protocols.rest import Rest
+from ferry_sdk._protocols.voucher import VoucherFile
 from ferry_sdk.models.tickets import (
     CancellationFee,
     PaymentRecorded,
@@ -20,13 +21,12 @@ from ferry_sdk.models.tickets import (
     TicketCancellation,
     Voucher,
 )
-from ferry_sdk.operation import Operation, Write
-from ferry_sdk.protocols import arguments
-from ferry_sdk.protocols.paths import file_path, identifier
-from ferry_sdk.protocols.rest import Rest
-from ferry_sdk.protocols.voucher import VoucherFile
+from ferry_sdk.resources import arguments
+from ferry_sdk.resources.base import Resource, TransportT_co, method
+from ferry_sdk.resources.conditions import voucher_there
+from ferry_sdk.resources.guards import penalty_within
+from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY
-from ferry_sdk.waits import voucher_there
 
 
 class TicketsGroup(Resource[TransportT_co]):

@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ferry_sdk.sandbox.api.mcp.options import McpOptions, McpSwitches
     from ferry_sdk.sandbox.clock import Clock
     from ferry_sdk.sandbox.counters import Counters, Effect
-    from ferry_sdk.sandbox.fault_kinds import FaultKind
-    from ferry_sdk.sandbox.faults import Fault, Faults
-    from ferry_sdk.sandbox.mcp_options import McpOptions, McpSwitches
-    from ferry_sdk.sandbox.orders import InvalidOrderError
+    from ferry_sdk.sandbox.faults.faults import Fault, Faults
+    from ferry_sdk.sandbox.faults.kinds import FaultKind
+    from ferry_sdk.sandbox.requests.orders import InvalidOrderError
     from ferry_sdk.sandbox.server import AsyncSandbox, Sandbox, serve
 
 __all__ = [

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 
-from ferry_sdk.sandbox import rest
-from ferry_sdk.sandbox.access import Tokens
+from ferry_sdk.sandbox.api import rest
+from ferry_sdk.sandbox.api.control import Control
+from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint
+from ferry_sdk.sandbox.api.mcp.options import McpOptions, McpSwitches
+from ferry_sdk.sandbox.api.mcp.sessions import McpSessions
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.control import Control
-from ferry_sdk.sandbox.conventions import conventional
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.dice import Dice, Ids
-from ferry_sdk.sandbox.faults import Faults
-from ferry_sdk.sandbox.http_server import HttpServer
-from ferry_sdk.sandbox.mcp import McpEndpoint
-from ferry_sdk.sandbox.mcp_options import McpOptions, McpSwitches
-from ferry_sdk.sandbox.mcp_sessions import McpSessions
-from ferry_sdk.sandbox.network import Network
-from ferry_sdk.sandbox.offers import Offers
+from ferry_sdk.sandbox.faults.faults import Faults
+from ferry_sdk.sandbox.http.conventions import conventional
+from ferry_sdk.sandbox.http.server import HttpServer
+from ferry_sdk.sandbox.network.network import Network
+from ferry_sdk.sandbox.network.seeded_random import Dice, Ids
+from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.service import Service
 
 if TYPE_CHECKING:

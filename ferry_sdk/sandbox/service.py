@@ -6,15 +6,15 @@ import threading
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from ferry_sdk.sandbox import requests
-from ferry_sdk.sandbox.caller import Ask, Caller
-from ferry_sdk.sandbox.dice import Ids
-from ferry_sdk.sandbox.network import MismatchError
-from ferry_sdk.sandbox.reading import read
-from ferry_sdk.sandbox.refusals import MalformedError, Problem, RefusedError
-from ferry_sdk.sandbox.sales import Sales
-from ferry_sdk.sandbox.searching import search
-from ferry_sdk.sandbox.texts import text
+from ferry_sdk.sandbox.bookings.sales import Sales
+from ferry_sdk.sandbox.network.network import MismatchError
+from ferry_sdk.sandbox.network.seeded_random import Ids
+from ferry_sdk.sandbox.offers.search import search
+from ferry_sdk.sandbox.requests import requests
+from ferry_sdk.sandbox.requests.caller import Ask, Caller
+from ferry_sdk.sandbox.requests.messages import text
+from ferry_sdk.sandbox.requests.refusals import MalformedError, Problem, RefusedError
+from ferry_sdk.sandbox.requests.validation import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox.clock import Clock
     from ferry_sdk.sandbox.counters import Counters
-    from ferry_sdk.sandbox.faults import Faults
-    from ferry_sdk.sandbox.offers import Offers
+    from ferry_sdk.sandbox.faults.faults import Faults
+    from ferry_sdk.sandbox.offers.offers import Offers
 
     Act = Callable[[Mapping[str, object], Ask], object]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ferry_sdk.sandbox.network import journey_id
+from ferry_sdk.sandbox.network.network import journey_id
 from tests.support.trip import DAY
 
 TARIFA, TANGIER = "ESTRF", "MATNG"

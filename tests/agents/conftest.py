@@ -12,7 +12,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
-from ferry_sdk.agents.tools import TOOLS
+from ferry_sdk.agents.tools.tools import TOOLS
 from tests.agents.agent import WRITES, desk_of
 from tests.support.both import Waiting
 

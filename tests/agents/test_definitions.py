@@ -11,9 +11,9 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
-from ferry_sdk.agents.docstrings import words_of
-from ferry_sdk.agents.formats import anthropic, openai
-from ferry_sdk.agents.tools import LEFT_OUT, TOOLS
+from ferry_sdk.agents.tools.docstrings import words_of
+from ferry_sdk.agents.tools.formats import anthropic, openai
+from ferry_sdk.agents.tools.tools import LEFT_OUT, TOOLS
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup

@@ -10,7 +10,7 @@ import pytest
 
 from ferry_sdk import Ferry, Records
 from ferry_sdk.agents import Toolkit
-from ferry_sdk.agents.seen import Seen
+from ferry_sdk.agents.policy.known_ids import Seen
 from tests.agents.agent import (
     PASSENGERS,
     TRAVELLERS,

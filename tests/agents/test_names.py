@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk.agents.cleaning import letters
+from ferry_sdk.agents.tools.sanitize import letters
 from tests.agents.agent import done, error, order, sailings
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk.sandbox.network import journey_id
+from ferry_sdk.sandbox.network.network import journey_id
 from tests.agents.agent import TANGIER, TARIFA, booked, done, error, order, sailings
 from tests.support.trip import DAY
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import Records
-from ferry_sdk.agents.approving import Codes
-from ferry_sdk.agents.refusals import RefusedError
-from ferry_sdk.agents.seen import Offer, Seen
+from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.approval import Codes
+from ferry_sdk.agents.policy.known_ids import Offer, Seen
 from ferry_sdk.models import BookingCreated
 from tests.agents.agent import booked, desk_of, done, error, order, sailings
 from tests.support.samples import BOOKING_CREATED
@@ -175,7 +175,7 @@ def test_a_code_that_has_expired_is_gone() -> None:
 def test_as_many_codes_wait_as_are_said_to_and_the_oldest_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.approving._WAITING", 2)
+    monkeypatch.setattr("ferry_sdk.agents.policy.approval._WAITING", 2)
     codes = Codes()
     first, second, third = (codes.issue(name, 10.0) for name in ("one", "two", "three"))
     assert {len(code) for code in (first, second, third)} == {10}
@@ -188,7 +188,7 @@ def test_as_many_codes_wait_as_are_said_to_and_the_oldest_goes(
 def test_as_much_is_remembered_as_is_said_and_the_oldest_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.seen.REMEMBERED", 2)
+    monkeypatch.setattr("ferry_sdk.agents.policy.known_ids.REMEMBERED", 2)
     seen = Seen()
     for name in ("b-1", "b-2", "b-3"):
         seen.learn(BookingCreated.model_validate(BOOKING_CREATED | {"booking_id": name}), {}, None)

@@ -12,10 +12,10 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, InvalidInputError
 from ferry_sdk.agents import AsyncToolkit, Toolkit
-from ferry_sdk.agents.budget import Budget
-from ferry_sdk.agents.deciding import READ_BACK
-from ferry_sdk.agents.refusals import RefusedError
-from ferry_sdk.agents.repeats import Done
+from ferry_sdk.agents.decisions import READ_BACK
+from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.budget import Budget
+from ferry_sdk.agents.policy.duplicates import Done
 from ferry_sdk.journal import Journal
 from tests.agents.agent import booked, done, error, order, query, sailings
 

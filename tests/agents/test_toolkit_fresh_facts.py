@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import Records, SearchPassenger
-from ferry_sdk.agents.budget import Budget
-from ferry_sdk.agents.refusals import RefusedError
+from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.budget import Budget
 from tests.agents.agent import TRAVELLERS, booked, desk_of, done, error, order, sailings
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import correlation
-from ferry_sdk.agents.refusals import NEXT_STEPS
+from ferry_sdk.agents.policy.answers import NEXT_STEPS
 from tests.agents.agent import PASSENGERS, desk_of, done, error, order, sailings
 
 if TYPE_CHECKING:

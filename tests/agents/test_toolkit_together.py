@@ -8,7 +8,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import BookingConfirmation
-from ferry_sdk.agents.seen import Seen
+from ferry_sdk.agents.policy.known_ids import Seen
 from tests.agents.agent import booked, done, error, order, sailings
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from ferry_sdk import InvalidInputError, Passenger, SearchPassenger, Selection, Vehicle
-from ferry_sdk.agents.tools import TOOLS, Arguments
+from ferry_sdk.agents.tools.tools import TOOLS, Arguments
 
 MANY = settings(deadline=None, max_examples=150)
 CANARY = "Zq7-canary"

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import InvalidInputError
-from ferry_sdk.agents.arguments import model_of
-from ferry_sdk.agents.cleaning import cleaned
-from ferry_sdk.agents.texts import KINDS
-from ferry_sdk.agents.tools import TOOLS
+from ferry_sdk.agents.tools.arguments import model_of
+from ferry_sdk.agents.tools.sanitize import cleaned
+from ferry_sdk.agents.tools.text_rules import KINDS
+from ferry_sdk.agents.tools.tools import TOOLS
 from tests.support.cases import case
 
 BOOKING = {"availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}]}

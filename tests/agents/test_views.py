@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from ferry_sdk import Booking, Ferry, InvalidInputError, Records, Ticket, Unreadable
 from ferry_sdk.agents.toolkit import Toolkit
-from ferry_sdk.agents.tools import TOOLS
-from ferry_sdk.agents.views import SHORT, money, schema_of, shown
+from ferry_sdk.agents.tools.tools import TOOLS
+from ferry_sdk.agents.tools.views import SHORT, money, schema_of, shown
 from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.tickets import Voucher

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, RequestTimeoutError
-from ferry_sdk._aiohttp.turns import Turns
-from ferry_sdk._aiohttp.waits import Waits
+from ferry_sdk._transport.aiohttp_client.limiter import Turns
+from ferry_sdk._transport.aiohttp_client.timeouts import Waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

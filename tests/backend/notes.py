@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk import JournalEntry
     from ferry_sdk.journal import Journal
-    from ferry_sdk.recording import EndState, Intent
+    from ferry_sdk.types import EndState, Intent
 
 
 class Noting:

@@ -54,7 +54,7 @@ ECHO = {"name": f"{TOKEN} {PASSENGER['last_name']} {CONTACT['email']}"}
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk.writing.READ_BACK_WINDOW", 0.01)
+    monkeypatch.setattr("ferry_sdk._engine.writes.READ_BACK_WINDOW", 0.01)
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_whole_trip_leaves_nothing_in_any_log(
     monkeypatch: pytest.MonkeyPatch,
     given: str,
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.writing.READ_BACK_WINDOW", 30.0)
+    monkeypatch.setattr("ferry_sdk._engine.writes.READ_BACK_WINDOW", 30.0)
     tokens = (ferry_sandbox.token, ferry_sandbox.organisation_token)
     first, second = tokens if given == "text" else tuple(lambda one=one: one for one in tokens)
     ferry = clients(first, base_url=ferry_sandbox.base_url, organisation_token=second)

@@ -14,8 +14,8 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
-from ferry_sdk._httpcore import AsyncConnections, Connections
-from ferry_sdk.settings import DEFAULT_CERTIFICATES
+from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES
+from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.boundary.calls import CONFIRM, CREATE, READ
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 
-CLIENTS = "ferry_sdk._httpcore.clients"
+CLIENTS = "ferry_sdk._transport.httpcore_client.client"
 LIMITS = (20.0, 20.0, 20.0, 20.0)
 FLAGS: Any = {"stream": True, "auth": None, "follow_redirects": False}
 
@@ -115,7 +115,7 @@ def test_the_connection_that_was_given_back_last_is_used_first(any_clients: Clie
 def test_connections_that_a_burst_leaves_are_closed(
     any_clients: Clients, monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ) -> None:
-    for where in (CLIENTS, "ferry_sdk._httpcore.keeping"):
+    for where in (CLIENTS, "ferry_sdk._transport.httpcore_client.pool"):
         monkeypatch.setattr(f"{where}.KEPT_FOR", 0.5)
     held = Held()
     with Service(held, backlog=64) as service:

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from ferry_sdk import (
-    ConfigurationError,
-    InvalidInputError,
-    UnexpectedResponseError,
-    correlation,
-)
+from ferry_sdk import ConfigurationError, InvalidInputError, UnexpectedResponseError, correlation
 from tests.backend.canaries import ORGANISATION, TOKEN, leaks, shown
 from tests.support import operations
 from tests.support.cases import case

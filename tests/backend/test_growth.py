@@ -16,8 +16,9 @@ import httpx
 import pytest
 import trio
 
-from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, _flights
-from ferry_sdk.correlating import recent_ids
+from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
+from ferry_sdk._engine.correlation import recent_ids
+from ferry_sdk._transport import single_flight as _flights
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
 from tests.support.tiers import LONG

@@ -21,7 +21,7 @@ from anyio.from_thread import start_blocking_portal
 
 import ferry_sdk
 from ferry_sdk import AsyncFerry, Ferry, FerryError, InvalidInputError, OutcomeUnknownError
-from ferry_sdk._tracing import Tracing
+from ferry_sdk._transport.tracing import Tracing
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
@@ -260,7 +260,7 @@ def test_an_interruption_at_any_line_leaves_the_write_on_record(
     caplog: pytest.LogCaptureFixture,
     record_property: Callable[[str, object], None],
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.repeating._pause", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._pause", lambda _: 0.0)
     gc.freeze()  # so that what an interruption left is collected quickly
     try:
         with caplog.at_level(logging.WARNING, "ferry_sdk"):

@@ -38,7 +38,7 @@ def bomb() -> bytes:
 
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._exchange.LARGEST_REPLY", BOUND)
+    monkeypatch.setattr("ferry_sdk._transport.exchange.LARGEST_REPLY", BOUND)
 
 
 def replied(body: bytes, *headers: str, status: str = "200 OK") -> Script:

@@ -13,9 +13,9 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponseError
-from ferry_sdk.effects import Consult
-from ferry_sdk.protocols.bodies import decoded
-from ferry_sdk.responses import LONG_REPLY, is_aside
+from ferry_sdk._engine.effects import Consult
+from ferry_sdk._engine.raw_response import LONG_REPLY, is_aside
+from ferry_sdk._protocols.json_body import decoded
 from tests.boundary.scripted import Connection, Service, serve
 from tests.flow.replies import good, heard
 from tests.support.driven import SETTINGS
@@ -82,7 +82,7 @@ def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(
     def full(*_: object, **__: object) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr("ferry_sdk.protocols.bodies.from_json", full)
+    monkeypatch.setattr("ferry_sdk._protocols.json_body.from_json", full)
     driver = heard(then=good(BOOKING))
     kind = OutcomeUnknownError if "create" in name else UnexpectedResponseError
     with pytest.raises(kind, match="memory") as info:
@@ -99,7 +99,7 @@ def test_memory_that_runs_out_while_a_reply_comes_in_is_a_reply_lost(
     with Service(packed(b"{}"), serve) as service:
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
         with monkeypatch.context() as once:
-            once.setattr("ferry_sdk._exchange.Exchange.reply", full)
+            once.setattr("ferry_sdk._transport.exchange.Exchange.reply", full)
             with pytest.raises(OutcomeUnknownError, match="MemoryError"):
                 ferry.bookings.create(**_arguments("bookings.create"))
         assert len(service.asked) == 1
@@ -131,8 +131,8 @@ def test_a_long_reply_leaves_the_event_loop_to_others() -> None:
         return float(text)
 
     with pytest.MonkeyPatch.context() as patch, Service(packed(content)) as service:
-        patch.setattr("ferry_sdk.protocols.bodies._number", note)
-        patch.setattr("ferry_sdk.protocols.bodies._same", _slow_at_the_first(threads))
+        patch.setattr("ferry_sdk._protocols.json_body._number", note)
+        patch.setattr("ferry_sdk._protocols.json_body._same", _slow_at_the_first(threads))
 
         async def main() -> int:
             async with AsyncFerry("t", base_url=service.url) as ferry:
@@ -177,7 +177,7 @@ def test_the_deadline_holds_while_a_reply_is_read(
         go_on.wait(20)
         return members
 
-    monkeypatch.setattr("ferry_sdk.protocols.bodies._same", slow)
+    monkeypatch.setattr("ferry_sdk._protocols.json_body._same", slow)
     with Service(packed(long_list())) as service:
         ferry: Ferry = clients("t", base_url=service.url, max_retries=0, deadline=0.5)
         try:

@@ -12,9 +12,9 @@ import httpcore
 import pytest
 
 from ferry_sdk import ConfigurationError, UnexpectedResponseError
-from ferry_sdk._httpcore import Connections
-from ferry_sdk._httpcore.requests import outgoing
-from ferry_sdk.settings import DEFAULT_CERTIFICATES
+from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES
+from ferry_sdk._transport.httpcore_client import Connections
+from ferry_sdk._transport.httpcore_client.request import outgoing
 
 if TYPE_CHECKING:
     from collections.abc import Generator

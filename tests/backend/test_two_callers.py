@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    Ferry,
-    FerryError,
-    OutcomeUnknownError,
-    RateLimitError,
-)
+from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RateLimitError
 from tests.backend.gathering import LONG, UnderWay, at_once, eventually
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.boundary.calls import (
-    ABANDONED_BODY,
-    READ,
-    Call,
-    Caller,
-    creation,
-    is_sent_once,
-    sent,
-)
+from tests.boundary.calls import ABANDONED_BODY, READ, Call, Caller, creation, is_sent_once, sent
 from tests.boundary.scripted import (
     Connection,
     Service,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ferry_sdk.cli.environment import EXTRAS
-from ferry_sdk.cli.output import plain
+from ferry_sdk.cli.checks.environment import EXTRAS
+from ferry_sdk.cli.terminal.output import plain
 from scripts import requirements
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk.recording import EndState, Intent
+    from ferry_sdk.types import EndState, Intent
 
 
 class Notebook:

@@ -12,9 +12,9 @@ from ferry_sdk import (
     RateLimitError,
     RequestDigest,
 )
-from ferry_sdk.facts import Attempt
 from ferry_sdk.models.bookings import BookingConfirmation
 from ferry_sdk.sandbox.counters import Effect
+from ferry_sdk.types import Attempt
 from tests.effects.calling import Subject
 from tests.effects.evidence import Evidence, Told
 from tests.effects.judging import Judgement

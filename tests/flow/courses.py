@@ -15,12 +15,12 @@ from ferry_sdk import (
     RequestTimeoutError,
     UnresolvedWriteError,
 )
-from ferry_sdk._flights import Flight
-from ferry_sdk.context import Context
-from ferry_sdk.effects import Ask, Consult, InTurn, Send, Sleep, Together
-from ferry_sdk.flow import run
-from ferry_sdk.session import Session
-from ferry_sdk.settings import Secret
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import Ask, Consult, InTurn, Send, Sleep, Together
+from ferry_sdk._engine.flow import run
+from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.settings import Secret
+from ferry_sdk._transport.single_flight import Flight
 from tests.flow.kinds import GUARDS, SEEN, UNSEEN, answer, answered, described_as, path
 from tests.flow.recorder import Notes, entry
 from tests.flow.replies import good, reply
@@ -30,8 +30,8 @@ from tests.support.samples import CANCELLATION_FEE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk.effects import Effect, Reply, Request, Steps
-    from ferry_sdk.recording import EndState, Intent
+    from ferry_sdk._engine.effects import Effect, Reply, Request, Steps
+    from ferry_sdk.types import EndState, Intent
     from tests.flow.choices import Choices
     from tests.flow.kinds import Kind
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk._flights import Flight, join_or_start
-from ferry_sdk.effects import InTurn, Together
+from ferry_sdk._engine.effects import InTurn, Together
+from ferry_sdk._transport.single_flight import Flight, join_or_start
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable
 
-    from ferry_sdk.effects import Effect, Steps
+    from ferry_sdk._engine.effects import Effect, Steps
     from tests.support.driven import Driver
 
     Course = Generator[None, None, Any]

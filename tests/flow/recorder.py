@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from ferry_sdk.effects import Consult, Send
-from ferry_sdk.facts import EntryState, JournalEntry
+from ferry_sdk._engine.effects import Consult, Send
+from ferry_sdk.types import EntryState, JournalEntry
 
 if TYPE_CHECKING:
     from ferry_sdk import FerryError
-    from ferry_sdk.recording import EndState, Intent
+    from ferry_sdk.types import EndState, Intent
     from tests.support.driven import Driver
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import SAFETY, FerryError, OutcomeUnknownError, UnexpectedResponseError
-from ferry_sdk.effects import Send
+from ferry_sdk._engine.effects import Send
+from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.settings import Secret
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
-from ferry_sdk.session import Session
-from ferry_sdk.settings import Secret
 from tests.flow.recorder import Notes
 from tests.flow.replies import (
     Script,
@@ -44,7 +44,7 @@ from tests.support.tiers import mostly_long
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk.effects import Effect, Reply, Request
+    from ferry_sdk._engine.effects import Effect, Reply, Request
 
 NAMES = [name for name in OPERATIONS if name != "tickets.save_pdf"]
 WRITES = {

@@ -16,7 +16,7 @@ from ferry_sdk import (
     PriceChangedError,
     RequestTimeoutError,
 )
-from ferry_sdk.facts import Attempt
+from ferry_sdk.types import Attempt
 from tests.flow.replies import booking, good, heard, refused, reply, reset, timed_out
 from tests.support.driven import SETTINGS
 from tests.support.operations import described

@@ -14,8 +14,8 @@ from ferry_sdk import (
     RateLimitError,
     RequestTimeoutError,
 )
-from ferry_sdk.effects import Ask, InTurn, Send, Timeout, Together
-from ferry_sdk.settings import Secret
+from ferry_sdk._engine.effects import Ask, InTurn, Send, Timeout, Together
+from ferry_sdk._engine.settings import Secret
 from tests.flow.replies import booking, good, heard, refused, reply, reset, timed_out
 from tests.flow.writes import SHOWN
 from tests.support.driven import SETTINGS, Driven, replied
@@ -23,7 +23,7 @@ from tests.support.mcp_samples import TICKET as MCP_TICKET
 from tests.support.operations import OPERATIONS, described
 
 if TYPE_CHECKING:
-    from ferry_sdk.effects import Reply, Request
+    from ferry_sdk._engine.effects import Reply, Request
 
 READ_BACK = ("bookings.confirm", "mcp.confirm_booking")
 ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | {"bookings.wait": 1060.0, "tickets.wait_pdf": 1060.0}

@@ -103,7 +103,7 @@ def brief_and_quiet() -> Iterator[None]:
     """An effect is looked for twice or so, and nothing is logged."""
     logging.disable(logging.CRITICAL)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ferry_sdk.writing.READ_BACK_WINDOW", 0.7)
+        patch.setattr("ferry_sdk._engine.writes.READ_BACK_WINDOW", 0.7)
         yield
     logging.disable(logging.NOTSET)
 

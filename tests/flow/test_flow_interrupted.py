@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk.effects import InTurn, Send, Together
-from ferry_sdk.session import Session
-from ferry_sdk.settings import Secret
+from ferry_sdk._engine.effects import InTurn, Send, Together
+from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.settings import Secret
 from tests.flow.recorder import Notes
 from tests.flow.replies import Script, booking, good, heard, refused, reply, reset
 from tests.support.driven import SETTINGS, Driver
@@ -18,7 +18,7 @@ from tests.support.operations import described
 from tests.support.samples import BOOKING_CREATED
 
 if TYPE_CHECKING:
-    from ferry_sdk.effects import Effect, Reply, Request
+    from ferry_sdk._engine.effects import Effect, Reply, Request
 
 STOPS = (KeyboardInterrupt, SystemExit, asyncio.CancelledError, RuntimeError)
 CREATING = (refused(), good(BOOKING_CREATED))

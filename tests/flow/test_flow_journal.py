@@ -7,14 +7,9 @@ from typing import Any
 
 import pytest
 
-from ferry_sdk import (
-    SAFETY,
-    BookingConfirmation,
-    FerryError,
-    OutcomeUnknownError,
-)
-from ferry_sdk.effects import Consult, Send
-from ferry_sdk.settings import Secret
+from ferry_sdk import SAFETY, BookingConfirmation, FerryError, OutcomeUnknownError
+from ferry_sdk._engine.effects import Consult, Send
+from ferry_sdk._engine.settings import Secret
 from tests.flow.recorder import Notes, entry, kinds
 from tests.flow.replies import booking, good, heard, refused, reply, reset
 from tests.flow.writes import ANSWERS, SHOWN, every_shown, every_write

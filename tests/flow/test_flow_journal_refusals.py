@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import FerryError, JournalError, RequestTimeoutError, UnresolvedWriteError
-from ferry_sdk.effects import Consult, Send
-from ferry_sdk.session import Session
+from ferry_sdk._engine.effects import Consult, Send
+from ferry_sdk._engine.session import Session
 from tests.flow.recorder import Notes, entry, kinds
 from tests.flow.replies import Script, booking, good, heard, reply, reset, ticket
 from tests.flow.writes import ANSWERS, SHOWN, every_shown, every_write
@@ -18,8 +18,8 @@ from tests.support.operations import described
 from tests.support.samples import CANCELLATION_FEE
 
 if TYPE_CHECKING:
-    from ferry_sdk.effects import Effect
-    from ferry_sdk.recording import Intent
+    from ferry_sdk._engine.effects import Effect
+    from ferry_sdk.types import Intent
 
 
 @every_write

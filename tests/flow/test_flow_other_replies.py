@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import OutcomeUnknownError, UnexpectedResponseError
-from ferry_sdk.correlating import RecentIds
+from ferry_sdk._engine.correlation import RecentIds
 from tests.flow.replies import booking, good, heard, reply
 from tests.flow.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.driven import SETTINGS
@@ -19,7 +19,7 @@ from tests.support.operations import described
 from tests.support.samples import TICKET
 
 if TYPE_CHECKING:
-    from ferry_sdk.settings import Settings
+    from ferry_sdk._engine.settings import Settings
 
 NAMES = {
     "bookings.confirm": "booking_id",

@@ -15,7 +15,7 @@ from ferry_sdk import (
     RateLimitError,
     UnexpectedResponseError,
 )
-from ferry_sdk.effects import Sleep
+from ferry_sdk._engine.effects import Sleep
 from tests.flow.replies import (
     booking,
     good,

@@ -19,9 +19,9 @@ from ferry_sdk import (
     RateLimitError,
     TicketCancellation,
 )
+from ferry_sdk._engine.settings import Secret
 from ferry_sdk.client import _unknown
 from ferry_sdk.hooks import Hooks, OutcomeEvent
-from ferry_sdk.settings import Secret
 from tests.flow.recorder import Notes, entry
 from tests.flow.replies import booking, good, heard, reply, reset, ticket
 from tests.support.driven import SETTINGS

@@ -16,8 +16,8 @@ from ferry_sdk import (
     OutcomeUnknownError,
     RequestTimeoutError,
 )
-from ferry_sdk.effects import Together
-from ferry_sdk.settings import Secret
+from ferry_sdk._engine.effects import Together
+from ferry_sdk._engine.settings import Secret
 from tests.flow.interleaved import Interleaved
 from tests.flow.recorder import Notes
 from tests.flow.replies import booking, good, heard, refused, reply, reset
@@ -26,8 +26,8 @@ from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 
 if TYPE_CHECKING:
-    from ferry_sdk.effects import Reply, Request
-    from ferry_sdk.settings import Settings
+    from ferry_sdk._engine.effects import Reply, Request
+    from ferry_sdk._engine.settings import Settings
     from tests.support.driven import Driver
 
 CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}

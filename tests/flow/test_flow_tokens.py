@@ -20,9 +20,9 @@ from ferry_sdk import (
     OutcomeUnknownError,
     PermissionDeniedError,
 )
-from ferry_sdk.effects import Ask
+from ferry_sdk._engine.effects import Ask
+from ferry_sdk._engine.settings import Secret
 from ferry_sdk.hooks import Hooks, RetryEvent
-from ferry_sdk.settings import Secret
 from tests.flow.interleaved import Interleaved
 from tests.flow.replies import booking, good, heard, refused, reply, reset
 from tests.support.driven import SETTINGS, Driven, Driver, in_turn, replied
@@ -33,7 +33,7 @@ from tests.support.samples import BOOKING_CONFIRMATION
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk.effects import Reply, Request
+    from ferry_sdk._engine.effects import Reply, Request
 
 NOT_FOUND = reply(404)
 REFUSED = reply(401, www_authenticate="Bearer")

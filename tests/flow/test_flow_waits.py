@@ -15,7 +15,7 @@ from ferry_sdk import (
     RequestTimeoutError,
     Stage,
 )
-from ferry_sdk.effects import Ask
+from ferry_sdk._engine.effects import Ask
 from tests.flow.replies import booking, good, heard, refused, reply, reset, timed_out, undecodable
 from tests.support.driven import SETTINGS
 from tests.support.operations import described

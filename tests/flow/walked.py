@@ -8,13 +8,13 @@ import anyio
 import anyio.lowlevel
 import httpx
 
-from ferry_sdk.effects import InTurn, Together
-from ferry_sdk.transport import AsyncTransport, Transport
+from ferry_sdk._engine.effects import InTurn, Together
+from ferry_sdk._transport.transport import AsyncTransport, Transport
 from tests.flow.courses import Cancelled
 from tests.support.driven import SETTINGS
 
 if TYPE_CHECKING:
-    from ferry_sdk.effects import Effect
+    from ferry_sdk._engine.effects import Effect
     from tests.flow.courses import Course
 
 NOWHERE = httpx.MockTransport(lambda _: httpx.Response(500))

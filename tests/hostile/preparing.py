@@ -22,7 +22,7 @@ from .evidence import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ferry_sdk.recording import Intent
+    from ferry_sdk.types import Intent
 
     from .evidence import Evidence
     from .runs import Call

@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-_PLACES = "ferry_sdk._httpcore.clients._MOST"
+_PLACES = "ferry_sdk._transport.httpcore_client.client._MOST"
 _WELL: dict[str, Any] = {"deadline": 3.0, "timeout": 3.0, "max_retries": 2}
 _STEP_OF_SAMPLE = 13
 OURS = (str(Path(ferry_sdk.__file__).parent),)
@@ -58,7 +58,7 @@ STROKES = (
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileServer]:
     """A server; the library's own clients have one place, from now on, and make no pauses."""
     monkeypatch.setattr(_PLACES, 1)
-    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", lambda _: 0.0)
     with HostileServer() as made:
         yield made
 

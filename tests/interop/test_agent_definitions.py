@@ -9,8 +9,8 @@ import pytest
 from mcp.types import Tool as McpTool
 from pydantic import TypeAdapter
 
-from ferry_sdk.agents.formats import anthropic, openai
-from ferry_sdk.agents.tools import TOOLS
+from ferry_sdk.agents.tools.formats import anthropic, openai
+from ferry_sdk.agents.tools.tools import TOOLS
 
 DEFINITIONS = [
     tool.definition(approval=approval) for tool in TOOLS.values() for approval in (False, True)

@@ -30,15 +30,7 @@ from ferry_sdk import (
     UnexpectedResponseError,
 )
 from tests.interop.official_server import MODES, Hosted, Official, plain_server
-from tests.support.mcp_samples import (
-    BOOKING,
-    TICKET,
-    availability,
-    book,
-    failure,
-    search,
-    view,
-)
+from tests.support.mcp_samples import BOOKING, TICKET, availability, book, failure, search, view
 from tests.support.tiers import mostly_long
 
 LIST, OBJECT = list[dict[str, Any]], dict[str, Any]
@@ -79,7 +71,7 @@ def official(running):
 
 @pytest.fixture(autouse=True)
 def _no_waits(monkeypatch):
-    monkeypatch.setattr("ferry_sdk.repeating._backoff", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", lambda _: 0.0)
 
 
 def searching(give):

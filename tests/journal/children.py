@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.synchronize import Barrier
 
-    from ferry_sdk.recording import EndState, Intent
+    from ferry_sdk.types import EndState, Intent
 
 Moment = Literal["before_begin", "begun", "before_end", "ended"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ferry_sdk.recording import Intent
+from ferry_sdk.types import Intent
 
 TRAVELLER = b"Okonkwo-4711"
 

@@ -11,7 +11,9 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
 from ferry_sdk import UnresolvedWriteError
-from ferry_sdk.journal import Journal, founding, ledger
+from ferry_sdk.journal import Journal
+from ferry_sdk.journal import migrations as founding
+from ferry_sdk.journal import statements as ledger
 from tests.journal import children
 from tests.journal.databases import asked, engine_for
 from tests.journal.intents import confirmation, intent

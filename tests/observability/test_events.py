@@ -24,7 +24,7 @@ from ferry_sdk import (
     RequestTimeoutError,
     correlation,
 )
-from ferry_sdk.protocols.rest import Rest
+from ferry_sdk._protocols.rest import Rest
 from tests.backend.gathering import at_once, eventually
 from tests.backend.stopping import by_scope
 from tests.observability.told import NAMES, Told

@@ -103,7 +103,7 @@ def test_an_async_hook_that_hangs_is_left_after_a_while(
     booking_id: str,
     told: Told,
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.telling.LONGEST", 0.1)
+    monkeypatch.setattr("ferry_sdk._engine.hook_runner.LONGEST", 0.1)
 
     async def main() -> Any:
         async with AsyncFerry(
@@ -153,7 +153,7 @@ def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
     state: str,
     said: str | None,
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.telling.LONGEST", 20.0)
+    monkeypatch.setattr("ferry_sdk._engine.hook_runner.LONGEST", 20.0)
     ended: list[str] = []
 
     class Noting(Journal):

@@ -6,12 +6,12 @@ from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
-from ferry_sdk.sandbox.access import Access
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults import Faults
-from ferry_sdk.sandbox.network import Network, journey_id
-from ferry_sdk.sandbox.offers import Offers
+from ferry_sdk.sandbox.faults.faults import Faults
+from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.service import Caller, Service, ServiceError
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta, timezone
 
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.network import Network, journey_id
-from ferry_sdk.sandbox.offers import Leg, Offers, SearchQuery, Traveller
+from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.offers.offers import Leg, Offers, SearchQuery, Traveller
 
 NETWORK = Network.load()
 PAIRS = [

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sandbox_desk import ADULT, GUEST, NOW, ONE_TICKET, PENDING, TWO_TICKETS, selection
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.network import journey_id
-from ferry_sdk.sandbox.reading import read
-from ferry_sdk.sandbox.requests import Payment
+from ferry_sdk.sandbox.network.network import journey_id
+from ferry_sdk.sandbox.requests.requests import Payment
+from ferry_sdk.sandbox.requests.validation import read
 from tests.support.wire import TLS
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_queries import DAYS, FAMILY, NOW, PAIRS, SHORT, at, nightly, query
 
-from ferry_sdk.sandbox.offers import Traveller
+from ferry_sdk.sandbox.offers.offers import Traveller
 
 TABLE = {
     "id": str, "group_id": int, "direction": str, "journey_id": str, "sailing_id": str,

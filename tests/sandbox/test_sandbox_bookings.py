@@ -19,9 +19,16 @@ from sandbox_desk import (
     selection,
 )
 
-from ferry_sdk.sandbox.access import Access
-from ferry_sdk.sandbox.network import Network
-from ferry_sdk.sandbox.stages import Stage, State, TicketStatus, payment_of, stage_of, status_of
+from ferry_sdk.sandbox.bookings.stages import (
+    Stage,
+    State,
+    TicketStatus,
+    payment_of,
+    stage_of,
+    status_of,
+)
+from ferry_sdk.sandbox.network.network import Network
+from ferry_sdk.sandbox.requests.access import Access
 
 CHILD = {"order": 2, "type": "Child", "param": "C", "gender": "Male", "age": 8}
 YOUNG_GUEST = {"type": "Child", "first_name": "Tom", "last_name": "Byron"}

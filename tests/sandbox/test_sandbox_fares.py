@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk.sandbox.dice import Dice
-from ferry_sdk.sandbox.fares import Fares, euros
-from ferry_sdk.sandbox.network import Network, journey_id
-from ferry_sdk.sandbox.party import Party, Traveller, age_band, age_on
-from ferry_sdk.sandbox.timetable import Timetable
+from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.network.seeded_random import Dice
+from ferry_sdk.sandbox.network.timetable import Timetable
+from ferry_sdk.sandbox.offers.fares import Fares, euros
+from ferry_sdk.sandbox.offers.party import Party, Traveller, age_band, age_on
 
 NETWORK = Network.load()
 PAIRS = [

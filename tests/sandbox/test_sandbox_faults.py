@@ -17,12 +17,12 @@ from starlette.routing import Route
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.fault_details import DETAILS
-from ferry_sdk.sandbox.fault_kinds import FaultKind, PriceChange
-from ferry_sdk.sandbox.faults import Fault, Faults
-from ferry_sdk.sandbox.http_server import HttpServer
-from ferry_sdk.sandbox.operations import OPERATIONS
-from ferry_sdk.sandbox.orders import InvalidOrderError
+from ferry_sdk.sandbox.faults.details import DETAILS
+from ferry_sdk.sandbox.faults.faults import Fault, Faults
+from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
+from ferry_sdk.sandbox.http.server import HttpServer
+from ferry_sdk.sandbox.requests.operations import OPERATIONS
+from ferry_sdk.sandbox.requests.orders import InvalidOrderError
 from tests.support.stopwatch import Stopwatch
 from tests.support.wire import TLS
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_desk import ONE_TICKET, TWO_TICKETS, Desk, departure
 
-from ferry_sdk.sandbox.carriers import Delivery, habits_of
-from ferry_sdk.sandbox.fees import LADDERS, cancellation
-from ferry_sdk.sandbox.network import Network
+from ferry_sdk.sandbox.bookings.fees import LADDERS, cancellation
+from ferry_sdk.sandbox.network.carriers import Delivery, habits_of
+from ferry_sdk.sandbox.network.network import Network
 
 HOUR = timedelta(hours=1)
 FAMILIES = st.sampled_from(sorted(LADDERS))

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from ferry_sdk.sandbox import McpOptions, McpSwitches, Sandbox
-from ferry_sdk.sandbox.mcp_tools import RESOURCES, TOOLS
-from ferry_sdk.sandbox.operations import OPERATIONS
+from ferry_sdk.sandbox.api.mcp.tools import RESOURCES, TOOLS
+from ferry_sdk.sandbox.requests.operations import OPERATIONS
 from tests.support.wire import TLS
 
 BOTH = "application/json, text/event-stream"

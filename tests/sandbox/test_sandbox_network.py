@@ -8,8 +8,8 @@ from datetime import datetime, timezone
 import pytest
 
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.network import MismatchError, Network, journey_id
-from ferry_sdk.sandbox.offers import Offers
+from ferry_sdk.sandbox.network.network import MismatchError, Network, journey_id
+from ferry_sdk.sandbox.offers.offers import Offers
 
 LANGUAGES = {"en", "fr", "it", "es", "el", "ar"}
 

@@ -13,10 +13,10 @@ from decimal import Decimal
 import pytest
 from sandbox_queries import ADULT, DAYS, FAMILY, NETWORK, NOW, PAIRS, SHORT, at, leg, nightly, query
 
-from ferry_sdk.sandbox import offers as offers_module
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.network import MismatchError
-from ferry_sdk.sandbox.offers import Offers, SearchQuery, Traveller
+from ferry_sdk.sandbox.network.network import MismatchError
+from ferry_sdk.sandbox.offers import offers as offers_module
+from ferry_sdk.sandbox.offers.offers import Offers, SearchQuery, Traveller
 
 
 def digest():

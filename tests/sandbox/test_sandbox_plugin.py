@@ -9,7 +9,7 @@ import pytest
 
 pytest_plugins = ["pytester"]
 
-MODULE = "ferry_sdk.sandbox.pytest_plugin"
+MODULE = "ferry_sdk.pytest_plugin"
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_nothing_heavy_is_loaded_by_a_run_that_uses_no_fixture(run):
         import sys
 
         def test_nothing(request):
-            assert request.config.pluginmanager.has_plugin("ferry_sdk.sandbox.pytest_plugin")
+            assert request.config.pluginmanager.has_plugin("ferry_sdk.pytest_plugin")
             heavy = {"starlette", "uvicorn", "httpx", "fpdf", "segno", "pydantic"}
             assert heavy & set(sys.modules) == set()
         """

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_desk import ADULT, GUEST, NOW, ONE_TICKET, TWO_TICKETS, selection
 
-from ferry_sdk.sandbox.conventions import LARGEST_BODY
-from ferry_sdk.sandbox.network import journey_id
-from ferry_sdk.sandbox.rest import ENDPOINTS
+from ferry_sdk.sandbox.api.rest import ENDPOINTS
+from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
+from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.server import Sandbox
 from tests.support.wire import TLS
 

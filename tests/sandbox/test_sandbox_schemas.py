@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.mcp_tools import TOOLS
-from ferry_sdk.sandbox.texts import messages
+from ferry_sdk.sandbox.api.mcp.tools import TOOLS
+from ferry_sdk.sandbox.requests.messages import messages
 from tests.support.wire import TLS
 
 # What is wrong between two fields or with the state of the service is in no schema.

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sandbox_desk import ADULT, GUEST, ONE_TICKET, TWO_TICKETS, Desk
 
-from ferry_sdk.sandbox.access import Access, Tokens, Unauthorized
-from ferry_sdk.sandbox.operations import OPERATIONS
+from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
+from ferry_sdk.sandbox.requests.operations import OPERATIONS
 from ferry_sdk.sandbox.service import ServiceError
 
 CATALOGUES = [name for name in OPERATIONS if name.startswith("catalogue.")]

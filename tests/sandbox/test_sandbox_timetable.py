@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk.sandbox.dice import Dice
-from ferry_sdk.sandbox.network import Network, journey_id
-from ferry_sdk.sandbox.timetable import Timetable
+from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.network.seeded_random import Dice
+from ferry_sdk.sandbox.network.timetable import Timetable
 
 NETWORK = Network.load()
 TIMETABLE = Timetable(Dice(1))

@@ -11,8 +11,8 @@ import pytest
 from sandbox_desk import NOW
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.conventions import LARGEST_BODY
-from ferry_sdk.sandbox.offers import Offers
+from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
+from ferry_sdk.sandbox.offers.offers import Offers
 from tests.support.wire import TLS
 
 

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 from sandbox_desk import BY_EMAIL, GUEST, ONE_TICKET, PENDING, TWO_TICKETS, Desk
 
-from ferry_sdk.sandbox.records import qr_code
-from ferry_sdk.sandbox.vouchers import printable
+from ferry_sdk.sandbox.bookings.records import qr_code
+from ferry_sdk.sandbox.bookings.vouchers import printable
 
 ORIGIN = "http://ferry.test"
 

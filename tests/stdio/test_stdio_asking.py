@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from mcp.types import ClientCapabilities
 
-from ferry_sdk.agents.stdio.asking import can_ask
+from ferry_sdk.agents.stdio.elicitation import can_ask
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from ferry_sdk import ConfigurationError
-from ferry_sdk.agents.stdio import serving
+from ferry_sdk.agents.stdio import run as serving
 from ferry_sdk.agents.stdio.token import taken
 from tests.agents.agent import WRITES, booked, done, error, order, query, sailings
 from tests.stdio.host import Person, command, environment

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk.context import Context
-from ferry_sdk.effects import (
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import (
     Ask,
     Consult,
     Headers,
@@ -18,17 +18,17 @@ from ferry_sdk.effects import (
     Sleep,
     Together,
 )
+from ferry_sdk._engine.flow import recover, report_interruption, run
+from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk.errors import FerryError, RequestTimeoutError
-from ferry_sdk.flow import recover, report_interruption, run
-from ferry_sdk.session import Session
-from ferry_sdk.settings import Secret, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk.effects import Effect, Steps
-    from ferry_sdk.operation import Operation
-    from ferry_sdk.responses import RawResponse
+    from ferry_sdk._engine.effects import Effect, Steps
+    from ferry_sdk._engine.operation import Operation
+    from ferry_sdk._engine.raw_response import RawResponse
 
     Answer = Callable[[dict[str, Any]], Reply]
 

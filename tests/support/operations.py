@@ -6,14 +6,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk.binding import method
-from ferry_sdk.groups import Resources
+from ferry_sdk.resources.base import method
+from ferry_sdk.resources.groups import Resources
 
 from .trip import PASSENGERS, TRAVELLERS
 
 if TYPE_CHECKING:
     from ferry_sdk import Ferry
-    from ferry_sdk.operation import Operation
+    from ferry_sdk._engine.operation import Operation
 
 _SEARCH = {
     "company": "CTN",

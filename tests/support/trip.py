@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, TypedDict
 
-from ferry_sdk.sandbox.network import journey_id
+from ferry_sdk.sandbox.network.network import journey_id
 
 if TYPE_CHECKING:
     from ferry_sdk import Availability, BookingCreated, Ferry

@@ -10,7 +10,7 @@ except ModuleNotFoundError as _error:
         name=_error.name,
     ) from _error
 
-from ferry_sdk.agents.stdio.serving import serve
+from ferry_sdk.agents.stdio.run import serve
 
 del _mcp
 

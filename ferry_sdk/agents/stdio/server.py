@@ -24,13 +24,13 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from ferry_sdk._version import __version__
-from ferry_sdk.agents.approving import ApprovalRequest
-from ferry_sdk.agents.stdio import catalogues
-from ferry_sdk.agents.stdio.asking import Context, agreed, asked, can_ask, form, in_rounds
-from ferry_sdk.agents.stdio.describing import result_of, tool_of
-from ferry_sdk.agents.stdio.questions import Questions
+from ferry_sdk.agents.policy.approval import ApprovalRequest
+from ferry_sdk.agents.stdio import resources as catalogues
+from ferry_sdk.agents.stdio.conversion import result_of, tool_of
+from ferry_sdk.agents.stdio.elicitation import Context, agreed, asked, can_ask, form, in_rounds
+from ferry_sdk.agents.stdio.pending_questions import Questions
 from ferry_sdk.agents.toolkit import AsyncToolkit
-from ferry_sdk.agents.tools import TOOLS
+from ferry_sdk.agents.tools.tools import TOOLS
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from ferry_sdk._engine.token_files import file_of, token_in
 from ferry_sdk.errors import ConfigurationError
-from ferry_sdk.token_files import file_of, token_in
 
 
 def taken(file: Path | None) -> str | Callable[[], str]:

@@ -1,0 +1,1 @@
+"""How one call is made: attempts, retries, deadlines, read-backs. No I/O."""

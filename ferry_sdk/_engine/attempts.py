@@ -1,0 +1,166 @@
+"""One request said attempt after attempt, as its row allows, to its answer or its failure."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from ferry_sdk._engine.auth import can_renew, renewed
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import Reply, Sleep, Steps
+from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.raw_response import RawResponse
+from ferry_sdk._engine.redaction import Redactor, phrase_of, plain_code, plain_words
+from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
+from ferry_sdk.types import Attempt
+
+if TYPE_CHECKING:
+    from ferry_sdk._engine.retry import Repeating
+
+T = TypeVar("T")
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+_SHORTEST_TOKEN = 4
+
+
+def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+    """Make attempts until one is answered, or fails for good.
+
+    Raises:
+        FerryError: What became of the last attempt.
+    """
+    repeating: Repeating | None = None
+    may_renew = "unauthorised" in operation.safety.resend
+    number = 0
+    while True:
+        number += 1
+        context.tries(operation.name, number)
+        try:
+            return (yield from _attempt(operation, context))
+        except FerryError as error:
+            failure = error
+        _settle(failure, context)
+        _hide(
+            failure,
+            _redactor(operation, context),
+            of_travellers=operation.safety.may_name_travellers,
+        )
+        context.attempts.append(_record(failure, operation.name))
+        _log(operation, context)
+        if may_renew and can_renew(context, operation.call.authority, failure):
+            may_renew = False
+            yield from _again(failure, 0.0, operation.name, context)
+            yield from renewed(context, operation.call.authority)
+            continue
+        repeating = repeating or _repeating(operation, context)
+        wait = repeating.wait_after(failure, context.remaining())
+        yield from _again(failure, wait, operation.name, context)
+        try:
+            yield from Sleep(wait)
+        except FerryError as closed:
+            closed.outcome = failure.outcome  # of the last attempt, which no other follows
+            raise
+
+
+def _settle(failure: FerryError, context: Context) -> None:
+    """Keep the request in doubt unless the failure proves that nothing was done."""
+    if (
+        failure.outcome == "not_sent"
+        and not isinstance(failure, TransportError)
+        and context.may_have_happened
+    ):
+        failure.outcome = (
+            "unknown"  # raised while a reply was read, by code that knows of no request
+        )
+    if failure.outcome != "unknown":
+        context.sending = None
+
+
+def _again(failure: FerryError, wait: float, name: str, context: Context) -> Steps[None]:
+    """Say everywhere that another attempt follows."""
+    logger.info(
+        "%s failed (%s), next try in %.2f s (correlation id %s)",
+        name,
+        type(failure).__name__,
+        wait,
+        context.correlation_id,
+    )
+    yield from context.waits(wait)
+
+
+def _log(operation: Operation[T], context: Context) -> None:
+    logger.debug(
+        "%s: %s (correlation id %s)", operation.name, context.attempts[-1], context.correlation_id
+    )
+
+
+def _repeating(operation: Operation[T], context: Context) -> Repeating:
+    from ferry_sdk._engine.retry import Repeating  # noqa: PLC0415 -- most calls never need it
+
+    return Repeating(operation.safety, context.settings.max_retries)
+
+
+def _attempt(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+    answered = yield from operation.call.exchange(context)
+    reply = answered.reply
+    value = yield from context.read(reply, partial(operation.answer.read, answered.value))
+    context.attempts.append(
+        Attempt(
+            sent=True,
+            status_code=reply.status_code,
+            request_id=_request_id(reply, operation, context),
+            operation=operation.name,
+        )
+    )
+    _log(operation, context)
+    elapsed = context.clock() - context.began
+    return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.attempts))
+
+
+def _request_id(reply: Reply, operation: Operation[T], context: Context) -> str | None:
+    if reply.request_id is None or not operation.call.secrets():
+        return reply.request_id
+    return _redactor(operation, context).hide(reply.request_id)
+
+
+def _record(failure: FerryError, name: str) -> Attempt:
+    record = Attempt(
+        sent=failure.outcome != "not_sent", problem=type(failure).__name__, operation=name
+    )
+    if isinstance(failure, UnexpectedResponseError | APIError):
+        return replace(record, status_code=failure.status_code, request_id=failure.request_id)
+    return record
+
+
+def _redactor(operation: Operation[T], context: Context) -> Redactor:
+    settings = context.settings
+    tokens = (settings.token, settings.organisation_token)
+    shown = {token.shown for token in tokens if token is not None and token.shown}
+    known = {token for token in {*shown, *context.presented} if len(token) >= _SHORTEST_TOKEN}
+    return Redactor(known, operation.call.secrets())
+
+
+def _hide(error: FerryError, redactor: Redactor, *, of_travellers: bool) -> None:
+    """Take out of an error's words what the service repeated of a traveller's or a token.
+
+    Args:
+        error: The error.
+        redactor: Knows what the request said of them.
+        of_travellers: Whether the service may name travellers that the request did not name.
+    """
+    error.args = tuple(redactor.hide(str(words)) for words in error.args)
+    if isinstance(error, UnexpectedResponseError | APIError) and error.request_id is not None:
+        error.request_id = redactor.hide(error.request_id)
+    if not isinstance(error, APIError):
+        return
+    error.message = redactor.hide(error.message)
+    error.code = error.code and redactor.hide(error.code)
+    error.www_authenticate = error.www_authenticate and redactor.hide(error.www_authenticate)
+    if of_travellers:
+        words = plain_words(error.message) or phrase_of(error.status_code)
+        error.show(words, plain_code(error.code))
+    else:
+        error.show(error.message, error.code)

@@ -1,0 +1,103 @@
+"""A call from description to answer: decided here, performed by a transport."""
+
+from __future__ import annotations
+
+import logging
+from copy import copy
+from typing import Any, TypeVar
+
+from ferry_sdk._engine.attempts import attempted
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import Steps
+from ferry_sdk._engine.operation import Operation, ReadBack
+from ferry_sdk._engine.polling import waited
+from ferry_sdk._engine.raw_response import RawResponse
+from ferry_sdk._engine.writes import ended, outcome_after, written
+from ferry_sdk.errors import FerryError, OutcomeUnknownError, ReadOnlyError
+
+T = TypeVar("T")
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+
+def run(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+    """Make the call, as the safety table allows, to its answer or error.
+
+    Raises:
+        FerryError: What became of the call, with its attempts and its correlation id.
+    """
+    return (yield from _told(_made(operation, context), context))
+
+
+def report_interruption(operation: Operation[Any], context: Context) -> None:
+    """Log what became of a write whose caller does not learn it.
+
+    The driver of the steps calls this from its outermost frame, so that no instant between the
+    first byte and the caller is left out.
+    """
+    if operation.write is None:
+        return
+    if context.is_done:
+        logger.warning(
+            "%s was done when it was interrupted (correlation id %s)",
+            operation.name,
+            context.correlation_id,
+        )
+    elif context.may_have_happened:
+        logger.warning(
+            "%s was interrupted and may have happened (correlation id %s)",
+            operation.name,
+            context.correlation_id,
+        )
+
+
+def _made(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+    try:
+        if context.settings.read_only and not operation.safety.is_read:
+            raise ReadOnlyError("the client only reads, and this is a write")
+        if operation.write is not None:
+            response = yield from written(operation, operation.write, context)
+            context.is_done = True
+            return response
+        if operation.wait is not None:
+            context.until = None  # its own time goes before the client's
+            return (yield from waited(operation, operation.wait, context))
+        return (yield from attempted(operation, context))
+    except FerryError as error:
+        context.name(error, operation.name)
+        if operation.write is not None:
+            error.outcome = outcome_after(error, context)
+        raise
+
+
+def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Steps[T]:
+    """Read a write back again, under the correlation id that it had.
+
+    Raises:
+        OutcomeUnknownError: The same, with fresher facts.
+    """
+    context.is_in_doubt = True
+    return (yield from _told(_recovered(error, read_back, context), context))
+
+
+def _recovered(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Steps[T]:
+    fresher = copy(error)
+    try:
+        seen = yield from attempted(read_back.reading, context)
+    except FerryError as failure:
+        fresher.attempts += tuple(context.attempts)
+        raise fresher from failure.with_traceback(None)
+    fresher.attempts += tuple(context.attempts)
+    fresher.last_seen = seen.parse()
+    if not read_back.shows(seen.parse()):
+        raise fresher
+    yield from ended(context, error.entry_id, "done")
+    return read_back.result(seen.parse())
+
+
+def _told(steps: Steps[T], context: Context) -> Steps[T]:
+    if context.telling is None:
+        return steps
+    from ferry_sdk._engine.outcome_events import told  # noqa: PLC0415 -- loaded where there are hooks
+
+    return told(steps, context, context.telling)

@@ -1,0 +1,97 @@
+"""Tells a client's hooks what becomes of one call; no failure of theirs is the call's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import urlsplit
+
+from ferry_sdk._engine.effects import Ask, Reply, Request, Send, Steps
+from ferry_sdk.hooks import CallInfo, Event, Hooks, RequestEvent, ResponseEvent, RetryEvent
+from ferry_sdk.types import Attempt
+
+LONGEST = 1.0
+"""Seconds that an async hook is awaited, whatever the deadline is."""
+
+
+@dataclass(slots=True)
+class Telling:
+    """Tells the hooks of one call.
+
+    Attributes:
+        hooks: Who is told.
+        call: Which call it is.
+        clock: Monotonic seconds.
+        operation: What is tried now: the call itself, or a read that belongs to it.
+        attempt: Which attempt of that it is.
+    """
+
+    hooks: Hooks
+    call: CallInfo
+    clock: Callable[[], float]
+    operation: str = ""
+    attempt: int = 0
+
+    def tell(self, event: Event) -> Steps[None]:
+        """Call the hooks of an event, one after the other."""
+        for hook in self.hooks.by_event.get(type(event), ()):
+            try:
+                yield from Ask(partial(hook, event), self.clock() + LONGEST)
+            except Exception as error:  # noqa: BLE001 -- a hook's failure is not the call's
+                self.hooks.failed(hook, error, self.call)
+
+    def exchange(self, send: Send) -> Steps[Reply]:
+        """Send a request, told of before and after, however it ends."""
+        event = self._request(send.request)
+        began = self.clock()
+        try:
+            yield from self.tell(event)
+            began = self.clock()
+            reply = yield from send
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            problem = type(error).__name__
+            yield from self.tell(ResponseEvent(event, self.clock() - began, problem=problem))
+            raise
+        yield from self.tell(
+            ResponseEvent(event, self.clock() - began, reply.status_code, reply.request_id)
+        )
+        return reply
+
+    def retry(self, failed: Attempt) -> Steps[None]:
+        """Tell of an attempt after which another follows."""
+        yield from self.tell(
+            RetryEvent(
+                self.call,
+                failed.operation,
+                self.attempt,
+                failed.problem or "",
+                failed.status_code,
+                failed.request_id,
+                failed.waited,
+            )
+        )
+
+    def _request(self, request: Request) -> RequestEvent:
+        host, port = _server(request.url)
+        return RequestEvent(
+            self.call,
+            self.operation,
+            self.attempt,
+            request.method,
+            request.route,
+            host,
+            port,
+            request.rpc_method,
+        )
+
+
+def _server(url: str) -> tuple[str, int | None]:
+    """Host and port of an address; what cannot be read is left out."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return "", None

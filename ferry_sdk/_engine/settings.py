@@ -1,0 +1,205 @@
+"""Address, tokens and time-outs of a client as one frozen value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, NoReturn, TypeVar
+
+from ferry_sdk._engine.effects import Timeout
+from ferry_sdk._engine.validation import (
+    address,
+    extra_headers,
+    flag,
+    header_value,
+    is_local_http,
+    recorder,
+    retries,
+    seconds,
+    time_outs,
+)
+from ferry_sdk._engine.validation import http_client as check_http_client
+from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.hooks import Hooks, is_async_function
+from ferry_sdk.types import Recorder
+
+Authority = Literal["token", "organisation_token"]
+TokenSource = str | Callable[[], str | Awaitable[str]]
+T = TypeVar("T")
+DEFAULT_TIMEOUT = Timeout()
+
+
+class Secret:
+    """A token, or the function that gives it: in no repr and in no pickle.
+
+    Args:
+        source: The token or the function.
+        argument: What an error calls it.
+        may_be_async: Whether the function may have to be awaited.
+
+    Attributes:
+        source: The token or the function.
+        shown: The token in use; None until the function was asked.
+    """
+
+    __slots__ = ("shown", "source")
+
+    def __init__(
+        self, source: TokenSource, argument: str = "token", *, may_be_async: bool = True
+    ) -> None:
+        if callable(source) and not may_be_async and is_async_function(source):
+            raise InvalidInputError("an async function needs AsyncFerry", field=argument)
+        self.source: TokenSource = source
+        self.shown: str | None = None if callable(source) else header_value(source, argument)
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a token is not pickled")
+
+
+class CertificatePaths(NamedTuple):
+    """Where the certificates are that a service is trusted by.
+
+    Attributes:
+        file: One file of them all; None: no such file is named.
+        folder: A folder of them; it counts where no file is named.
+    """
+
+    file: str | None = None
+    folder: str | None = None
+
+    @classmethod
+    def of_environment(cls) -> CertificatePaths:
+        """What ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name now."""
+        return cls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+DEFAULT_CERTIFICATES = CertificatePaths()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a call needs to know of its client.
+
+    Attributes:
+        base_url: The service's address, without a slash at its end.
+        token: The access token.
+        is_local_only: Plain http was accepted because the address is this machine's, so nothing
+            may be sent to another one.
+        certificates: What the service is trusted by, as the environment said when the client
+            was made.
+        organisation_token: The token of `mark_paid`.
+        language: Accept-Language.
+        client_version: x-client-version.
+        timeout: Time-outs of one attempt.
+        deadline: Seconds that a whole call may take, everything included; None: any.
+        max_retries: How many attempts may follow the first, where the safety table allows any.
+        read_only: Refuse every write before the wire.
+        headers: What else every request to the service carries.
+        correlation_id: The id of every call; None: the context's, else a new one each.
+        journal: Where writes are kept on record.
+        hooks: Who is told of every call.
+    """
+
+    base_url: str
+    token: Secret
+    is_local_only: bool = False
+    certificates: CertificatePaths = DEFAULT_CERTIFICATES
+    organisation_token: Secret | None = None
+    language: str | None = None
+    client_version: str | None = None
+    timeout: Timeout = DEFAULT_TIMEOUT
+    deadline: float | None = None
+    max_retries: int = 2
+    read_only: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    correlation_id: str | None = None
+    journal: Recorder | None = field(default=None, repr=False)
+    hooks: Hooks | None = field(default=None, repr=False)
+
+    def secret(self, authority: Authority) -> Secret:
+        """The token that carries an authority.
+
+        Raises:
+            ConfigurationError: There is none.
+        """
+        secret = self.token if authority == "token" else self.organisation_token
+        if secret is None:
+            raise ConfigurationError("missing: organisation_token=… or FERRY_ORGANISATION_TOKEN")
+        return secret
+
+
+def read_settings(
+    *,
+    token: TokenSource | None,
+    base_url: str | None,
+    allow_http: bool,
+    organisation_token: TokenSource | None,
+    language: str | None,
+    client_version: str | int | None,
+    timeout: float | Timeout | None,
+    deadline: float | None,
+    max_retries: int,
+    read_only: bool,
+    default_headers: Mapping[str, str] | None,
+    journal: Recorder | None,
+    hooks: Hooks | None,
+    http_client: object,
+    is_async: bool,
+) -> Settings:
+    """The settings a caller gave, completed from the environment and checked.
+
+    Raises:
+        ConfigurationError: One is missing or cannot work; the message names it.
+    """
+    token = _given(token, "FERRY_TOKEN")
+    base_url = _given(base_url, "FERRY_BASE_URL")
+    organisation_token = _given(organisation_token, "FERRY_ORGANISATION_TOKEN")
+    language = _given(language, "FERRY_LANGUAGE")
+    if token is None:
+        raise ConfigurationError("missing: token=… or FERRY_TOKEN")
+    if base_url is None:
+        raise ConfigurationError("missing: base_url=… or FERRY_BASE_URL")
+    try:
+        allow_http = flag(allow_http, "allow_http")
+        url = address(base_url, allow_http=allow_http)
+        if http_client is not None:
+            check_http_client(http_client, is_async=is_async)
+        return Settings(
+            base_url=url,
+            token=Secret(token, may_be_async=is_async),
+            is_local_only=is_local_http(url) and not allow_http,
+            certificates=CertificatePaths.of_environment(),
+            organisation_token=None
+            if organisation_token is None
+            else Secret(organisation_token, "organisation_token", may_be_async=is_async),
+            language=None if language is None else header_value(language, "language"),
+            client_version=None if client_version is None else _version(client_version),
+            timeout=time_outs(timeout),
+            deadline=None if deadline is None else seconds(deadline, "deadline"),
+            max_retries=retries(max_retries),
+            read_only=flag(read_only, "read_only"),
+            headers=extra_headers(
+                {} if default_headers is None else default_headers, "default_headers"
+            ),
+            journal=None if journal is None else recorder(journal),
+            hooks=hooks,
+        )
+    except InvalidInputError as error:
+        raise ConfigurationError(str(error)) from None
+
+
+def _given(value: T | None, variable: str) -> T | str | None:
+    """An argument; where it is None or empty, what the environment has, if anything."""
+    if value is None or (isinstance(value, str) and not value):
+        return os.environ.get(variable) or None
+    return value
+
+
+def _version(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return header_value(value, "client_version")

@@ -1,0 +1,166 @@
+"""What a caller said, checked before anything is made of it; an error names the argument."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from inspect import iscoroutinefunction
+from typing import cast
+from urllib.parse import urlsplit
+
+from ferry_sdk._engine.effects import Timeout
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.types import Recorder
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+_OWN_HEADERS = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "authorization",
+        "connection",
+        "content-length",
+        "content-type",
+        "cookie",
+        "expect",
+        "host",
+        "http2-settings",
+        "keep-alive",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "x-client-correlation-id",
+        "x-client-version",
+    }
+)
+"""Headers that the library or the HTTP client sets, or that would change the connection."""
+_LONGEST = 2_147_483
+"""Seconds, about 24 days: the most that the system waits for a socket."""
+
+
+def header_value(value: object, argument: str) -> str:
+    """A text that can stand in a header and cannot end it."""
+    if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
+        raise InvalidInputError("printable ASCII is expected", field=argument)
+    return value
+
+
+def extra_headers(headers: object, argument: str) -> dict[str, str]:
+    """Headers of the caller's that may stand beside the library's own, in lower case."""
+    if not isinstance(headers, Mapping):
+        raise InvalidInputError("a mapping of headers is expected", field=argument)
+    checked: dict[str, str] = {}
+    for name, value in cast("Mapping[object, object]", headers).items():
+        where = f"{argument}[{name!r}]"
+        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+            raise InvalidInputError("not a header's name", field=where)
+        if name.lower() in _OWN_HEADERS:
+            raise InvalidInputError(
+                "the library or the HTTP client sets this header itself", field=where
+            )
+        checked[name.lower()] = header_value(value, where)
+    return checked
+
+
+def recorder(journal: object) -> Recorder:
+    """A journal: what keeps writes on record at once, and no address of one, no class."""
+    steps = [getattr(journal, name, None) for name in ("begin", "end")]
+    is_sync = all(callable(step) and not iscoroutinefunction(step) for step in steps)
+    if isinstance(journal, type) or not is_sync:
+        raise InvalidInputError(
+            'a ferry_sdk.journal.Journal is expected, such as Journal("sqlite:///ferry.db")',
+            field="journal",
+        )
+    return cast("Recorder", journal)
+
+
+def time_outs(timeout: object) -> Timeout:
+    """A `Timeout`; a single number, or None, stands for each of its parts."""
+    if not isinstance(timeout, Timeout):
+        limit = None if timeout is None else seconds(timeout, "timeout")
+        return Timeout(limit, limit, limit, limit)
+    for name in ("connect", "read", "write", "pool"):
+        limit = getattr(timeout, name)
+        if limit is not None:
+            seconds(limit, f"timeout.{name}")
+    return timeout
+
+
+def seconds(span: object, argument: str) -> float:
+    """A span of time that a call may take."""
+    is_number = isinstance(span, int | float) and not isinstance(span, bool)
+    if not is_number or not 0 < cast("float", span) <= _LONGEST:
+        raise InvalidInputError(
+            f"a number of seconds is expected, more than 0 and at most {_LONGEST}", field=argument
+        )
+    return cast("float", span)
+
+
+def retries(count: object) -> int:
+    """How many attempts may follow the first."""
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        raise InvalidInputError("a whole number is expected, 0 or more", field="max_retries")
+    return count
+
+
+def flag(value: object, argument: str) -> bool:
+    """True or False, and nothing that only counts as one of them."""
+    if not isinstance(value, bool):
+        raise InvalidInputError("True or False is expected", field=argument)
+    return value
+
+
+def http_client(client: object, *, is_async: bool) -> None:
+    """See that an HTTP client is one, and of the kind that the ferry client needs."""
+    methods = ("build_request", "send", "aclose" if is_async else "close")
+    if isinstance(client, type) or not all(
+        callable(getattr(client, method, None)) for method in methods
+    ):
+        wanted = "a DefaultAioHttpClient or an httpx.AsyncClient" if is_async else "an httpx.Client"
+        raise InvalidInputError(f"{wanted} is expected", field="http_client")
+
+
+def address(url: object, *, allow_http: bool) -> str:
+    """The service's address without a slash at its end; plain http for loopback only."""
+    if not isinstance(url, str):
+        raise InvalidInputError("a text is expected", field="base_url")
+    if not url.isprintable() or " " in url:
+        raise InvalidInputError("a URL has no blanks", field="base_url")
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+        parts.port  # noqa: B018 -- reading it checks it
+    except ValueError:
+        raise InvalidInputError("not a URL", field="base_url") from None
+    if parts.scheme not in {"http", "https"} or not host:
+        raise InvalidInputError("an http or https URL is expected", field="base_url")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise InvalidInputError("no user, no query and no fragment are expected", field="base_url")
+    if parts.scheme == "http" and not allow_http and not is_loopback(host):
+        raise InvalidInputError(
+            "plain http would show the token to the network; use https, or allow_http=True",
+            field="base_url",
+        )
+    return url.rstrip("/")
+
+
+def is_local_http(url: str) -> bool:
+    """Whether an address is plain http on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and is_loopback(parts.hostname or "")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the host is this machine, by its name or its address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,291 @@
+"""A write: guarded, on record, sent once, and read back where its outcome is not known."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Hashable
+from functools import partial
+from importlib import import_module
+from typing import TypeVar
+
+from ferry_sdk._engine.attempts import attempted
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import Consult, Steps, Together
+from ferry_sdk._engine.operation import Operation, ReadBack, Wait, Write
+from ferry_sdk._engine.polling import Watched, watched
+from ferry_sdk._engine.raw_response import RawResponse
+from ferry_sdk.errors import (
+    APIError,
+    FerryError,
+    InvalidInputError,
+    OutcomeUnknownError,
+    TransportError,
+    UnexpectedResponseError,
+    UnresolvedWriteError,
+)
+from ferry_sdk.types import EndState, Intent, Outcome, Recorder
+
+T = TypeVar("T")
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+READ_BACK_WINDOW = 30.0
+"""Seconds that an effect is looked for, where there is no deadline."""
+
+
+def written(operation: Operation[T], write: Write[T], context: Context) -> Steps[RawResponse[T]]:
+    """Return the answer of a write.
+
+    Raises:
+        OutcomeUnknownError: It may have happened.
+        FerryError: It has not.
+    """
+    _refuse_expired(write, context)
+    if write.guard is None:
+        return (yield from _deduplicate(operation, write, context))
+    guard = write.guard
+    try:
+        before = yield from attempted(guard.reading, context.aside())
+    except FerryError as failure:
+        if failure.outcome == "unknown":
+            failure.outcome = "not_sent"  # of the write, which waited for this read
+        raise
+    guard.judge(before.parse())
+    response = yield from _deduplicate(operation, write, context)
+    return response.of(guard.conclude(response.parse(), before.parse()))
+
+
+def _refuse_expired(write: Write[T], context: Context) -> None:
+    """By the service's clock, as far as its replies have told."""
+    there = context.now() + context.session.skew
+    for argument, moment in write.expiries.items():
+        if there >= moment.timestamp():
+            raise InvalidInputError("the tariff has expired; search again", field=argument)
+
+
+def _deduplicate(
+    operation: Operation[T], write: Write[T], context: Context
+) -> Steps[RawResponse[T]]:
+    """Send one request for all callers who ask for the same change at the same time.
+
+    Callers who share a journal share its entry. A caller with another journal has an entry of its
+    own there and shares the request only.
+    """
+    journal = context.settings.journal
+    send = partial(_send, operation, write, context)
+    if not write.subject:
+        if journal is None:
+            return (yield from send(None))
+        return (yield from _with_journal(journal, operation, write, context, send))
+    key = _key(operation, write, context)
+    share = partial(_share, operation, write, context)
+
+    def share_request(entry_id: str | None) -> Steps[RawResponse[T]]:
+        return share(key, partial(send, entry_id), entry_id)
+
+    if journal is None:
+        return (yield from share_request(None))
+    steps = partial(_with_journal, journal, operation, write, context, share_request)
+    return (yield from share((*key, id(journal)), steps, None))
+
+
+def _share(
+    operation: Operation[T],
+    write: Write[T],
+    context: Context,
+    key: Hashable,
+    steps: Callable[[], Steps[RawResponse[T]]],
+    entry_id: str | None,
+) -> Steps[RawResponse[T]]:
+    """Run the steps, or wait for the caller who runs those of the same key."""
+
+    def lead() -> Steps[RawResponse[T]]:
+        context.is_in_doubt = False
+        return (yield from steps())
+
+    context.is_in_doubt = True  # another caller's request for the same may be on its way
+    try:
+        return (yield from Together(key, lead, context.until))
+    except FerryError as failure:
+        if failure.outcome != "unknown":
+            context.is_in_doubt = False
+            raise
+        if not isinstance(failure, TransportError):
+            raise
+        doubt = failure  # the caller who was joined was interrupted
+    return (yield from _resolve_unknown(operation, write, context, doubt, entry_id))
+
+
+def _key(operation: Operation[T], write: Write[T], context: Context) -> tuple[Hashable, ...]:
+    settings = context.settings
+    source = settings.secret(operation.call.authority).source
+    whose = source if isinstance(source, str) else id(source)
+    return settings.base_url, whose, operation.safety.effect, _canonical(write)
+
+
+def _canonical(write: Write[T]) -> bytes:
+    return json.dumps(write.identity, sort_keys=True, default=str).encode()
+
+
+def _with_journal(
+    journal: Recorder,
+    operation: Operation[T],
+    write: Write[T],
+    context: Context,
+    send: Callable[[str], Steps[RawResponse[T]]],
+) -> Steps[RawResponse[T]]:
+    """Send it with its intent on record before, and its outcome after.
+
+    The entry is ``open``, which counts as unresolved, from before the first byte leaves. Only an
+    outcome that is certain changes that, so an interruption at any point leaves it unresolved.
+    """
+    intent = _intent(operation, write, context)
+    begun: list[str] = []
+    try:
+        yield from Consult(partial(_begin, journal, intent, context, begun), context.until)
+        response = yield from send(begun[0])
+    except GeneratorExit:
+        raise
+    except UnresolvedWriteError as error:
+        duplicate = error
+    except BaseException as stop:
+        context.is_left = True
+        if isinstance(stop, FerryError):
+            context.name(stop, operation.name)
+        if isinstance(stop, OutcomeUnknownError):
+            stop.entry_id = begun[0]  # not that of the caller whose request was shared
+        yield from ended(context, begun[0] if begun else None, outcome_after(stop, context))
+        raise
+    else:
+        context.is_done = True
+        yield from ended(context, begun[0], "done")
+        return response
+    return (yield from _settled(write, context, duplicate))
+
+
+def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:
+    """Put it on record; what is on record too late, when the call was left, is taken back."""
+    begun.append(journal.begin(intent))
+    if context.is_left:
+        journal.end(begun[0], "not_sent")
+
+
+def _intent(operation: Operation[T], write: Write[T], context: Context) -> Intent:
+    digest = operation.call.digest()
+    return Intent(
+        operation=operation.name,
+        effect=operation.safety.effect or operation.name,
+        method=digest.method,
+        path=digest.path,
+        subject=write.subject,
+        identity=_canonical(write),
+        correlation_id=context.correlation_id,
+    )
+
+
+def _settled(
+    write: Write[T], context: Context, twin: UnresolvedWriteError
+) -> Steps[RawResponse[T]]:
+    """The result of the same write, made earlier, if its effect is seen by now."""
+    if write.read_back is None:
+        raise twin
+    try:
+        seen = yield from attempted(write.read_back.reading, context.aside())
+    except FerryError as failure:
+        raise twin from failure.with_traceback(None)
+    if not write.read_back.shows(seen.parse()):
+        raise twin
+    yield from ended(context, twin.entry.id, "done")
+    return seen.of(write.read_back.result(seen.parse()))
+
+
+def ended(context: Context, entry_id: str | None, state: EndState) -> Steps[None]:
+    """Put an outcome on record; where that fails, the entry stays unresolved, which is true."""
+    journal = context.settings.journal
+    if journal is None or entry_id is None:
+        return
+    try:
+        yield from Consult(partial(journal.end, entry_id, state), context.until)
+    except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
+        logger.error(  # noqa: TRY400 -- its traceback may show the recorder's variables
+            "journal entry %s is not known to be %s: %s (correlation id %s)",
+            entry_id,
+            state,
+            error,
+            context.correlation_id,
+        )
+
+
+def outcome_after(stop: BaseException, context: Context) -> Outcome:
+    """Return what became of a write that ended so; "not sent" only where nothing may have left."""
+    outcome = stop.outcome if isinstance(stop, FerryError) else "not_sent"
+    return "unknown" if outcome == "not_sent" and context.may_have_happened else outcome
+
+
+def _send(
+    operation: Operation[T], write: Write[T], context: Context, entry_id: str | None
+) -> Steps[RawResponse[T]]:
+    """Send it once; where the reply is lost, find out whether it was done."""
+    # Nothing is imported once the request has left: an interrupted import breaks what follows.
+    import_module("ferry_sdk.repeating")
+
+    context.keeps_reserve = write.read_back is not None
+    try:
+        return (yield from attempted(operation, context))
+    except FerryError as failure:
+        if failure.outcome != "unknown" or _is_redirect(failure):
+            raise
+        doubt = failure
+    context.keeps_reserve, context.is_in_doubt = False, True
+    return (yield from _resolve_unknown(operation, write, context, doubt, entry_id))
+
+
+def _is_redirect(failure: FerryError) -> bool:
+    return isinstance(failure, UnexpectedResponseError) and failure.is_redirect
+
+
+def _resolve_unknown(
+    operation: Operation[T],
+    write: Write[T],
+    context: Context,
+    doubt: FerryError,
+    entry_id: str | None,
+) -> Steps[RawResponse[T]]:
+    """The result of a write whose reply was lost, if its effect is seen in time."""
+    last_seen = doubt.body if isinstance(doubt, UnexpectedResponseError | APIError) else None
+    if write.read_back is not None:
+        logger.info(
+            "%s may have happened (%s), its effect is looked for (correlation id %s)",
+            operation.name,
+            type(doubt).__name__,
+            context.correlation_id,
+        )
+        try:
+            found = yield from _poll_for_effect(write.read_back, context)
+        except FerryError:  # the client was closed meanwhile
+            found = None
+        if found is not None and found.last is not None:
+            last_seen = found.last.parse()
+            if found.is_enough:
+                return found.last.of(write.read_back.result(last_seen))
+    raise OutcomeUnknownError(
+        f"{operation.name} may have happened: {doubt}",
+        request=operation.call.digest(),
+        subject=write.subject,
+        last_seen=last_seen,
+        entry_id=entry_id,
+    ) from doubt.with_traceback(None)
+
+
+def _poll_for_effect(read_back: ReadBack[T], context: Context) -> Steps[Watched[object] | None]:
+    remaining = context.remaining()
+    if remaining is not None and remaining <= 0:
+        return None
+    wait = Wait(
+        seconds=READ_BACK_WINDOW if remaining is None else remaining,
+        is_enough=read_back.shows,
+        is_over=lambda _: False,
+        due=lambda _: (),
+    )
+    return (yield from watched(read_back.reading, context, wait))

@@ -1,0 +1,154 @@
+"""A refusal of the service's, of whatever status and body, named as one of the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Final, cast
+
+from ferry_sdk._engine.effects import Head
+from ferry_sdk._engine.redaction import phrase_of
+from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
+    AvailabilityError,
+    BadRequestError,
+    BookingConfirmError,
+    BookingCreateError,
+    ConflictError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitError,
+    ServerError,
+    TicketCancelError,
+    TicketNotFoundError,
+    TicketViewError,
+    UnprocessableEntityError,
+)
+
+_BY_CODE: Final[Mapping[str, type[APIError]]] = {
+    "AVAILABILITY_ERROR": AvailabilityError,
+    "BOOKING_CREATE_ERROR": BookingCreateError,
+    "BOOKING_CONFIRM_ERROR": BookingConfirmError,
+    "TICKET_VIEW_ERROR": TicketViewError,
+    "TICKET_NOT_FOUND": TicketNotFoundError,
+    "TICKET_CANCEL_ERROR": TicketCancelError,
+}
+_BY_STATUS: Final[Mapping[int, type[APIError]]] = {
+    400: BadRequestError,
+    401: AuthenticationError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    409: ConflictError,
+    422: UnprocessableEntityError,
+    429: RateLimitError,
+}
+_SERVER_ERRORS = 500
+_CODES = ("code", "error_code", "errorCode")
+_MESSAGES = ("message", "error_description", "detail", "title", "error", "msg")
+_LONGEST_MESSAGE = 500
+
+
+def refusal(
+    head: Head,
+    body: object,
+    *,
+    code: str | None = None,
+    message: str | None = None,
+    kind: type[APIError] | None = None,
+) -> APIError:
+    """The error of a refusal; a known service code decides its class at any status.
+
+    Args:
+        head: Status and headers of the reply.
+        body: The decoded body, of any shape.
+        code: The service's code, where the protocol knows it better than the body.
+        message: The service's words, likewise.
+        kind: The class, where neither the code nor the status decides it.
+    """
+    code = code or _first_text(body, _CODES)
+    message = message or _first_text(body, _MESSAGES) or phrase_of(head.status_code)
+    error = (kind or _class_of(head.status_code, code))(
+        message[:_LONGEST_MESSAGE],
+        status_code=head.status_code,
+        code=code,
+        request_id=head.request_id,
+        body=body,
+        retry_after=retry_after(head.headers),
+        www_authenticate=head.headers.get("www-authenticate"),
+    )
+    if head.status_code >= _SERVER_ERRORS or head.status_code == HTTPStatus.REQUEST_TIMEOUT:
+        error.outcome = "unknown"
+    return error
+
+
+def service_error(value: object) -> tuple[str, str] | None:
+    """Code and message of the interface's error object, if the value is one."""
+    if not isinstance(value, dict):
+        return None
+    members = cast("dict[str, object]", value)
+    code = members.get("code")
+    if members.get("error") is not True or not isinstance(code, str):
+        return None
+    message = members.get("message")
+    return code, message if isinstance(message, str) and message else code
+
+
+def is_service_code(code: str) -> bool:
+    """Whether it is one of the interface's own codes for a tool that failed."""
+    return code in _BY_CODE
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that ``Retry-After`` asks to wait, from seconds or a date; None if unreadable.
+
+    A date is compared with the reply's own, because the service's clock may differ from ours.
+    """
+    text = headers.get("retry-after", "").strip()
+    if text.isascii() and text.replace(".", "", 1).isdigit():
+        return float(text)
+    moment = _date(text)
+    if moment is None:
+        return None
+    now = _date(headers.get("date", "")) or datetime.now(timezone.utc)
+    return max(0.0, (moment - now).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, IndexError, TypeError, OverflowError):
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
+
+
+def _class_of(status_code: int, code: str | None) -> type[APIError]:
+    known = _BY_CODE.get(code or "")
+    if known is not None:
+        return known
+    if status_code >= _SERVER_ERRORS:
+        return ServerError
+    return _BY_STATUS.get(status_code, APIError)
+
+
+def _first_text(body: object, names: tuple[str, ...]) -> str | None:
+    """The first text under one of the names, in the body or one level below it."""
+    if isinstance(body, list):
+        items = cast("list[object]", body)
+        return _first_text(items[0], names) if items else None
+    if not isinstance(body, dict):
+        return None
+    members = cast("dict[str, object]", body)
+    for name in names:
+        value = members.get(name)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    for name in ("error", "errors", "detail"):
+        inner = members.get(name)
+        if isinstance(inner, dict | list):
+            found = _first_text(cast("object", inner), names)
+            if found:
+                return found
+    return None

@@ -1,0 +1,193 @@
+"""JSON to bytes and back, and which texts of a request are a traveller's own."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Final, NoReturn, cast
+
+from pydantic_core import from_json
+
+from ferry_sdk._engine.raw_response import is_aside
+from ferry_sdk.errors import InvalidInputError, UnexpectedResponseError
+from ferry_sdk.models.base import LongNumber
+from ferry_sdk.models.bulk.gc_pause import held_back
+from ferry_sdk.types import RequestDigest
+
+_PERSONAL: Final = frozenset(
+    {
+        "first_name",
+        "last_name",
+        "birth_date",
+        "doc_number",
+        "doc_expiration",
+        "email",
+        "phone",
+        "identification",
+        "name",
+    }
+)
+_LARGE = 64 * 1024
+MOST_VALUES: Final = 4_000_000
+"""Values of JSON in one reply: beyond them it is not decoded."""
+_STRETCH: Final = 1024 * 1024
+_DEEPEST: Final = 200
+_DIGITS: Final = 16
+_NUMBERS: Final = bytes(
+    ord("0") if chr(byte) in ".0123456789" else ord(" ") if chr(byte) in ":,[-\t\r\n " else ord("x")
+    for byte in range(256)
+)
+_LONG_NUMBER: Final = b" " + b"0" * _DIGITS
+"""How a number that a float may not keep begins, in the letters of `_NUMBERS`."""
+_SURROGATE: Final = re.compile(rb"\\u[dD]")
+_encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_DIGEST_KEY = os.urandom(16)
+
+
+def encoded(body: Mapping[str, object]) -> bytes:
+    """The body as JSON.
+
+    Raises:
+        InvalidInputError: A value of the caller's has no place in JSON.
+    """
+    try:
+        return _encode(body).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInputError("not a value that JSON can carry", field="arguments") from None
+
+
+def plain(body: Mapping[str, object]) -> dict[str, object]:
+    """The body as it arrives: of nothing but what JSON knows.
+
+    Raises:
+        InvalidInputError: It is no mapping, or a value of the caller's has no place in JSON.
+    """
+    if not isinstance(cast("object", body), Mapping):
+        raise InvalidInputError("a mapping is expected", field="arguments")
+    return cast("dict[str, object]", decoded(encoded(body)))
+
+
+def decoded(content: bytes) -> object:
+    """The JSON value of a body; a number of more digits than a float keeps is a `LongNumber`.
+
+    Raises:
+        ValueError: It is not JSON, or not UTF-8.
+        UnexpectedResponseError: It holds more values than are read.
+    """
+    _refuse_many(content)
+    decode: Callable[[], object] = partial(from_json, content, allow_inf_nan=False)
+    if is_aside.get() or _LONG_NUMBER in content.translate(_NUMBERS):
+        decode = partial(_patiently, content)
+    return decode() if len(content) < _LARGE else held_back(decode)
+
+
+class Values:
+    """Counts the values of JSON that comes in pieces, before any of them becomes an object.
+
+    What opens and parts them is counted, in texts as well.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, piece: bytes) -> None:
+        """Count those of the next piece.
+
+        Raises:
+            UnexpectedResponseError: There are more than are read.
+        """
+        self._count += sum(map(piece.count, (b",", b"[", b"{")))
+        if self._count > MOST_VALUES:
+            raise UnexpectedResponseError(
+                f"a reply of more than {MOST_VALUES} JSON values is not read"
+            )
+
+
+def _refuse_many(content: bytes) -> None:
+    if len(content) <= MOST_VALUES:
+        return  # a value is a byte at the least
+    values = Values()
+    for start in range(0, len(content), _STRETCH):
+        values.add(content[start : start + _STRETCH])
+
+
+def _patiently(content: bytes) -> object:
+    """Decode with every digit of every number, and let other threads in at every object.
+
+    The other decoder knows neither, but it decides what is JSON: as deep, and of the same texts.
+    """
+    if _SURROGATE.search(content):
+        from_json(content, allow_inf_nan=False)
+    try:
+        value: object = json.loads(
+            content.decode(),
+            object_hook=_same,
+            parse_float=_number,
+            parse_constant=_refuse_constant,
+        )
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    _refuse_deep(value)
+    return value
+
+
+def _same(members: dict[str, object]) -> dict[str, object]:
+    return members
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return number if len(text) < _DIGITS or math.isinf(number) else LongNumber(text)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refuse_deep(value: object) -> None:
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in _inside(cast("dict[str, object] | list[object]", outer))
+        ]
+        if not level:
+            return
+    raise ValueError("nested too deeply")
+
+
+def _inside(outer: dict[str, object] | list[object]) -> Iterable[object]:
+    return outer.values() if isinstance(outer, dict) else outer
+
+
+def digest(method: str, path: str, body: object) -> RequestDigest:
+    """Which request it is, without its content."""
+    import hashlib  # noqa: PLC0415 -- no read needs it
+
+    content = json.dumps(body, sort_keys=True, default=str).encode()
+    fingerprint = hashlib.blake2b(content, key=_DIGEST_KEY, digest_size=16).hexdigest()
+    return RequestDigest(method=method, path=path, digest=fingerprint)
+
+
+def personal(body: object) -> Iterable[str]:
+    """The texts of a request that are a traveller's own."""
+    if isinstance(body, Mapping):
+        for name, value in cast("Mapping[str, object]", body).items():
+            if name in _PERSONAL and isinstance(value, str | int) and str(value).strip():
+                yield str(value)
+            else:
+                yield from personal(value)
+    elif isinstance(body, list | tuple):
+        for item in cast("Iterable[object]", body):
+            yield from personal(item)
+
+
+def text_of(content: bytes) -> str:
+    """A body that is not JSON, as far as it is text."""
+    return content.decode("utf-8", errors="replace")

@@ -1,0 +1,1 @@
+"""MCP: JSON-RPC messages over HTTP, in a session."""

@@ -1,0 +1,189 @@
+"""The service's MCP endpoint: a call as JSON-RPC, a reply as a value or a named error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final, Literal, cast
+
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import Steps
+from ferry_sdk._engine.operation import Answered
+from ferry_sdk._engine.settings import Authority
+from ferry_sdk._protocols.error_responses import service_error
+from ferry_sdk._protocols.json_body import digest, personal
+from ferry_sdk._protocols.mcp.post import PATH, Posted, post
+from ferry_sdk._protocols.mcp.results import resource_value, tool_value
+from ferry_sdk._protocols.mcp.session import open_session, renew_session
+from ferry_sdk.safety import of_tool
+from ferry_sdk.types import Attempt, RequestDigest
+
+_UNKNOWN_METHOD: Final = -32601
+_NO_SESSION: Final = (-32600, -32000, -32001)
+_SESSION_WORDS: Final = frozenset(
+    {
+        "invalid session id",
+        "mcp-session-id header is required",
+        "missing mcp-session-id header",
+        "missing session id",
+        "no valid session id provided",
+        "server not initialized",
+        "session expired",
+        "session has been terminated",
+        "session not found",
+        "session required",
+        "session terminated",
+    }
+)
+"""All that a server says which refuses a message for its session alone, before it reads it."""
+_SESSION_CODES: Final = frozenset({"SESSION_EXPIRED", "SESSION_NOT_FOUND", "SESSION_REQUIRED"})
+_MOST_PAGES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Mcp:
+    """A call of the MCP endpoint.
+
+    Attributes:
+        method: JSON-RPC method.
+        params: Its parameters.
+        gives_list: Whether the answer is a list, so that empty content is an empty list.
+    """
+
+    method: Literal["tools/call", "resources/read", "tools/list", "resources/list"]
+    params: Mapping[str, object] = field(repr=False)
+    gives_list: bool = False
+    authority: Authority = "token"
+
+    @classmethod
+    def tool(cls, name: str, arguments: Mapping[str, object], *, gives_list: bool = False) -> Mcp:
+        """Call a tool."""
+        return cls("tools/call", {"name": name, "arguments": arguments}, gives_list)
+
+    @classmethod
+    def resource(cls, name: str) -> Mcp:
+        """Read one of the service's catalogues."""
+        return cls.read(f"resource://service/{name}")
+
+    @classmethod
+    def read(cls, uri: str) -> Mcp:
+        """Read a resource."""
+        return cls("resources/read", {"uri": uri}, gives_list=True)
+
+    @classmethod
+    def listing(cls, method: Literal["tools/list", "resources/list"]) -> Mcp:
+        """List what there is, page by page."""
+        return cls(method, {}, gives_list=True)
+
+    def exchange(self, context: Context) -> Steps[Answered]:
+        """Say it once, in a session where the server wants one, and read the reply."""
+        yield from open_session(context)
+        if self.method == "tools/call":
+            name = str(self.params.get("name"))
+            posted = yield from _in_session(
+                context, self.method, self.params, is_read=of_tool(name).is_read
+            )
+            value = yield from context.read(
+                posted.reply,
+                lambda: tool_value(posted.result(), posted.reply, gives_list=self.gives_list),
+            )
+        elif self.method == "resources/read":
+            posted = yield from _in_session(context, self.method, self.params)
+            value = yield from context.read(
+                posted.reply,
+                lambda: resource_value(posted.result(of_resource=True), posted.reply),
+            )
+        else:
+            posted, value = yield from _pages(context, self.method)
+        return Answered(value, posted.reply)
+
+    def digest(self) -> RequestDigest:
+        """Which request it is, without its content."""
+        name = self.params.get("name") or self.params.get("uri")
+        path = f"{PATH} {self.method} {name}" if name else f"{PATH} {self.method}"
+        return digest("POST", path, self.params)
+
+    def secrets(self) -> frozenset[str]:
+        """Texts of the request that no message may repeat."""
+        return frozenset(personal(self.params.get("arguments")))
+
+
+def _in_session(
+    context: Context, method: str, params: Mapping[str, object], *, is_read: bool = True
+) -> Steps[Posted]:
+    """Post a request; where its session is gone or missing, renew it and post once more.
+
+    A write is posted again only where the server says that it refused the message for its session,
+    so that it has not looked at the tool. Where it may mean something else by the same status, the
+    refusal stands, and the next call makes a new handshake.
+    """
+    session = context.session
+    generation = session.generation
+    posted = yield from post(context, method, params)
+    if not _may_want_session(posted):
+        return posted
+    if not is_read and not _names_session(posted):
+        if session.generation == generation and posted.session_id is not None:
+            session.stage = "unknown"
+        return posted
+    refused = Attempt(
+        sent=True,
+        status_code=posted.reply.status_code,
+        request_id=posted.reply.request_id,
+        problem=type(posted.refused()).__name__,
+        operation=context.operation,
+    )
+    context.sending = None  # the server did not look at it
+    context.attempts.append(refused)
+    yield from context.waits(0.0)
+    yield from renew_session(context, generation)
+    return (yield from post(context, method, params))
+
+
+def _names_session(posted: Posted) -> bool:
+    """Whether the server refused the message for its session, and for nothing else."""
+    known = service_error(posted.message)
+    if known is not None:
+        return known[0] in _SESSION_CODES
+    words = posted.rpc_message.lower().strip(" .!")
+    for said_before in ("bad request: ", "not found: ", "error: "):
+        words = words.removeprefix(said_before)
+    return posted.rpc_code in _NO_SESSION and words in _SESSION_WORDS
+
+
+def _may_want_session(posted: Posted) -> bool:
+    status, code = posted.reply.status_code, posted.rpc_code
+    if posted.is_tools_answer:
+        return False
+    if status == HTTPStatus.NOT_FOUND:
+        return posted.session_id is not None and code != _UNKNOWN_METHOD
+    words = posted.rpc_message.lower()
+    return (
+        status == HTTPStatus.BAD_REQUEST
+        and code in _NO_SESSION
+        and ("session" in words or "initialized" in words)
+    )
+
+
+def _pages(context: Context, method: str) -> Steps[tuple[Posted, object]]:
+    """All pages of a listing, as one list."""
+    member = method.partition("/")[0]
+    items: list[object] = []
+    cursors: set[str] = set()
+    params: dict[str, object] = {}
+    while True:
+        posted = yield from _in_session(context, method, params)
+        page = posted.result()
+        if not isinstance(page, dict):
+            return posted, page
+        members = cast("dict[str, object]", page)
+        found = members.get(member)
+        if not isinstance(found, list):
+            return posted, members
+        items.extend(cast("list[object]", found))
+        cursor = members.get("nextCursor")
+        if not isinstance(cursor, str) or cursor in cursors or len(cursors) >= _MOST_PAGES:
+            return posted, items
+        cursors.add(cursor)
+        params = {"cursor": cursor}

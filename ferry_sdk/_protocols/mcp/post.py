@@ -1,0 +1,154 @@
+"""One JSON-RPC message posted to ``/mcp``, and the message that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
+from typing import Final, cast
+
+from ferry_sdk._engine.auth import authorisation
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import Listener, Reply, Request, Steps
+from ferry_sdk._protocols.error_responses import is_service_code, refusal, service_error
+from ferry_sdk._protocols.json_body import decoded, encoded, text_of
+from ferry_sdk._protocols.mcp.jsonrpc import next_id, notification, reply_among, request
+from ferry_sdk._protocols.mcp.results import rpc_refusal, unexpected
+from ferry_sdk._protocols.mcp.sse import EVENT_STREAM, ReplyListener
+from ferry_sdk.errors import APIError
+
+PATH: Final = "/mcp"
+_ACCESS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What came back for a request.
+
+    Attributes:
+        reply: The HTTP reply.
+        message: The JSON-RPC message that answers, or the interface's bare error object.
+        body: The whole body, decoded as far as it can be.
+        session_id: The session that the request named.
+    """
+
+    reply: Reply
+    message: Mapping[str, object] | None = field(repr=False)
+    body: object = field(repr=False)
+    session_id: str | None = field(repr=False)
+
+    @property
+    def rpc_code(self) -> object:
+        """The code of the JSON-RPC error, if it is one."""
+        return self._error.get("code")
+
+    @property
+    def rpc_message(self) -> str:
+        """The words of the JSON-RPC error, if it is one."""
+        words = self._error.get("message")
+        return words if isinstance(words, str) else ""
+
+    @property
+    def is_access_refused(self) -> bool:
+        """Whether the token was refused."""
+        return self.reply.status_code in _ACCESS
+
+    @property
+    def is_tools_answer(self) -> bool:
+        """Whether the request was admitted: it has a result, or a code that a tool fails with."""
+        message = self.message or {}
+        known = service_error(message) or service_error(self._error.get("data"))
+        return "result" in message or (known is not None and is_service_code(known[0]))
+
+    @property
+    def _error(self) -> Mapping[str, object]:
+        error = self.message.get("error") if self.message else None
+        return cast("dict[str, object]", error) if isinstance(error, dict) else {}
+
+    def refused(self) -> APIError:
+        """The error of a reply that is refused by its status."""
+        code, message = service_error(self._error.get("data")) or (None, None)
+        return refusal(self.reply, self.body, code=code, message=message)
+
+    def result(self, *, of_resource: bool = False) -> object:
+        """The JSON-RPC result.
+
+        Raises:
+            APIError: The service refused, in any of the ways it does.
+            UnexpectedResponseError: There is no reply to the request in it.
+        """
+        if self.is_access_refused:
+            raise self.refused()
+        if self.message is None:
+            if self.reply.is_redirect:
+                raise unexpected("a redirect is not followed", self.reply)
+            if not self.reply.is_success:
+                raise self.refused()
+            raise unexpected("no reply to the request", self.reply, self.body)
+        if "result" in self.message and not self._error:
+            return self.message["result"]
+        if self.message.get("result") is not None:  # done or refused, nobody can say
+            raise unexpected("both a result and an error", self.reply, self.body)
+        bare = service_error(self.message)
+        if bare is not None:
+            raise refusal(self.reply, self.message, code=bare[0], message=bare[1])
+        raise rpc_refusal(self._error, self.reply, of_resource=of_resource)
+
+
+def post(
+    context: Context, method: str, params: Mapping[str, object], *, in_session: bool = True
+) -> Steps[Posted]:
+    """Post a request, in the client's session if it has one, and find its reply."""
+    request_id = next_id()
+    listener = ReplyListener(request_id)
+    session_id = context.session.id if in_session else None
+    reply = yield from _send(
+        context, request(method, params, request_id), in_session=in_session, listener=listener
+    )
+    if reply.media_type == EVENT_STREAM:
+        body = message = yield from context.read(reply, listener.finish)
+    else:
+        body = yield from context.read(reply, partial(_body, reply))
+        message = reply_among(body, request_id, is_stream=False)
+    return Posted(
+        reply=reply,
+        message=cast("dict[str, object] | None", message),
+        body=body,
+        session_id=session_id,
+    )
+
+
+def notify(context: Context, method: str) -> Steps[Reply]:
+    """Post a notification, in the client's session."""
+    return (yield from _send(context, notification(method), in_session=True, listener=None))
+
+
+def _send(
+    context: Context,
+    message: Mapping[str, object],
+    *,
+    in_session: bool,
+    listener: Listener | None,
+) -> Steps[Reply]:
+    headers = {
+        **context.headers,
+        "Accept": f"application/json, {EVENT_STREAM}",
+        "Content-Type": "application/json",
+        "Authorization": (yield from authorisation(context, "token")),
+    }
+    session = context.session
+    if in_session and session.id is not None:
+        headers["Mcp-Session-Id"] = session.id
+    if in_session and session.version is not None:
+        headers["MCP-Protocol-Version"] = session.version
+    url = f"{context.settings.base_url}{PATH}"
+    sent = Request("POST", url, headers, encoded(message), PATH, str(message["method"]))
+    return (yield from context.send(sent, listener))
+
+
+def _body(reply: Reply) -> object:
+    try:
+        return decoded(reply.content)
+    except ValueError:
+        return text_of(reply.content)

@@ -1,0 +1,216 @@
+"""The result of an MCP request, out of every envelope servers put it in."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Final, cast
+
+from ferry_sdk._engine.effects import Head
+from ferry_sdk._protocols.error_responses import refusal, service_error
+from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk.errors import (
+    APIError,
+    BadRequestError,
+    NotFoundError,
+    ServerError,
+    UnexpectedResponseError,
+)
+
+_NOT_FOUND: Final = (-32002, -32601)
+_REFUSED: Final = (-32700, -32600, -32601, -32602, -32002)
+_INTERNAL_ERROR: Final = -32603
+_ENVELOPE: Final = frozenset({"content", "structuredContent", "isError", "resultType"})
+_TOOL_PREFIX: Final = re.compile(r"\AError executing tool [^:]*:\s*")
+_BAD_REQUEST_STATUS: Final = 400
+
+
+def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
+    """What a tool gave.
+
+    Args:
+        result: The result of ``tools/call``.
+        head: The reply it stood in.
+        gives_list: Whether the tool answers a list, so that empty content is an empty list.
+
+    Raises:
+        APIError: The tool failed, wherever the error object hides.
+        UnexpectedResponseError: There is nothing in it that could be a value.
+    """
+    _refuse(result, head)
+    if not isinstance(result, dict):
+        return result
+    members = cast("dict[str, object]", result)
+    if not _ENVELOPE & members.keys():
+        return members
+    _check_type(members.get("resultType"), head)
+    texts = _texts(members.get("content"))
+    if members.get("isError") is True:
+        raise _tool_failure(members, texts, head)
+    value = _unwrapped(members.get("structuredContent"))
+    if value is None:
+        value = _value_of(texts)
+    if isinstance(value, str):
+        value = _parsed(value)  # a tool that gives JSON as a text has it wrapped as a text, too
+    if value is None:
+        if gives_list and not texts:
+            return []
+        raise unexpected("the tool's result is empty", head)
+    _refuse(value, head)
+    return value
+
+
+def resource_value(result: object, head: Head) -> object:
+    """What a resource holds: JSON where it is JSON, else its text.
+
+    Raises:
+        UnexpectedResponseError: The content cannot be read.
+    """
+    _refuse(result, head)
+    if not isinstance(result, dict):
+        return result
+    members = cast("dict[str, object]", result)
+    contents = members.get("contents")
+    if not isinstance(contents, list):
+        return members
+    values = [_parsed(_content(item, head)) for item in cast("list[object]", contents)]
+    for value in values:
+        _refuse(value, head)
+    if len(values) == 1:
+        return values[0]
+    flat: list[object] = []
+    for value in values:
+        flat.extend(cast("list[object]", value) if isinstance(value, list) else [value])
+    return flat
+
+
+def rpc_refusal(error: object, head: Head, *, of_resource: bool) -> APIError:
+    """The error of a JSON-RPC error object.
+
+    Its outcome is unknown unless its code says that the request was refused before any work.
+    """
+    members = cast("dict[str, object]", error) if isinstance(error, dict) else {}
+    known = service_error(members.get("data"))
+    if known is not None:
+        return refusal(head, members, code=known[0], message=known[1])
+    code = members.get("code")
+    message = members.get("message")
+    kind: type[APIError] | None = None
+    if head.status_code < _BAD_REQUEST_STATUS or code == _INTERNAL_ERROR:
+        if code in _NOT_FOUND or (of_resource and code in (-32602, 0)):
+            kind = NotFoundError
+        elif code in _REFUSED:
+            kind = BadRequestError
+        elif code == _INTERNAL_ERROR:
+            kind = ServerError
+        else:
+            kind = APIError
+    named = refusal(
+        head,
+        members,
+        code=str(code) if isinstance(code, int) else None,
+        message=message if isinstance(message, str) else None,
+        kind=kind,
+    )
+    if kind is not None and code not in _REFUSED:
+        named.outcome = "unknown"
+    return named
+
+
+def unexpected(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
+    """The error of a reply that holds no value."""
+    return UnexpectedResponseError(
+        f"{problem} (HTTP {head.status_code})",
+        status_code=head.status_code,
+        request_id=head.request_id,
+        body=body,
+    )
+
+
+def _refuse(value: object, head: Head) -> None:
+    known = service_error(value)
+    if known is not None:
+        raise refusal(head, value, code=known[0], message=known[1])
+
+
+def _check_type(kind: object, head: Head) -> None:
+    if kind == "input_required":
+        raise unexpected("the tool asks for more input, which is not supported", head)
+    if kind not in (None, "complete"):
+        raise unexpected("a result of a type that is not known", head)
+
+
+def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
+    plain = [_TOOL_PREFIX.sub("", text) for text in texts]
+    for candidate in (members.get("structuredContent"), *map(_parsed, plain)):
+        known = service_error(candidate)
+        if known is not None:
+            return refusal(head, members, code=known[0], message=known[1])
+    failure = refusal(head, members, message=" ".join(plain).strip() or "the tool failed")
+    failure.outcome = "unknown"
+    return failure
+
+
+def _unwrapped(structured: object) -> object:
+    """Structured content, without the object that servers put around lists and scalars."""
+    if not isinstance(structured, dict):
+        return structured
+    members = cast("dict[str, object]", structured)
+    return members["result"] if members.keys() == {"result"} else members
+
+
+def _texts(content: object) -> list[str]:
+    """The texts of content blocks; those of embedded resources where there are no others."""
+    blocks = cast("list[object]", content) if isinstance(content, list) else []
+    texts: list[str] = []
+    embedded: list[str] = []
+    for block in blocks:
+        if not isinstance(block, dict):
+            continue
+        members = cast("dict[str, object]", block)
+        text, resource = members.get("text"), members.get("resource")
+        if isinstance(text, str):
+            texts.append(text)
+        elif isinstance(resource, dict):
+            inner = _text_of(cast("dict[str, object]", resource))
+            if inner is not None:
+                embedded.append(inner)
+    return texts or embedded
+
+
+def _value_of(texts: list[str]) -> object:
+    if not texts:
+        return None
+    values = [_parsed(text) for text in texts]
+    if len(values) == 1:
+        return values[0]
+    if not any(isinstance(value, str) for value in values):
+        return values
+    return _parsed("".join(texts))
+
+
+def _parsed(text: str) -> object:
+    try:
+        return decoded(text.encode())
+    except ValueError:
+        return text
+
+
+def _content(item: object, head: Head) -> str:
+    text = _text_of(cast("dict[str, object]", item)) if isinstance(item, dict) else None
+    if text is None:
+        raise unexpected("a resource whose content cannot be read", head)
+    return text
+
+
+def _text_of(resource: dict[str, object]) -> str | None:
+    text, blob = resource.get("text"), resource.get("blob")
+    if isinstance(text, str):
+        return text
+    if not isinstance(blob, str):
+        return None
+    try:
+        return base64.b64decode(blob, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None

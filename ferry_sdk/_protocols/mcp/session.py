@@ -1,0 +1,98 @@
+"""The MCP session of a client: opened before the first call, renewed before it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final, cast
+
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import InTurn, Steps
+from ferry_sdk._engine.validation import header_value
+from ferry_sdk._protocols.mcp.post import Posted, notify, post
+from ferry_sdk._protocols.mcp.results import unexpected
+from ferry_sdk._version import __version__
+from ferry_sdk.errors import (
+    FerryError,
+    InvalidInputError,
+    RateLimitError,
+    ServerError,
+    TransportError,
+    UnexpectedResponseError,
+)
+
+RENEW_AFTER: Final = 55 * 60.0
+"""Seconds after which a session is renewed before a call: the service keeps it for an hour."""
+
+_VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+_MODERN_ONLY: Final = (-32020, -32021, -32022)
+_TURN: Final = "mcp session"
+_SERVER_ERRORS: Final = 500
+
+
+def open_session(context: Context) -> Steps[None]:
+    """Make sure that the handshake was made, and not too long ago."""
+    session = context.session
+    is_old = session.stage == "open" and context.clock() - session.opened_at > RENEW_AFTER
+    if session.stage == "unknown" or is_old:
+        yield from renew_session(context, session.generation)
+
+
+def renew_session(context: Context, generation: int) -> Steps[None]:
+    """Make a new handshake, unless another call has made one since that generation."""
+    yield from InTurn(_TURN, lambda: _renew(context.aside(), generation), context.until)
+
+
+def _renew(context: Context, generation: int) -> Steps[None]:
+    if context.session.generation != generation:
+        return
+    try:
+        yield from _handshake(context)
+    except (TransportError, RateLimitError, ServerError, UnexpectedResponseError) as error:
+        error.outcome = "not_sent"  # the handshake failed, and the call was never made
+        raise
+
+
+def _handshake(context: Context) -> Steps[None]:
+    params = {
+        "protocolVersion": _VERSIONS[0],
+        "capabilities": {},
+        "clientInfo": {"name": "ferry_sdk", "version": __version__},
+    }
+    posted = yield from post(context, "initialize", params, in_session=False)
+    status = posted.reply.status_code
+    if (
+        posted.is_access_refused
+        or status == HTTPStatus.TOO_MANY_REQUESTS
+        or status >= _SERVER_ERRORS
+    ):
+        raise posted.refused()
+    if posted.rpc_code in _MODERN_ONLY:
+        raise unexpected("the server speaks only versions of MCP without a handshake", posted.reply)
+    session = context.session
+    session.id, session.version = _agreed(posted)
+    session.stage = "bare" if session.version is None else "open"
+    session.opened_at = context.clock()
+    session.generation += 1
+    if session.stage == "open":
+        try:
+            yield from notify(context, "notifications/initialized")
+        except FerryError:
+            return  # whatever becomes of a notification, the session stands
+
+
+def _agreed(posted: Posted) -> tuple[str | None, str | None]:
+    """Session id and protocol version, from a successful initialize only."""
+    result = posted.message.get("result") if posted.message else None
+    if not posted.reply.is_success or not isinstance(result, dict):
+        return None, None
+    version = cast("Mapping[str, object]", result).get("protocolVersion")
+    if version is None:
+        return None, None
+    if version not in _VERSIONS:
+        raise unexpected("the server agreed on a version of MCP that is not spoken", posted.reply)
+    session_id = posted.reply.headers.get("mcp-session-id")
+    try:
+        return session_id and header_value(session_id, "Mcp-Session-Id"), version
+    except InvalidInputError as error:
+        raise unexpected(str(error), posted.reply) from None

@@ -1,0 +1,100 @@
+"""A text/event-stream followed piece by piece until our reply has come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ferry_sdk._engine.effects import Head
+from ferry_sdk._engine.raw_response import LONG_REPLY
+from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk._protocols.mcp.jsonrpc import reply_among
+
+_END_OF_LINE: Final = re.compile(rb"\r\n|\n|\r")
+_BOM: Final = b"\xef\xbb\xbf"
+EVENT_STREAM: Final = "text/event-stream"
+
+
+class EventStream:
+    """Splits a stream into the data of its events.
+
+    Lines end with CR LF, LF or CR only; other separators of Unicode may stand inside JSON.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[bytes] = []
+        self._began = False
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """The data of each event that the piece completes."""
+        text = self._rest + chunk
+        if not self._began and (len(text) >= len(_BOM) or not _BOM.startswith(text)):
+            self._began = True
+            text = text.removeprefix(_BOM)
+        start = 0
+        for end in _END_OF_LINE.finditer(text):
+            if end.group() == b"\r" and end.end() == len(text):
+                break  # a line feed may follow in the next piece
+            yield from self._line(text[start : end.start()])
+            start = end.end()
+        self._rest = text[start:]
+
+    def finish(self) -> Iterator[bytes]:
+        """The data of the event that the end of the stream cut short."""
+        yield from self._line(self._rest.rstrip(b"\r"))
+        yield from self._line(b"")
+
+    def _line(self, line: bytes) -> Iterator[bytes]:
+        if line:
+            name, _, value = line.partition(b":")
+            if name == b"data":
+                self._data.append(value.removeprefix(b" "))
+        elif self._data:
+            data, self._data = b"\n".join(self._data), []
+            yield data
+
+
+class ReplyListener:
+    """Waits in an event stream for the reply to one request, and for nothing after it.
+
+    Attributes:
+        reply: The reply, once it has come.
+    """
+
+    def __init__(self, request_id: str) -> None:
+        self._request_id = request_id
+        self._stream = EventStream()
+        self._long: list[bytes] = []
+        self.reply: object = None
+
+    def feed(self, head: Head, chunk: bytes) -> bool:
+        """Take the next piece; True once the reply is there."""
+        return head.media_type == EVENT_STREAM and self._found(self._stream.feed(chunk))
+
+    def finish(self) -> object:
+        """The reply, from what the stream ended with if not from before."""
+        if self.reply is None:
+            long, self._long = self._long, []
+            self._found(iter(long), is_whole=True)
+        if self.reply is None:
+            self._found(self._stream.finish(), is_whole=True)
+        return self.reply
+
+    def _found(self, events: Iterator[bytes], *, is_whole: bool = False) -> bool:
+        for data in events:
+            if len(data) >= LONG_REPLY and not is_whole:
+                # It takes too long to read between two pieces of the stream.
+                self._long.append(data)
+                if self._request_id.encode() in data:
+                    return True
+                continue
+            try:
+                message = decoded(data)
+            except ValueError:
+                continue
+            self.reply = reply_among(message, self._request_id, is_stream=True)
+            if self.reply is not None:
+                return True
+        return False

@@ -1,0 +1,120 @@
+"""The service's REST API: a call as a request, a reply as a value or a named error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+from ferry_sdk._engine.auth import authorisation
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import Reply, Request, Steps
+from ferry_sdk._engine.operation import Answered
+from ferry_sdk._engine.settings import Authority
+from ferry_sdk._protocols.error_responses import refusal, service_error
+from ferry_sdk._protocols.json_body import decoded, digest, encoded, personal, text_of
+from ferry_sdk._protocols.paths import joined
+from ferry_sdk.errors import UnexpectedResponseError
+from ferry_sdk.types import RequestDigest
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """A call of the REST API.
+
+    Attributes:
+        method: HTTP method.
+        path: Path below ``/api``, encoded.
+        body: What is sent as JSON; None is no body.
+        authority: Whose token it carries.
+    """
+
+    method: Literal["GET", "POST"]
+    path: str
+    body: Mapping[str, object] | None = field(default=None, repr=False)
+    authority: Authority = "token"
+
+    @classmethod
+    def get(cls, *segments: str) -> Rest:
+        """Read what the path names."""
+        return cls("GET", joined(segments))
+
+    @classmethod
+    def post(
+        cls,
+        *segments: str,
+        body: Mapping[str, object] | None = None,
+        authority: Authority = "token",
+    ) -> Rest:
+        """Hand the body to what the path names."""
+        return cls("POST", joined(segments), body, authority)
+
+    @property
+    def route(self) -> str:
+        """The path with ``{id}`` where an id stands: read by it, or between two other names."""
+        name, _, rest = self.path.partition("/")
+        _, _, last = rest.partition("/")
+        if last:
+            return f"/api/{name}/{{id}}/{last}"
+        return f"/api/{name}/{{id}}" if rest and self.method == "GET" else f"/api/{self.path}"
+
+    def exchange(self, context: Context) -> Steps[Answered]:
+        """Send the request once and read its reply."""
+        settings = context.settings
+        headers = {
+            **context.headers,
+            "Accept": "application/json",
+            "Authorization": (yield from authorisation(context, self.authority)),
+        }
+        if self.body is not None:
+            headers["Content-Type"] = "application/json"
+        request = Request(
+            method=self.method,
+            url=f"{settings.base_url}/api/{self.path}",
+            headers=headers,
+            content=None if self.body is None else encoded(self.body),
+            route=self.route,
+        )
+        reply = yield from context.send(request)
+        return Answered((yield from context.read(reply, partial(value_of, reply))), reply)
+
+    def digest(self) -> RequestDigest:
+        """Which request it is, without its content."""
+        return digest(self.method, f"/api/{self.path}", self.body)
+
+    def secrets(self) -> frozenset[str]:
+        """Texts of the request that no message may repeat."""
+        return frozenset(personal(self.body))
+
+
+def value_of(reply: Reply) -> object:
+    """The JSON value of a reply.
+
+    Raises:
+        APIError: The service refused, by its status or by its error object.
+        UnexpectedResponseError: It is a redirect, or no JSON.
+    """
+    if reply.is_redirect:
+        raise UnexpectedResponseError(
+            f"a redirect is not followed (HTTP {reply.status_code})",
+            status_code=reply.status_code,
+            request_id=reply.request_id,
+        )
+    try:
+        value = decoded(reply.content)
+    except ValueError:
+        if not reply.is_success:
+            raise refusal(reply, text_of(reply.content)) from None
+        raise UnexpectedResponseError(
+            f"the reply is not JSON (HTTP {reply.status_code}, {reply.media_type or 'no type'})",
+            status_code=reply.status_code,
+            request_id=reply.request_id,
+            body=text_of(reply.content),
+        ) from None
+    known = service_error(value)
+    if known is not None:
+        raise refusal(reply, value, code=known[0], message=known[1])
+    if not reply.is_success:
+        raise refusal(reply, value)
+    return value

@@ -1,0 +1,136 @@
+"""A ticket's voucher: where it is, then the file itself, wherever that stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+from urllib.parse import urljoin, urlsplit
+
+from ferry_sdk._engine.auth import authorisation
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import Reply, Request, Save, Send, Steps
+from ferry_sdk._engine.operation import Answered
+from ferry_sdk._engine.settings import Authority
+from ferry_sdk._protocols.error_responses import refusal
+from ferry_sdk._protocols.json_body import text_of
+from ferry_sdk._protocols.rest import Rest
+from ferry_sdk.errors import ConfigurationError, NotFoundError, UnexpectedResponseError
+from ferry_sdk.types import RequestDigest
+
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+_MOST_REDIRECTS: Final = 5
+_PLAIN_HEADERS: Final = {"Accept": "application/pdf", "Accept-Encoding": "gzip"}
+_PDF: Final = b"%PDF-"
+_PDF_WITHIN: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class VoucherFile:
+    """The voucher of a ticket, fetched and put into a file."""
+
+    ticket_id: str
+    path: Path = field(repr=False)
+    authority: Authority = "token"
+
+    def exchange(self, context: Context) -> Steps[Answered]:
+        """Ask where the voucher is, fetch it, save it."""
+        answered = yield from self._address().exchange(context)
+        url = _url_of(answered)
+        reply = yield from _fetched(url, context)
+        if reply.is_redirect:
+            raise _unexpected("the voucher's address redirects without end or aim", reply)
+        if not reply.is_success:
+            raise refusal(reply, text_of(reply.content), message="the voucher cannot be fetched")
+        if _PDF not in reply.content[:_PDF_WITHIN]:
+            raise _unexpected("what stands at the voucher's address is no PDF", reply)
+        yield from Save(self.path, reply.content)
+        return Answered(self.path, reply)
+
+    def digest(self) -> RequestDigest:
+        """Which request it is, without its content."""
+        return self._address().digest()
+
+    def secrets(self) -> frozenset[str]:
+        """Texts of the request that no message may repeat."""
+        return frozenset()
+
+    def _address(self) -> Rest:
+        return Rest.get("ticket", self.ticket_id, "pdf")
+
+
+def _url_of(answered: Answered) -> str:
+    value = answered.value
+    url = cast("dict[str, object]", value).get("url") if isinstance(value, dict) else value
+    if url is None:
+        raise NotFoundError(
+            "there is no voucher to fetch: it is not there yet, or the carrier sends it by e-mail",
+            status_code=answered.reply.status_code,
+            request_id=answered.reply.request_id,
+        )
+    if not isinstance(url, str):
+        raise _unexpected("the voucher's address cannot be read", answered.reply)
+    return url
+
+
+def _fetched(url: str, context: Context) -> Steps[Reply]:
+    """Fetch it; the token goes to the service's own origin, and redirects to https only."""
+    headers = _PLAIN_HEADERS
+    if _origin(url) == _origin(context.settings.base_url):
+        token = yield from authorisation(context, "token")
+        headers = {**context.headers, **_PLAIN_HEADERS, "Authorization": token}
+    elif not _is_https(url):
+        raise UnexpectedResponseError("the voucher's address is not https")
+    reply = yield from _got(url, headers, context)
+    for _ in range(_MOST_REDIRECTS):
+        if reply.status_code not in _REDIRECTS or "location" not in reply.headers:
+            break
+        url = _led_to(url, reply)
+        if not _is_https(url):
+            raise _unexpected("the voucher's address leads away from https", reply)
+        reply = yield from _got(url, _PLAIN_HEADERS, context)
+    return reply
+
+
+def _got(url: str, headers: Mapping[str, str], context: Context) -> Steps[Reply]:
+    request = Request("GET", url, headers, route="/{voucher}")
+    try:
+        return (
+            yield from context.told(
+                Send(request, context.within(context.until), until=context.until)
+            )
+        )
+    except ConfigurationError:
+        raise UnexpectedResponseError("the voucher's address is no URL") from None
+
+
+def _led_to(url: str, reply: Reply) -> str:
+    """Where a redirect leads; nowhere, if that is no URL."""
+    try:
+        return urljoin(url, reply.headers["location"])
+    except ValueError:
+        return ""
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None] | None:
+    """Scheme, host and port of a URL; None if it has none."""
+    if not url[:1].isalpha():
+        return None  # blanks before it: one parser drops them, another does not
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return None
+    return parts.scheme, parts.hostname, port
+
+
+def _is_https(url: str) -> bool:
+    origin = _origin(url)
+    return origin is not None and origin[0] == "https" and bool(origin[1])
+
+
+def _unexpected(problem: str, reply: Reply) -> UnexpectedResponseError:
+    return UnexpectedResponseError(
+        problem, status_code=reply.status_code, request_id=reply.request_id
+    )

@@ -1,0 +1,44 @@
+"""What becomes of a call when aiohttp fails, told by the names of its exceptions.
+
+By their names, so that nothing is imported where aiohttp is not installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from ferry_sdk._engine.redaction import plain_beginning
+from ferry_sdk.errors import (
+    ConfigurationError,
+    ConnectionFailedError,
+    FerryError,
+    RequestTimeoutError,
+)
+
+if TYPE_CHECKING:
+    from ferry_sdk.types import Outcome
+
+_LOST = frozenset({"ClientError", "EofStream", "HttpProcessingError"})
+_ENDED_UNDER_IT = (OSError, RuntimeError)
+"""A connection that is closed under a reader raises a RuntimeError."""
+
+
+def failure_of(error: Exception, outcome: Outcome) -> FerryError | None:
+    """The named failure of what was raised; None if it is neither aiohttp's nor the system's."""
+    if isinstance(error, FerryError):
+        return error
+    names = {
+        kind.__name__ for kind in type(error).__mro__ if kind.__module__.startswith("aiohttp.")
+    }
+    said = " ".join(str(error).split())
+    if outcome != "not_sent":
+        said = plain_beginning(said)  # it may quote the reply
+    words = f"{type(error).__name__}: {said}".removesuffix(": ")
+    if isinstance(error, TimeoutError | asyncio.TimeoutError):
+        return RequestTimeoutError(words, outcome=outcome)
+    if isinstance(error, UnicodeError) or "InvalidURL" in names:
+        return ConfigurationError(words)
+    if isinstance(error, _ENDED_UNDER_IT) or names & _LOST:
+        return ConnectionFailedError(words, outcome=outcome)
+    return None

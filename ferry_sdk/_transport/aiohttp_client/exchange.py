@@ -1,0 +1,79 @@
+"""One request written to a connection, and the head of its reply read."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+import anyio
+
+from ferry_sdk._transport.aiohttp_client.response import AioResponse
+
+if TYPE_CHECKING:
+    from ferry_sdk._transport.aiohttp_client.connection import Line
+    from ferry_sdk._transport.aiohttp_client.pool import Pool
+    from ferry_sdk._transport.aiohttp_client.request import AioRequest
+
+_AT_ONCE: Final = 64 * 1024
+"""Bytes of a body that the system takes, or the event loop keeps for it."""
+_LONGEST_LINE: Final = 100 * 1024
+"""Bytes of one line of a reply's head: as many as httpx takes."""
+_FINAL: Final = 200
+"""The first status that is not followed by another."""
+_SWITCHING: Final = 101
+
+
+async def exchanged(pool: Pool, request: AioRequest) -> AioResponse:
+    """Send a request once, and give its reply, the body not yet read.
+
+    Raises:
+        Exception: Whatever aiohttp raises; where `is_sent` is not set, nothing was sent.
+    """
+    line = await pool.take(request)
+    try:
+        await request.trace("http11.send_request_headers.started", {"request": request})
+    except BaseException:
+        pool.give_back(line)
+        raise
+    request.is_sent = True
+    protocol = line.protocol
+    try:
+        protocol.set_response_params(
+            read_until_eof=True,
+            auto_decompress=False,
+            max_line_size=_LONGEST_LINE,
+            max_field_size=_LONGEST_LINE,
+        )
+        head = line.route.first_lines(request.method, request.address.target) + request.headers
+        if len(request.content) <= _AT_ONCE:
+            # What leaves in one round of the loop leaves together: less work for the system.
+            pool.loop.call_soon(line.transport.write, head + request.content)
+        else:
+            line.transport.write(head)
+            await _write(line, request.content, request.limits.write)
+        while True:
+            pool.waits.begin(line, protocol, request.limits.read)
+            message, body = await protocol.read()
+            if message.code >= _FINAL or message.code == _SWITCHING:
+                break
+        pool.waits.end(line)
+    except BaseException:
+        pool.give_up(line)
+        raise
+    return AioResponse(message, body, line, pool, request.limits.read)
+
+
+async def _write(line: Line, content: bytes, patience: float | None) -> None:
+    """Write a body piece by piece, each taken in time."""
+    from aiohttp.http import StreamWriter  # noqa: PLC0415 -- an extra installs it
+
+    writer = StreamWriter(line.protocol, asyncio.get_running_loop())
+    view = memoryview(content)
+    try:
+        for start in range(0, len(view), 2 * _AT_ONCE):
+            with anyio.fail_after(patience):
+                await writer.write(view[start : start + 2 * _AT_ONCE])
+    except TimeoutError:
+        raise
+    except Exception:  # noqa: BLE001 -- the reply, or that there is none, says what became of it
+        line.protocol.force_close()

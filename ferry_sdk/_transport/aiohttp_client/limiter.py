@@ -1,0 +1,75 @@
+"""Who may use a connection when there are more calls than connections."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from contextlib import suppress
+
+from ferry_sdk._transport.aiohttp_client.timeouts import Waits
+
+
+class _Turn:
+    def __init__(self, given: asyncio.Future[None]) -> None:
+        self.given = given
+        self.heard_at = -math.inf
+        self.is_given = False
+
+
+class Turns:
+    """So many turns at a time, given in the order in which they were asked for.
+
+    asyncio's semaphore has no time-out, and one around it costs a third of a call.
+
+    Args:
+        most: How many.
+        waits: How long they are waited for.
+        loop: The event loop.
+    """
+
+    def __init__(self, most: int, waits: Waits, loop: asyncio.AbstractEventLoop) -> None:
+        self._free = most
+        self._waits = waits
+        self._loop = loop
+        self._waiting: deque[_Turn] = deque()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is one now."""
+        return self._free > 0
+
+    async def take(self, seconds: float | None) -> None:
+        """Wait for a turn, and take it.
+
+        Raises:
+            TimeoutError: There was none in time.
+        """
+        if self.is_there:
+            self._free -= 1
+            return
+        turn = _Turn(self._loop.create_future())
+        self._waiting.append(turn)
+        self._waits.begin(turn, turn.given, seconds)
+        try:
+            await turn.given
+        except BaseException:
+            if turn.is_given:
+                self.give_back()
+            elif turn in self._waiting:
+                self._waiting.remove(turn)
+            raise
+        finally:
+            self._waits.end(turn)
+
+    def give_back(self) -> None:
+        """Let somebody else have it."""
+        with suppress(IndexError):
+            while True:
+                turn = self._waiting.popleft()
+                self._waits.end(turn)
+                if not turn.given.done():
+                    turn.is_given = True
+                    turn.given.set_result(None)
+                    return
+        self._free += 1

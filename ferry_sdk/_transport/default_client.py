@@ -1,0 +1,78 @@
+"""Which HTTP client is made where the caller gave none."""
+
+from __future__ import annotations
+
+import sys
+from types import FunctionType
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._engine.validation import is_local_http
+from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
+from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
+from ferry_sdk._transport.tls import context_of
+from ferry_sdk.errors import ConfigurationError
+
+_WAYS: Final = (
+    ("httpx", "Client", "__init__"),
+    ("httpx", "Client", "send"),
+    ("httpx", "Client", "_send_single_request"),
+    ("httpx", "HTTPTransport", "handle_request"),
+    ("httpx", "AsyncClient", "__init__"),
+    ("httpx", "AsyncClient", "send"),
+    ("httpx", "AsyncClient", "_send_single_request"),
+    ("httpx", "AsyncHTTPTransport", "handle_async_request"),
+    ("httpcore", "ConnectionPool", "handle_request"),
+    ("httpcore", "AsyncConnectionPool", "handle_async_request"),
+)
+"""Where doubles and tracers put themselves."""
+
+
+def new_client(settings: Settings) -> HttpClient[Any]:
+    """A client of the library's own for the service of these settings."""
+    return _of_httpx("Client", settings) if _wants_httpx() else Connections(settings.certificates)
+
+
+def new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
+    """An async client of the library's own for the service of these settings."""
+    return (
+        _of_httpx("AsyncClient", settings)
+        if _wants_httpx()
+        else AsyncConnections(settings.certificates)
+    )
+
+
+def _wants_httpx() -> bool:
+    """Whether only httpx will do: it knows proxies, and others may have put themselves into it."""
+    return not getproxies().keys().isdisjoint({"http", "https", "all"}) or _is_replaced()
+
+
+def _is_replaced() -> bool:
+    """Whether some way through httpx is no longer its own: a test's double, a tracer's."""
+    for name, kind, method in _WAYS:
+        library = sys.modules.get(name)
+        way: Any = getattr(getattr(library, kind, None), method, None)
+        # A tracer's wrapper says that it is of the class of what it wraps.
+        is_function = type(way) is FunctionType
+        if library is not None and not (
+            is_function and way.__globals__["__name__"].startswith(f"{library.__name__}.")
+        ):
+            return True
+    return False
+
+
+def _of_httpx(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
+    import httpx  # noqa: PLC0415 -- it takes long to load
+
+    limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
+    context = context_of(settings.certificates)
+    url = settings.base_url
+    # None is no proxy: plain http to this machine must not pass through another one.
+    direct = {f"http://{urlsplit(url).netloc}": None} if is_local_http(url) else None
+    try:
+        return getattr(httpx, kind)(verify=context, limits=limits, mounts=direct)
+    except (ImportError, ValueError, httpx.InvalidURL):
+        # What httpx says of it may show the proxy's password.
+        raise ConfigurationError("the environment names a proxy that cannot be used") from None

@@ -1,0 +1,29 @@
+"""The headers of a reply, as they came in, read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from ferry_sdk._engine.effects import Headers
+
+
+def fields_of(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers; one that comes twice is one list."""
+    fields: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name, value = _name_of(raw_name), _text_of(raw_value)
+        fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    return Headers.of(fields)
+
+
+@lru_cache(maxsize=256)
+def _name_of(name: bytes) -> str:
+    return name.decode("latin-1").lower()
+
+
+def _text_of(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")

@@ -1,0 +1,184 @@
+"""An HTTP client for threads, and one for the tasks of an event loop."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import anyio
+import httpcore
+
+from ferry_sdk._engine.settings import CertificatePaths
+from ferry_sdk._transport.httpcore_client.pool import KEPT_FOR, Keeping
+from ferry_sdk._transport.httpcore_client.request import Outgoing, outgoing
+from ferry_sdk._transport.httpcore_client.response import AsyncIncoming, Incoming
+from ferry_sdk._transport.httpcore_client.slots import Slot, Slots
+from ferry_sdk._transport.tls import context_of
+
+_MOST: Final = 200
+"""Connections at the same time."""
+_LEAVES: Final = "http11.send_request_headers.started"
+
+
+class Connections:
+    """An HTTP client for threads.
+
+    Args:
+        certificates: What services are trusted by.
+    """
+
+    build_request = staticmethod(outgoing)
+
+    def __init__(self, certificates: CertificatePaths) -> None:
+        self._certificates = certificates
+        self._slots = Slots[httpcore.HTTPConnection](_MOST)
+        self._keeping = Keeping[httpcore.HTTPConnection]()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._keeping.is_over
+
+    def send(
+        self, request: Outgoing, *, stream: bool, auth: None, follow_redirects: bool
+    ) -> Incoming:
+        """Send a request and give its reply, the body not yet read."""
+        del stream, auth, follow_redirects  # there is no other way
+        slot = self._slots.take() or self._slots.wait(request.patience)
+        if slot is None:
+            raise httpcore.PoolTimeout("all connections are in use")
+        try:
+            connection, useless = self._connection(request, slot)
+            for one in (*useless, *self._slots.lost()):
+                one.close()
+            trace = request.without_trace() if connection.is_idle() else None
+            if trace is not None:
+                trace(_LEAVES, {"request": request.request})
+            response = connection.handle_request(request.request)
+        except BaseException:
+            unwanted = slot.connection
+            self._slots.release(slot)
+            if unwanted is not None:
+                unwanted.close()
+            raise
+        return Incoming(response, partial(self._end, response, request.origin, slot))
+
+    def _connection(
+        self, request: Outgoing, slot: Slot[httpcore.HTTPConnection]
+    ) -> tuple[httpcore.HTTPConnection, list[httpcore.HTTPConnection]]:
+        slot.connection, useless = self._keeping.take(request.origin)
+        if slot.connection is None:
+            slot.connection = httpcore.HTTPConnection(
+                request.request.url.origin,
+                ssl_context=context_of(self._certificates) if request.is_tls else None,
+                keepalive_expiry=KEPT_FOR,
+            )
+        return slot.connection, useless
+
+    def _end(
+        self, response: httpcore.Response, origin: str, slot: Slot[httpcore.HTTPConnection]
+    ) -> None:
+        connection = slot.connection
+        if connection is None:
+            return
+        unwanted = [connection]
+        try:
+            slot.connection = None  # what is given back must not be closed as lost
+            response.close()
+            unwanted = self._keeping.give_back(origin, connection)
+        finally:
+            self._slots.release(slot)
+            for one in unwanted:
+                one.close()
+
+    def close(self) -> None:
+        """Close the connections that are not in use; the others when they are given back."""
+        for connection in (*self._keeping.end(), *self._slots.lost()):
+            connection.close()
+
+
+class AsyncConnections:
+    """An HTTP client for the tasks of one event loop.
+
+    Args:
+        certificates: What services are trusted by.
+    """
+
+    build_request = staticmethod(outgoing)
+
+    def __init__(self, certificates: CertificatePaths) -> None:
+        self._certificates = certificates
+        self._slots = Slots[httpcore.AsyncHTTPConnection](_MOST)
+        self._keeping = Keeping[httpcore.AsyncHTTPConnection]()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._keeping.is_over
+
+    async def send(
+        self, request: Outgoing, *, stream: bool, auth: None, follow_redirects: bool
+    ) -> AsyncIncoming:
+        """Send a request and give its reply, the body not yet read."""
+        del stream, auth, follow_redirects  # there is no other way
+        slot = self._slots.take() or await self._slots.wait_async(request.patience)
+        if slot is None:
+            raise httpcore.PoolTimeout("all connections are in use")
+        try:
+            connection, useless = self._connection(request, slot)
+            for one in (*useless, *self._slots.lost()):
+                await _closed(one)
+            trace = request.without_trace() if connection.is_idle() else None
+            if trace is not None:
+                await trace(_LEAVES, {"request": request.request})
+            response = await connection.handle_async_request(request.request)
+        except GeneratorExit:  # its loop has ended, and nothing can be awaited
+            raise
+        except BaseException:
+            unwanted = slot.connection
+            self._slots.release(slot)
+            if unwanted is not None:
+                await _closed(unwanted)
+            raise
+        return AsyncIncoming(response, partial(self._end, response, request.origin, slot))
+
+    def _connection(
+        self, request: Outgoing, slot: Slot[httpcore.AsyncHTTPConnection]
+    ) -> tuple[httpcore.AsyncHTTPConnection, list[httpcore.AsyncHTTPConnection]]:
+        slot.connection, useless = self._keeping.take(request.origin)
+        if slot.connection is None:
+            slot.connection = httpcore.AsyncHTTPConnection(
+                request.request.url.origin,
+                ssl_context=context_of(self._certificates) if request.is_tls else None,
+                keepalive_expiry=KEPT_FOR,
+            )
+        return slot.connection, useless
+
+    async def _end(
+        self,
+        response: httpcore.Response,
+        origin: str,
+        slot: Slot[httpcore.AsyncHTTPConnection],
+    ) -> None:
+        connection = slot.connection
+        if connection is None:
+            return
+        unwanted = [connection]
+        try:
+            slot.connection = None  # what is given back must not be closed as lost
+            await response.aclose()
+            unwanted = self._keeping.give_back(origin, connection)
+        finally:
+            self._slots.release(slot)
+            for one in unwanted:
+                await _closed(one)
+
+    async def aclose(self) -> None:
+        """Close the connections that are not in use; the others when they are given back."""
+        for connection in (*self._keeping.end(), *self._slots.lost()):
+            await connection.aclose()
+
+
+async def _closed(connection: httpcore.AsyncHTTPConnection) -> None:
+    with anyio.CancelScope(shield=True):
+        await connection.aclose()

@@ -1,0 +1,156 @@
+"""What is known of httpx, in one place: how it is asked, and its failures named.
+
+A caller's own client may be of httpx or of httpx2, which share their names and no classes, so
+failures are told apart by name.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ferry_sdk._engine.effects import Head, Headers
+from ferry_sdk._transport.http_client import (
+    AsyncHttpResponse,
+    HttpHead,
+    HttpResponse,
+    Requests,
+    RequestT,
+)
+from ferry_sdk.errors import (
+    ConfigurationError,
+    ConnectionFailedError,
+    FerryError,
+    RequestTimeoutError,
+    UnexpectedResponseError,
+)
+
+if TYPE_CHECKING:
+    from ferry_sdk._engine.effects import Request, Timeout
+    from ferry_sdk.types import Outcome
+
+_is_ours: ContextVar[bool] = ContextVar("ferry_sdk_request", default=False)
+
+
+def _connection(outcome: Outcome) -> Callable[[str], FerryError]:
+    return lambda problem: ConnectionFailedError(problem, outcome=outcome)
+
+
+def _timeout(outcome: Outcome) -> Callable[[str], FerryError]:
+    return lambda problem: RequestTimeoutError(problem, outcome=outcome)
+
+
+_FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
+    "ConnectError": _connection("not_sent"),
+    "ConnectTimeout": _timeout("not_sent"),
+    "PoolTimeout": _timeout("not_sent"),
+    "UnsupportedProtocol": ConfigurationError,
+    "InvalidURL": ConfigurationError,
+    "DecodingError": UnexpectedResponseError,
+    "TimeoutException": _timeout("unknown"),
+    "TransportError": _connection("unknown"),
+    "StreamError": _connection("unknown"),
+    "HTTPError": _connection("unknown"),
+    "NetworkError": _connection("unknown"),
+    "ProtocolError": _connection("unknown"),
+    "ProxyError": _connection("unknown"),
+}
+
+
+def built(
+    client: Requests[RequestT],
+    request: Request,
+    timeout: Timeout,
+    trace: Callable[[str, Any], Awaitable[None] | None],
+) -> RequestT:
+    """The request in the words of the client's library, which tells `trace` of its steps."""
+    return client.build_request(
+        request.method,
+        request.url,
+        headers=request.headers,
+        content=request.content,
+        timeout=(timeout.connect, timeout.read, timeout.write, timeout.pool),
+        extensions={"trace": trace},
+    )
+
+
+def failure_of(error: Exception) -> FerryError | None:
+    """The named failure of what the client raised; None if it is neither its nor the system's."""
+    names = [kind.__name__ for kind in type(error).__mro__ if _is_httpx(kind)]
+    known = next((_FAILURES[name] for name in names if name in _FAILURES), None)
+    if known is None and isinstance(error, OSError):
+        known = _connection("unknown")
+    if known is None and isinstance(error, UnicodeError):
+        known = ConfigurationError  # a host that no encoding of names allows
+    if known is None:
+        return None
+    return known(words_of(error, is_ours=known("").outcome == "not_sent"))
+
+
+def words_of(error: Exception, *, is_ours: bool) -> str:
+    """What an exception is called and says; of a reply that it may quote, no word that names."""
+    from ferry_sdk._engine.redaction import plain_beginning  # noqa: PLC0415 -- most calls never need it
+
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said if is_ours else plain_beginning(said)}".removesuffix(
+        ": "
+    )
+
+
+def _is_httpx(kind: type[BaseException]) -> bool:
+    return kind.__module__.partition(".")[0] in {"httpcore", "httpx", "httpx2"}
+
+
+class Quiet:
+    """Keeps what a request and its reply hold out of the HTTP library's log.
+
+    Its address, and the ids in it, are for debug; headers and bodies of replies are for nobody.
+    """
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _is_ours.set(True)
+
+    def __exit__(self, *_: object) -> None:
+        _is_ours.reset(self._token)
+
+
+def _as_debug(record: logging.LogRecord) -> bool:
+    if _is_ours.get() and record.levelno == logging.INFO:
+        record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+        return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
+    return True
+
+
+def _without_replies(record: logging.LogRecord) -> bool:
+    if _is_ours.get():
+        record.msg = str(record.msg).partition(" return_value=")[0].partition(" exception=")[0]
+    return True
+
+
+for _name in ("httpx", "httpx2"):
+    logging.getLogger(_name).addFilter(_as_debug)
+for _name in ("httpcore.http11", "httpcore.http2", "httpcore2.http11", "httpcore2.http2"):
+    logging.getLogger(_name).addFilter(_without_replies)
+
+
+def pieces(response: HttpResponse) -> Iterator[bytes]:
+    """The body piece by piece, as it is packed; unpacked only where it was there already."""
+    return response.iter_bytes() if response.is_stream_consumed else response.iter_raw()
+
+
+def apieces(response: AsyncHttpResponse) -> AsyncGenerator[bytes, None]:
+    """The same, awaited; closed by whoever leaves off in the middle."""
+    body = response.aiter_bytes() if response.is_stream_consumed else response.aiter_raw()
+    return cast("AsyncGenerator[bytes, None]", body)
+
+
+def head_of(response: HttpHead) -> Head:
+    """Status and headers of a reply; a header that comes twice is one list."""
+    headers = response.headers
+    return Head(
+        response.status_code, headers if isinstance(headers, Headers) else Headers(headers.items())
+    )

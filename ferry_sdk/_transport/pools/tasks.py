@@ -1,0 +1,123 @@
+"""What the tasks of an event loop share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+from weakref import WeakKeyDictionary, finalize
+
+import anyio
+from anyio.lowlevel import current_token
+
+from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._fork import process_id
+from ferry_sdk._transport.http_client import AsyncHttpClient
+from ferry_sdk._transport.pools.base import Home
+from ferry_sdk._transport.tracing import Lines
+from ferry_sdk.errors import ConfigurationError
+
+
+class AsyncShared:
+    """Connections and locks for tasks.
+
+    Args:
+        client: A client of the caller's own; else one is made where it is needed.
+        settings: Where the service is.
+
+    Attributes:
+        session: What the service has told.
+        is_closed: Whether calls are refused.
+    """
+
+    def __init__(self, client: AsyncHttpClient[Any] | None, settings: Settings) -> None:
+        self.session: Session = Session()
+        self.is_closed: bool = False
+        self._given = client
+        self._settings = settings
+        self._homes: WeakKeyDictionary[Any, Home[AsyncHttpClient[Any], anyio.Lock]] = (
+            WeakKeyDictionary()
+        )
+
+    def home(self) -> Home[AsyncHttpClient[Any], anyio.Lock]:
+        """This event loop's.
+
+        Raises:
+            ConfigurationError: The client is closed.
+        """
+        if self.is_closed:
+            raise ConfigurationError("the client is closed")
+        loop = _loop_of_now()
+        home = self._homes.get(loop)
+        if home is None or home.lines.pid != process_id():
+            self._forget_ended_loops()
+            lines = Lines(is_ours=self._given is None, is_local_only=self._settings.is_local_only)
+            home = Home(self._given or _new_async_client(self._settings), anyio.Lock, lines)
+            self._homes[loop] = home
+            finalize(loop, lines.drop).atexit = False
+        return home.checked()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for some seconds.
+
+        Raises:
+            ConfigurationError: The client is closed, or is closed meanwhile.
+        """
+        closed = anyio.Event()
+        sleepers = self.home().sleepers
+        sleepers.add(closed.set)
+        try:
+            with anyio.move_on_after(seconds):
+                await closed.wait()
+                raise ConfigurationError("the client is closed")
+        finally:
+            sleepers.discard(closed.set)
+
+    async def close(self) -> None:
+        """Close the connections of this event loop, and end those of others."""
+        self.is_closed = True
+        self._forget_ended_loops()
+        for known in self._homes.keyrefs():
+            loop = known()
+            home = None if loop is None else self._homes.get(loop)
+            if home is not None:
+                home.lines.close()
+                if home.lines.pid == process_id():
+                    _call_in(loop, home.wake)
+        loop = _loop_of_now()
+        if loop in self._homes and self._homes[loop].lines.pid == process_id():
+            await self._homes.pop(loop).client.aclose()
+
+    def _forget_ended_loops(self) -> None:
+        for known in self._homes.keyrefs():  # which other threads may change meanwhile
+            loop = known()
+            if isinstance(loop, asyncio.AbstractEventLoop) and loop.is_closed():
+                ended = self._homes.pop(loop, None)
+                if ended is not None:
+                    ended.lines.drop()
+
+
+def _new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
+    from ferry_sdk._transport.default_client import new_async_client  # noqa: PLC0415 -- loaded with the first call
+
+    return new_async_client(settings)
+
+
+def _call_in(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio
+    """Have an event loop call a function soon, from whichever thread."""
+    with suppress(RuntimeError):  # it has ended
+        if isinstance(loop, asyncio.AbstractEventLoop):
+            loop.call_soon_threadsafe(function)
+        else:
+            loop.run_sync_soon(function)
+
+
+def _loop_of_now() -> Any:  # noqa: ANN401 -- of asyncio or of trio
+    """The running event loop, or what stands for it."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        token = current_token()
+        return getattr(token, "native_token", token)

@@ -1,0 +1,191 @@
+"""What the HTTP library tells of a request on its way, and the connections under it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from socket import AF_INET, AF_INET6, SHUT_RDWR, socket
+from typing import Any, Literal
+from weakref import WeakKeyDictionary, WeakSet, ref
+
+import anyio
+
+from ferry_sdk._engine.effects import Sending
+from ferry_sdk._engine.validation import is_loopback
+from ferry_sdk._fork import process_id
+from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
+
+
+@dataclass(slots=True)
+class Lines:
+    """The connections of one HTTP client, in one process.
+
+    Attributes:
+        is_ours: Whether the client is the library's own, which tells of every step.
+        pid: The process; what its child does must not reach them.
+        is_local_only: Whether plain http may be sent to this machine only.
+        is_closed: Whether nothing may be sent any more.
+    """
+
+    is_ours: bool
+    pid: int = field(default_factory=process_id)
+    is_local_only: bool = False
+    is_closed: bool = False
+    _sockets: WeakSet[socket] = field(default_factory=WeakSet[socket])
+    _by_stream: WeakKeyDictionary[Any, ref[socket]] = field(
+        default_factory=WeakKeyDictionary[Any, "ref[socket]"]
+    )
+
+    def under(self, stream: Any) -> socket | None:  # noqa: ANN401 -- httpcore's or httpcore2's
+        """The connection under a stream, taken in; one that comes too late is ended."""
+        known = self._by_stream.get(stream)
+        if known is not None:
+            return known()
+        found = stream.get_extra_info("socket")
+        found = getattr(found, "_sock", found)  # asyncio shows a wrapper of it
+        if not isinstance(found, socket):
+            return None
+        self._by_stream[stream] = ref(found)
+        self._sockets.add(found)
+        if self.is_closed:
+            shut(found)
+        return found
+
+    def close(self) -> None:
+        """End all of them under those who read from them."""
+        self.is_closed = True
+        if self.pid == process_id():
+            for connection in [*self._sockets]:
+                shut(connection)
+
+    def drop(self) -> None:
+        """Close all of them, where nobody is left who could."""
+        for connection in [*self._sockets]:
+            connection.close()
+
+
+class Tracing:
+    """Hears, step by step, how far a request has got, and may stop it before its first byte.
+
+    Args:
+        sending: Where it is noted.
+        lines: The connections it may use.
+        is_plain: Whether it goes without TLS.
+    """
+
+    __slots__ = (
+        "_is_local_only",
+        "_lines",
+        "_lock",
+        "_sending",
+        "_socket",
+        "_stream",
+        "is_given_up",
+    )
+
+    def __init__(self, sending: Sending, lines: Lines, *, is_plain: bool) -> None:
+        self._sending = sending
+        self._is_local_only = is_plain and lines.is_local_only
+        self._lines = lines
+        self._lock = threading.RLock()
+        self._socket: socket | None = None
+        self._stream: Any = None
+        self.is_given_up = False
+        sending.is_handed_over = True
+        sending.is_own = lines.is_ours
+
+    def hear(self, event: str, info: Mapping[str, Any]) -> None:
+        """Hear of a step; one that would send what must not be sent any more raises.
+
+        Raises:
+            RequestTimeoutError: It was given up.
+            ConnectionFailedError: The client was closed.
+            ConfigurationError: It would leave this machine in plain http.
+        """
+        if self._is_left_open(event, info):
+            self._stream.close()
+
+    async def ahear(self, event: str, info: Mapping[str, Any]) -> None:
+        """Hear of a step, as `hear` does."""
+        if self._is_left_open(event, info):
+            with anyio.CancelScope(shield=True):
+                await self._stream.aclose()
+
+    def uses(self, stream: Any) -> None:  # noqa: ANN401 -- httpcore's or httpcore2's
+        """Know the connection."""
+        connection = self._lines.under(stream)
+        if connection is not None:
+            with self._lock:
+                self._socket = connection
+
+    def ends(self) -> None:
+        """Let go of the connection, which may serve another request from now on."""
+        with self._lock:
+            self._socket = None
+
+    def give_up(self) -> bool:
+        """Send nothing from now on, and end the connection; True if it may have left."""
+        with self._lock:
+            self.is_given_up = True
+            if self._socket is not None:
+                shut(self._socket)
+            return self._sending.may_have_left
+
+    def _is_left_open(self, event: str, info: Mapping[str, Any]) -> bool:
+        """Note a step; True where TLS was given up half-way: httpcore does not close then."""
+        self._sending.is_followed = True
+        step = _step(event)
+        if step == "connected":
+            self._stream = info["return_value"]
+            self.uses(self._stream)
+        elif step == "leaves":
+            request = info.get("request")
+            if request is None or request.method != b"CONNECT":  # which goes to a proxy
+                self._leaves()
+        elif step == "interrupted":
+            return self._stream is not None and not isinstance(info["exception"], Exception)
+        return False
+
+    def _leaves(self) -> None:
+        with self._lock:
+            if self.is_given_up:
+                raise RequestTimeoutError("the deadline has passed")
+            if self._lines.is_closed:
+                raise ConnectionFailedError("the client was closed meanwhile")
+            # A connection that is used again was looked at when it was made.
+            if self._is_local_only and self._socket is not None and _is_remote(self._socket):
+                raise ConfigurationError(
+                    "base_url: plain http would show the token to the network, as the connection "
+                    "leads to another machine"
+                )
+            self._sending.is_sent = True
+
+
+def shut(connection: socket) -> None:
+    """End a connection under a thread that reads from it; to close it would not wake the thread."""
+    with suppress(OSError):
+        socket.shutdown(connection, SHUT_RDWR)  # under TLS, too, without its farewell
+
+
+def _is_remote(connection: socket) -> bool:
+    """Whether the other end is another machine; ``localhost`` may be resolved to anything."""
+    if connection.family not in {AF_INET, AF_INET6}:
+        return False
+    try:
+        host: object = connection.getpeername()[0]
+    except OSError:  # it has ended, and nothing can be sent on it
+        return False
+    return not is_loopback(str(host).removeprefix("::ffff:"))
+
+
+@lru_cache(maxsize=128)
+def _step(event: str) -> Literal["connected", "leaves", "interrupted"] | None:
+    """Which of the steps that matter an event is, by the end of its name."""
+    if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+        return "connected"
+    if event.endswith("send_request_headers.started"):
+        return "leaves"
+    return "interrupted" if event.endswith(".start_tls.failed") else None

@@ -1,0 +1,1 @@
+"""What a model may do: budgets, approvals, duplicates, the audit."""

@@ -1,0 +1,239 @@
+"""Errors as data: a code that stays, what happened, and what to do next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from math import isfinite
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from ferry_sdk.agents.tools.sanitize import cleaned
+from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
+    AvailabilityError,
+    ConfigurationError,
+    ConflictError,
+    FerryError,
+    InvalidInputError,
+    JournalError,
+    NotFoundError,
+    PenaltyExceededError,
+    PermissionDeniedError,
+    PriceChangedError,
+    RateLimitError,
+    ReadOnlyError,
+    ServerError,
+    UnresolvedWriteError,
+)
+
+Answer = dict[str, Any]
+
+NEXT_STEPS: Final[Mapping[str, str]] = {
+    "unknown_tool": "Use only the tools you were given.",
+    "invalid_arguments": "Correct the field that is named and call again. "
+    "Add no field that the tool does not have.",
+    "writes_disabled": "Do not try again: only reading is allowed here. "
+    "Tell the user what they would have to do themselves.",
+    "unseen_id": "Use ids exactly as a result has shown them. Search again for a sailing; "
+    "for a booking call bookings_get first, for a ticket tickets_get. If a result has just shown "
+    "this id, the server was started anew since: do not search in a loop, tell the user that "
+    "their host has to keep one session for all calls.",
+    "offer_expired": "Search again and use the ids of the new result.",
+    "price_changed": "Search or read again, tell the user the new price, "
+    "and go on only if they agree.",
+    "party_changed": "Search again with exactly the travellers and the vehicle to be booked.",
+    "spend_limit": "Do not try again. Tell the user that the spending limit does not allow it.",
+    "penalty_limit": "Do not try again. Tell the user what cancelling would cost.",
+    "penalty_exceeded": "Tell the user what cancelling costs now, "
+    "and go on with a higher max_penalty only if they agree.",
+    "declined": "Do not ask again for the same unless the user says so.",
+    "approval_failed": "Tell the user that nobody could be asked. Do not try again by yourself.",
+    "approval_expired": "Tell the user that the approval came too late; call again to ask anew.",
+    "code_invalid": "Call again without confirmation_code to get a new summary and code, "
+    "and show the summary to the user first.",
+    "already_done": "Do not repeat this. Use the earlier result.",
+    "under_way": "Do not repeat this. Wait for the call that is under way.",
+    "outcome_unknown": "Do not repeat this. Tell the user that it may have happened, and that "
+    "a person has to look under this correlation id.",
+    "internal_error": "Do not try again. Tell the user that the tool is out of order.",
+}
+"""What to do after each of the toolkit's own codes."""
+
+_LATER: Final = "Nothing was done. Call again in a minute; then tell the user."
+_AFTER_FAILURE: Final[tuple[tuple[type[FerryError], str], ...]] = (
+    (InvalidInputError, NEXT_STEPS["invalid_arguments"]),
+    (ReadOnlyError, NEXT_STEPS["writes_disabled"]),
+    (PriceChangedError, NEXT_STEPS["price_changed"]),
+    (PenaltyExceededError, NEXT_STEPS["penalty_exceeded"]),
+    (UnresolvedWriteError, NEXT_STEPS["outcome_unknown"]),
+    (JournalError, NEXT_STEPS["internal_error"]),
+    (ConfigurationError, NEXT_STEPS["internal_error"]),
+    (
+        AuthenticationError,
+        "Do not try again. Tell the user that the service does not accept the account.",
+    ),
+    (PermissionDeniedError, "Do not try again. Tell the user that the account may not do this."),
+    (NotFoundError, "Check the id: use it exactly as a result or the user gave it."),
+    (RateLimitError, "Wait for retry_after seconds, or a minute, then call again."),
+    (AvailabilityError, "Try another date, time, company or route, or ask the user."),
+    (ConflictError, "Read the booking or the ticket again: its state does not allow this."),
+    (ServerError, _LATER),
+    (APIError, "Change what the message names. Do not repeat the same call."),
+)
+
+_NO_SAILING: Final = (
+    "Nothing is sold for this day and time. Try another day or time; catalogue_departures lists a "
+    "provider's. Else ask the user."
+)
+_NO_SUCH_TRIP: Final = (
+    "This cannot be asked, and a later day does not help. Change what the message names: the "
+    "company has to sail this journey, between these ports, with this vehicle, and the day has to "
+    "be one to come."
+)
+
+_SERVICE_CODES: Final = frozenset(
+    {
+        "AVAILABILITY_ERROR",
+        "BOOKING_CREATE_ERROR",
+        "BOOKING_CONFIRM_ERROR",
+        "TICKET_VIEW_ERROR",
+        "TICKET_NOT_FOUND",
+        "TICKET_CANCEL_ERROR",
+        "CONFLICT",
+        "FORBIDDEN",
+        "NOT_FOUND",
+        "RATE_LIMITED",
+        "SERVER_ERROR",
+        "UNAUTHORIZED",
+        "VALIDATION_ERROR",
+    }
+)
+"""Codes of the service that are passed on; another may be a sentence for the model to obey."""
+
+_CODES: Final[Mapping[type[FerryError], str]] = {
+    InvalidInputError: "invalid_arguments",
+    ReadOnlyError: "writes_disabled",
+    UnresolvedWriteError: "outcome_unknown",
+    APIError: "api_error",
+    AuthenticationError: "unauthorized",
+    ConfigurationError: "configuration_error",
+    JournalError: "journal_error",
+    RateLimitError: "rate_limited",
+    ServerError: "server_error",
+}
+"""Where a failure's code is not its own name in small letters."""
+
+
+class RefusedError(Exception):
+    """The toolkit says no, and nothing was sent.
+
+    Attributes:
+        code: What for, for programs.
+        message: What for, in words.
+        facts: What else the answer's error has.
+    """
+
+    def __init__(self, code: str, message: str, **facts: JsonValue) -> None:
+        super().__init__(message)
+        self.code: str = code
+        self.message: str = message
+        self.facts: dict[str, JsonValue] = facts
+
+    def answer(self) -> Answer:
+        """The refusal as data."""
+        return {
+            "status": "refused",
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "outcome": "not_sent",
+                "next_step": NEXT_STEPS[self.code],
+                **self.facts,
+            },
+        }
+
+
+def unknown(message: str, correlation_id: str) -> Answer:
+    """A write that may have happened, as data."""
+    return {
+        "status": "unknown",
+        "error": {
+            "code": "outcome_unknown",
+            "message": message,
+            "outcome": "unknown",
+            "next_step": f"{NEXT_STEPS['outcome_unknown']} Correlation id: {correlation_id}",
+            "correlation_id": correlation_id,
+        },
+    }
+
+
+def failure(error: FerryError) -> Answer:
+    """What the library or the service said no to, as data.
+
+    Args:
+        error: The failure, not one of a write that may have happened. A read that got no readable
+            reply has changed nothing, so its outcome is never ``unknown`` here: an agent may call
+            again.
+    """
+    if isinstance(error, InvalidInputError):
+        return RefusedError(
+            "invalid_arguments", cleaned(str(error), 300), field=cleaned(error.field, 100)
+        ).answer()
+    facts: dict[str, Any] = {}
+    if error.correlation_id is not None:
+        facts["correlation_id"] = error.correlation_id
+    if isinstance(error, UnresolvedWriteError):
+        facts["correlation_id"] = error.entry.correlation_id  # of the write that may have happened
+    if (
+        isinstance(error, APIError)
+        and error.retry_after is not None
+        and isfinite(error.retry_after)
+    ):
+        facts["retry_after"] = error.retry_after
+    return {
+        "status": "failed",
+        "error": {
+            "code": _code_of(error),
+            "message": cleaned(str(error), 300),
+            "outcome": "not_sent" if error.outcome == "unknown" else error.outcome,
+            "next_step": _next_step(error),
+            **facts,
+        },
+    }
+
+
+def out_of_order(error: Exception) -> Answer:
+    """A failure that is neither the library's nor the service's; its text is nobody's business."""
+    return {
+        "status": "failed",
+        "error": {
+            "code": "internal_error",
+            "message": f"the tool failed ({type(error).__name__})",
+            "outcome": "not_sent",
+            "next_step": NEXT_STEPS["internal_error"],
+        },
+    }
+
+
+def _next_step(error: FerryError) -> str:
+    if isinstance(error, AvailabilityError):
+        if error.status_code == HTTPStatus.NOT_FOUND:
+            return _NO_SAILING
+        if error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+            return _NO_SUCH_TRIP
+    return next((step for kind, step in _AFTER_FAILURE if isinstance(error, kind)), _LATER)
+
+
+def _code_of(error: FerryError) -> str:
+    """The service's own code in lower case if it is a known one, else the error's name."""
+    if isinstance(error, APIError) and error.code in _SERVICE_CODES:
+        return error.code.lower()
+    kind = type(error)
+    return (
+        _CODES.get(kind)
+        or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__.removesuffix("Error")).lower()
+    )

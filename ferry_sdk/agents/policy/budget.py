@@ -1,0 +1,154 @@
+"""What an agent may spend, and what a cancellation may cost."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import cast
+
+from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.resources.arguments import money
+
+Limits = Mapping[str, Decimal | int | str]
+
+
+Ledger = dict[Hashable, tuple[Decimal, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Money that is counted as spent, or as kept for a cancellation.
+
+    Attributes:
+        ledger: Where it is counted.
+        key: What it is for.
+        before: What was counted for the same before.
+    """
+
+    ledger: Ledger = field(repr=False)
+    key: Hashable
+    before: tuple[Decimal, str] | None
+
+
+class Budget:
+    """Counts what is spent over a toolkit's life; safe between threads.
+
+    Nothing that was booked is ever given back by a cancellation: a loop that books and cancels
+    ends at the limit as well.
+
+    Args:
+        spend_limit: How much may be spent, by currency; None: no limit.
+        penalty_limit: How much cancelling one booking may cost, all its tickets together, by
+            currency; None: no limit.
+
+    Raises:
+        ConfigurationError: A limit is no amount, or its currency is none.
+    """
+
+    def __init__(self, spend_limit: Limits | None, penalty_limit: Limits | None) -> None:
+        self._spend = _limits(spend_limit, "spend_limit")
+        self._penalty = _limits(penalty_limit, "penalty_limit")
+        self._held: Ledger = {}
+        self._kept: dict[tuple[str | None, str], tuple[Decimal, str]] = {}
+        self._lock = threading.Lock()
+
+    def hold(self, key: str, amount: Decimal, currency: str) -> Hold:
+        """Count an amount as spent; more for the same key replaces what was counted.
+
+        Raises:
+            RefusedError: It would be more than may be spent.
+        """
+        with self._lock:
+            before = self._held.get(key)
+            others = [held for its_key, held in self._held.items() if its_key != key]
+            spent = sum((held for held, its in others if its == currency), Decimal(0))
+            limit = None if self._spend is None else self._spend.get(currency)
+            if self._spend is not None and (limit is None or spent + amount > limit):
+                raise RefusedError(
+                    "spend_limit",
+                    f"{amount} {currency} is more than may still be spent",
+                    limit=str(limit or 0),
+                    spent=str(spent + (before[0] if before and before[1] == currency else 0)),
+                    currency=currency,
+                )
+            self._held[key] = max(amount, Decimal(0)), currency
+            return Hold(self._held, key, before)
+
+    def release(self, hold: Hold) -> None:
+        """Give back what was not spent after all."""
+        with self._lock:
+            _put(hold)
+
+    def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
+        """Count what it costs in truth, whatever the limit, for what it turned out to be."""
+        with self._lock:
+            _put(hold)
+            self._held[key] = max(amount, Decimal(0)), currency
+
+    def hold_penalty(
+        self, booking_id: str | None, subject: str, penalty: Decimal, currency: str
+    ) -> Hold:
+        """Count what is kept for a cancellation, with the other cancellations of its booking.
+
+        Args:
+            booking_id: The booking; None where a ticket's is not known. It may be any, and is
+                counted with each.
+            subject: The booking, or the ticket, that is cancelled.
+            penalty: What is kept.
+            currency: Its currency.
+
+        Raises:
+            RefusedError: It would be more than cancelling the booking may cost.
+        """
+        with self._lock:
+            key = booking_id, subject
+            kept = sum(
+                (
+                    amount
+                    for (its_booking, its_subject), (amount, its) in self._kept.items()
+                    if its_subject != subject
+                    and its == currency
+                    and (its_booking == booking_id or None in (its_booking, booking_id))
+                ),
+                Decimal(0),
+            )
+            limit = None if self._penalty is None else self._penalty.get(currency)
+            if self._penalty is not None and (limit is None or kept + penalty > limit):
+                raise RefusedError(
+                    "penalty_limit",
+                    f"cancelling costs {penalty} {currency}, which is more than allowed",
+                    limit=str(limit or 0),
+                    penalty=str(penalty),
+                    kept=str(kept),
+                    currency=currency,
+                )
+            before = self._kept.get(key)
+            self._kept[key] = max(penalty, Decimal(0)), currency
+            return Hold(cast("Ledger", self._kept), key, before)
+
+
+def _put(hold: Hold) -> None:
+    """Count what was counted before."""
+    hold.ledger.pop(hold.key, None)
+    if hold.before is not None:
+        hold.ledger[hold.key] = hold.before
+
+
+def _limits(given: Limits | None, setting: str) -> dict[str, Decimal] | None:
+    if given is None:
+        return None
+    limits: dict[str, Decimal] = {}
+    for currency, limit in given.items():
+        if not re.fullmatch(r"[A-Z]{3}", currency):
+            raise ConfigurationError(f"{setting}: a currency such as EUR is expected")
+        try:
+            limits[currency] = money(limit, setting)
+        except InvalidInputError as error:
+            raise ConfigurationError(str(error)) from None
+        if limits[currency] < 0:
+            raise ConfigurationError(f"{setting}: at least 0 is expected")
+    return limits

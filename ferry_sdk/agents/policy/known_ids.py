@@ -1,0 +1,205 @@
+"""What a toolkit has shown: the only sailings, bookings and tickets that it will change.
+
+Memory is bounded: of each kind the last `REMEMBERED` are known, and what is older has to be shown
+again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, TypeVar, cast
+
+from ferry_sdk.agents.tools.sanitize import cleaned
+from ferry_sdk.models.availability import Availability, Tariff
+from ferry_sdk.models.bookings import Booking, BookingConfirmation, BookingCreated
+from ferry_sdk.models.records import Records
+from ferry_sdk.models.tickets import Ticket, TicketJourney
+
+REMEMBERED = 10_000
+"""How many sailings, bookings and tickets are remembered, of each."""
+_LONGEST = 60
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A sailing as a search showed it.
+
+    Attributes:
+        sailing: The search's answer.
+        question: What was asked, so far as prices depend on it.
+        with_vehicle: Whether a vehicle was searched with.
+    """
+
+    sailing: Availability = field(repr=False)
+    question: Hashable = field(repr=False)
+    with_vehicle: bool
+
+    @property
+    def crossing(self) -> str:
+        """Which sailing it is, whatever its id in one search or another."""
+        one = self.sailing
+        return f"{one.company.id} {one.depart_code} {one.arrive_code} {one.depart_at.isoformat()}"
+
+    def standing(self, tariff: Tariff) -> tuple[object, ...]:
+        """What a tariff is among those of its kind, and what it costs there."""
+        alike = [
+            mine
+            for mine in self.sailing.tariffs
+            if (mine.type, mine.roundtrip_locked) == (tariff.type, tariff.roundtrip_locked)
+        ]
+        rank = [mine.id for mine in alike].index(tariff.id)
+        return tariff.type, tariff.roundtrip_locked, rank, tariff.amount, tariff.currency
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A booking or a ticket that was shown.
+
+    Attributes:
+        words: What it is, for a person.
+        booking_id: The booking that a ticket is of; None where that is not known.
+    """
+
+    words: str
+    booking_id: str | None = None
+
+
+class _Recent(Generic[T]):
+    """The last of what was put in."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Hashable, T] = OrderedDict()
+
+    def put(self, key: Hashable, value: T) -> None:
+        self._kept[key] = value
+        self._kept.move_to_end(key)
+        while len(self._kept) > REMEMBERED:
+            self._kept.popitem(last=False)
+
+    def get(self, key: Hashable) -> T | None:
+        return self._kept.get(key)
+
+
+class Seen:
+    """Remembers what was shown; safe between threads."""
+
+    def __init__(self) -> None:
+        self._offers: _Recent[Offer] = _Recent()
+        self._prices: _Recent[frozenset[tuple[object, ...]]] = _Recent()
+        self._bookings: _Recent[Known] = _Recent()
+        self._tickets: _Recent[Known] = _Recent()
+        self._lock = threading.Lock()
+
+    def offer(self, availability_id: str) -> Offer | None:
+        """The sailing of an id; None where it was not shown, or too long ago."""
+        with self._lock:
+            return self._offers.get(availability_id)
+
+    def is_at_its_price(self, offer: Offer, tariff: Tariff) -> bool:
+        """Whether no later search for the same has shown the sailing at another price."""
+        with self._lock:
+            latest = self._prices.get((offer.question, offer.crossing))
+        return latest is None or offer.standing(tariff) in latest
+
+    def booking(self, booking_id: str) -> Known | None:
+        """The booking of an id; None where it was not shown, or too long ago."""
+        with self._lock:
+            return self._bookings.get(booking_id)
+
+    def ticket(self, ticket_id: str) -> Known | None:
+        """The ticket of an id; None where it was not shown, or too long ago."""
+        with self._lock:
+            return self._tickets.get(ticket_id)
+
+    def learn(
+        self, result: object, asked: Mapping[str, Any], shown: Mapping[str, Any] | None = None
+    ) -> None:
+        """Remember what a result shows.
+
+        Args:
+            result: What the client gave.
+            asked: The arguments that it was asked with.
+            shown: Of a list, what is shown; None: all of it.
+        """
+        with self._lock:
+            if isinstance(result, Records):
+                self._learn_offers(cast("Records[object]", result), asked, shown)
+            elif isinstance(result, BookingCreated):
+                words = f"booking {quoted(result.booking_reference)}"
+                self._bookings.put(result.booking_id, Known(words))
+            elif isinstance(result, Booking):
+                self._learn_booking(result)
+            elif isinstance(result, BookingConfirmation):
+                if self._tickets.get(result.ticket_id) is None:
+                    words = f"ticket {quoted(result.ticket_number or result.ticket_id)}"
+                    self._tickets.put(result.ticket_id, Known(words, result.booking_id))
+            elif isinstance(result, Ticket):
+                self._learn_ticket(result, None)
+
+    def _learn_offers(
+        self, records: Records[object], asked: Mapping[str, Any], shown: Mapping[str, Any] | None
+    ) -> None:
+        ids = None if shown is None else {one.get("id") for one in shown["items"]}
+        for one in records:
+            if isinstance(one, Availability):
+                vehicle = asked.get("vehicle")
+                question = (
+                    tuple((who.type, who.gender, who.age) for who in asked["passengers"]),
+                    None if vehicle is None else vehicle.code,
+                    asked.get("ret_journey_id") is not None,
+                )
+                offer = Offer(one, question, vehicle is not None)
+                if ids is None or one.id in ids:
+                    self._offers.put(one.id, offer)
+                self._prices.put(
+                    (question, offer.crossing), frozenset(map(offer.standing, one.tariffs))
+                )
+
+    def _learn_booking(self, booking: Booking) -> None:
+        crossings = "; ".join(filter(None, map(_crossings, booking.tickets)))
+        words = f"booking {quoted(booking.booking_reference)}"
+        self._bookings.put(booking.booking_id, Known(f"{words} ({crossings})"))
+        for ticket in booking.tickets:
+            self._learn_ticket(ticket, booking.booking_id)
+
+    def _learn_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
+        known = self._tickets.get(ticket.id)
+        words = f"ticket {quoted(ticket.ticket_number or ticket.id)} ({_crossings(ticket)})"
+        self._tickets.put(
+            ticket.id, Known(words, booking_id or (known.booking_id if known else None))
+        )
+
+
+def sailing_in_words(sailing: Availability) -> str:
+    """Which sailing it is, for a person."""
+    return (
+        f"{quoted(sailing.depart_name)} to {quoted(sailing.arrive_name)}, "
+        f"{_moment(sailing.depart_at)}, {quoted(sailing.company.name)}"
+    )
+
+
+def _crossings(ticket: Ticket) -> str:
+    legs = (ticket.availability.outward, ticket.availability.return_)
+    travellers = len(ticket.passengers)
+    crossings = "; ".join(_crossing(leg.journey) for leg in legs if leg and leg.journey)
+    return f"{crossings}; {travellers} {'traveller' if travellers == 1 else 'travellers'}"
+
+
+def _crossing(journey: TicketJourney) -> str:
+    ports = f"{quoted(journey.depart_port_name)} to {quoted(journey.arrive_port_name)}"
+    return f"{ports}, {_moment(journey.depart_at)}"
+
+
+def _moment(moment: datetime | str) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quoted(moment)
+
+
+def quoted(text: str) -> str:
+    """A text of somebody else's, which cannot end its own quotes."""
+    return '"' + cleaned(text, _LONGEST).replace('"', "'") + '"'

@@ -1,0 +1,129 @@
+"""From settings to a server that runs until its host, or a signal, ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, cast
+
+import anyio
+import anyio.lowlevel
+from mcp.server.stdio import stdio_server
+
+from ferry_sdk.agents.stdio.logging_setup import to_stderr
+from ferry_sdk.agents.stdio.server import offering
+from ferry_sdk.agents.stdio.stdin import Lines
+from ferry_sdk.agents.stdio.token import taken
+from ferry_sdk.agents.toolkit import AsyncToolkit
+from ferry_sdk.client import AsyncFerry
+from ferry_sdk.errors import ConfigurationError
+
+_DEADLINE: Final = 60.0
+"""Seconds for a whole call: about what hosts wait."""
+_GRACE: Final = 3.0
+"""Seconds that a write under way is given at the end: hosts kill what takes 4 or more."""
+_REPLY: Final = 0.05
+"""Seconds for its reply to leave after that."""
+_USAGE: Final = 2
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+
+def serve(
+    *,
+    writes: bool = False,
+    spend_limit: Mapping[str, str] | None = None,
+    penalty_limit: Mapping[str, str] | None = None,
+    token_file: Path | None = None,
+) -> None:
+    """Serve the tools to the host at the other end of stdin and stdout, until it ends.
+
+    The token is in the file that ``FERRY_TOKEN_FILE`` names, or in ``FERRY_TOKEN``; the service's
+    address in ``FERRY_BASE_URL``. Only a process's main thread may call it.
+
+    Args:
+        writes: Offer the tools that change something; else they are not there.
+        spend_limit: What all bookings together may cost, by currency.
+        penalty_limit: What cancelling one booking may cost, by currency.
+        token_file: The file that holds the token.
+
+    Raises:
+        SystemExit: A setting is missing or cannot work; stderr says which, and the code is 2. Or
+            the server failed; then the code is 1.
+    """
+    to_stderr()
+    try:
+        token = taken(token_file)
+        anyio.run(_serve, token, writes, spend_limit, penalty_limit)
+    except ConfigurationError as error:
+        sys.stderr.write(f"ferry_sdk: {error}\n")
+        raise SystemExit(_USAGE) from None
+    except Exception as error:  # noqa: BLE001 -- nobody knows what its words would tell
+        if not _host_is_gone(error):
+            logger.critical("the server failed (%s)", type(error).__name__)
+            raise SystemExit(1) from None
+
+
+async def _serve(
+    token: str | Callable[[], str],
+    writes: bool,  # noqa: FBT001 -- anyio.run passes no names
+    spend_limit: Mapping[str, str] | None,
+    penalty_limit: Mapping[str, str] | None,
+) -> None:
+    async with AsyncFerry(token, read_only=not writes, deadline=_DEADLINE) as ferry:
+        toolkit = AsyncToolkit(
+            ferry, writes=writes, spend_limit=spend_limit, penalty_limit=penalty_limit
+        )
+        server = offering(toolkit)
+
+        async def let_writes_end() -> None:
+            if toolkit.is_sending:
+                with anyio.move_on_after(_GRACE):
+                    while toolkit.is_sending:  # noqa: ASYNC110 -- a toolkit is for threads, too
+                        await anyio.sleep(_REPLY)
+                await anyio.sleep(_REPLY)
+            if lines.is_ended:  # by a signal, whose sender reads no more replies
+                scope.cancel()
+                await anyio.lowlevel.checkpoint()
+
+        lines = Lines(sys.stdin.fileno(), let_writes_end)
+        with anyio.CancelScope() as scope, _ended_by_signals(lines, scope):
+            # It iterates over the lines and asks no more of a file.
+            async with stdio_server(stdin=cast("Any", lines)) as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+
+
+def _host_is_gone(error: Exception) -> bool:
+    """Whether nobody reads what is written any more, which is one of the ways to end it."""
+    inner: tuple[Exception, ...] = getattr(error, "exceptions", ())
+    return all(map(_host_is_gone, inner)) if inner else isinstance(error, BrokenPipeError)
+
+
+@contextmanager
+def _ended_by_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None, None, None]:
+    """Let Ctrl-C and SIGTERM end what runs in this block, and nothing after it.
+
+    The first is the end of the input, the second cancels at once.
+    """
+    loop = asyncio.get_running_loop()
+
+    def end(*_: object) -> None:
+        loop.call_soon_threadsafe(begin)
+
+    def begin() -> None:
+        if lines.is_ended:
+            scope.cancel()
+        lines.end()
+        loop.call_later(_GRACE + 1, scope.cancel)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

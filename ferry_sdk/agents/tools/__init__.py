@@ -1,0 +1,1 @@
+"""Operations as tools, described to a model."""

@@ -1,0 +1,182 @@
+"""The tools: operations of the library, told to an agent by their own signatures and words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final, cast, get_args, get_type_hints
+
+from pydantic import BaseModel, JsonValue
+
+from ferry_sdk.agents.tools.arguments import model_of, with_code
+from ferry_sdk.agents.tools.definitions import ToolDefinition
+from ferry_sdk.agents.tools.docstrings import words_of
+from ferry_sdk.agents.tools.input import plain_object, read_as
+from ferry_sdk.agents.tools.schemas import of_answer, of_arguments
+from ferry_sdk.agents.tools.views import Detail, schema_of, shown
+from ferry_sdk.resources.availability import AvailabilityGroup
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.resources.catalogue import CatalogueGroup
+from ferry_sdk.resources.mcp import McpGroup
+from ferry_sdk.resources.tickets import TicketsGroup
+from ferry_sdk.safety import SAFETY, Safety
+
+_GROUPS: Final[Mapping[str, Any]] = {
+    "availability": AvailabilityGroup,
+    "bookings": BookingsGroup,
+    "catalogue": CatalogueGroup,
+    "mcp": McpGroup,
+    "tickets": TicketsGroup,
+}
+_CHOSEN: Final = (
+    "catalogue.ports",
+    "catalogue.journeys",
+    "catalogue.departures",
+    "catalogue.vehicle_brands",
+    "catalogue.vehicle_types",
+    "mcp.companies",
+    "availability.search",
+    "bookings.create",
+    "bookings.confirm",
+    "bookings.get",
+    "bookings.cancel_fee",
+    "bookings.cancel",
+    "tickets.get",
+    "tickets.pdf",
+    "tickets.cancel",
+)
+LEFT_OUT: Final[Mapping[str, str]] = {
+    "bookings.wait": "an agent asks again; it does not hold its turn",
+    "tickets.wait_pdf": "an agent asks again; it does not hold its turn",
+    "tickets.cancel_fee": "bookings.cancel_fee takes a ticket too",
+    "tickets.save_pdf": "an agent writes no files",
+    "tickets.mark_paid": "it carries the organisation's token, and no payment was seen",
+    "mcp.search_availability": "availability.search over another protocol",
+    "mcp.create_booking": "bookings.create over another protocol",
+    "mcp.confirm_booking": "bookings.confirm over another protocol",
+    "mcp.view_ticket": "tickets.get over another protocol",
+    "mcp.cancel_ticket": "tickets.cancel over another protocol",
+    "mcp.ports": "catalogue.ports over another protocol",
+    "mcp.countries": "no other tool takes what it lists",
+    "mcp.vehicle_brands": "catalogue.vehicle_brands over another protocol",
+    "mcp.vehicle_data": "catalogue.vehicle_types over another protocol",
+    "mcp.departures": "it lists the sailings of all companies, too many for a conversation",
+    "mcp.read_resource": "it reads anything the server has",
+    "mcp.list_tools": "it lists what is not a tool here",
+    "mcp.list_resources": "it lists what no tool reads",
+    "mcp.call_tool": "it does anything the server can",
+}
+"""The operations that are no tools, and why."""
+
+_OURS: Final = {"detail": "detail", "contains": "contains", "confirmation_code": "code"}
+_DESTRUCTIVE: Final = frozenset({"bookings.confirm", "bookings.cancel", "tickets.cancel"})
+_BY_CODE: Final = (
+    "The first call changes nothing: it answers with a summary, a price and a confirmation code. "
+    "Show these to the person. Only if the person agrees, call again with the same arguments and "
+    "`confirmation_code`."
+)
+_BY_ASKING: Final = "A person is asked before anything is changed."
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What an agent asked for, read and checked.
+
+    Attributes:
+        values: Keyword arguments of the client's method.
+        detail: How much of the result is shown.
+        contains: Which records of a list are shown; None: all.
+        code: The confirmation code, if one was given.
+    """
+
+    values: dict[str, Any] = field(repr=False)
+    detail: Detail = "short"
+    contains: str | None = None
+    code: str | None = field(default=None, repr=False)
+
+
+class Tool:
+    """One operation as a tool.
+
+    Attributes:
+        operation: The operation's name, such as ``bookings.create``.
+        name: The tool's, such as ``bookings_create``.
+        safety: The operation's row of the safety table.
+    """
+
+    def __init__(self, operation: str) -> None:
+        self.operation: str = operation
+        self.name: str = operation.replace(".", "_")
+        self.safety: Safety = SAFETY[operation]
+
+    def __repr__(self) -> str:
+        return f"Tool({self.operation!r})"
+
+    def definition(self, *, approval: bool) -> ToolDefinition:
+        """What an agent is told of it.
+
+        Args:
+            approval: A person agrees to a write by a code, which is one more argument.
+        """
+        words = words_of(self.describe)
+        by_code = approval and not self.safety.is_read
+        asked = "" if self.safety.is_read else _BY_CODE if by_code else _BY_ASKING
+        results = [schema_of(self._result, detail) for detail in ("short", "full")]
+        return ToolDefinition(
+            name=self.name,
+            title=words.summary,
+            description=" ".join(filter(None, (f"{words.summary}.", words.details, asked))),
+            input_schema=of_arguments(self._model_with_code if by_code else self._model),
+            output_schema=deepcopy(of_answer(results, approval=by_code)),
+            read_only=self.safety.is_read,
+            destructive=self.operation in _DESTRUCTIVE,
+            idempotent=self.safety.is_read,
+        )
+
+    def read(self, arguments: object) -> Arguments:
+        """The arguments of a call, checked.
+
+        Args:
+            arguments: A mapping, or the JSON text of an object.
+
+        Raises:
+            InvalidInputError: They are not what the tool takes; `field` says where.
+        """
+        model = self._model if self.safety.is_read else self._model_with_code
+        made = read_as(model, plain_object(arguments))
+        given = {name: getattr(made, name) for name in model.model_fields}
+        values = {name: one for name, one in given.items() if name in made.model_fields_set}
+        ours = {ours: values.pop(name) for name, ours in _OURS.items() if name in values}
+        return Arguments(values, **ours)
+
+    def shown(self, result: object, detail: Detail, contains: str | None = None) -> JsonValue:
+        """What is shown of a result; of a list, only the records in which a text stands."""
+        return shown(result, detail, contains)
+
+    @cached_property
+    def describe(self) -> Callable[..., Any]:
+        """The operation's description."""
+        group, method = self.operation.split(".")
+        return cast("Callable[..., Any]", getattr(_GROUPS[group], method))
+
+    @cached_property
+    def _result(self) -> object:
+        return get_args(get_type_hints(self.describe, include_extras=True)["return"])[0]
+
+    @cached_property
+    def _model(self) -> type[BaseModel]:
+        others = (words_of(tool.describe).fields for tool in TOOLS.values())
+        return model_of(self.describe, {name: said for one in others for name, said in one.items()})
+
+    @cached_property
+    def _model_with_code(self) -> type[BaseModel]:
+        return with_code(self._model)
+
+
+TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
+    {tool.name: tool for tool in map(Tool, _CHOSEN)}
+)
+"""Every tool, by its name; what it needs of its operation is made when it is first asked for."""

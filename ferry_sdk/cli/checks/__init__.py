@@ -1,0 +1,1 @@
+"""What `ferry doctor` looks at."""

@@ -1,0 +1,1 @@
+"""One command or family of commands a module."""

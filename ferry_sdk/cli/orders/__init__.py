@@ -1,0 +1,1 @@
+"""What is to be booked: asked for, or read from a file."""

@@ -1,0 +1,1 @@
+"""Prompts, output, options and exit codes."""

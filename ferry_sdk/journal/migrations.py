@@ -1,0 +1,122 @@
+"""A journal's tables made on first use, by one of all the processes that want them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import Engine, insert, inspect, literal, select, text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from ferry_sdk.errors import ConfigurationError, JournalError
+from ferry_sdk.journal.engines import connected
+from ferry_sdk.journal.keys import VARIABLE, Key, new_secret
+from ferry_sdk.journal.schema import SCHEMA, about, entries, metadata, unresolved_index
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_LOCK = 0x66657272796A6E6C
+"""Held in PostgreSQL while tables are made: there, IF NOT EXISTS does not settle a race."""
+
+
+class _About(NamedTuple):
+    schema_version: object  # as it was found: SQLite keeps anything in a column of numbers
+    key_check: object
+    own_key: bytes | None
+
+
+def opened(engine: Engine, given: Key | None) -> Key:
+    """The journal's key, after its tables are there and fit.
+
+    Args:
+        engine: Commits every statement.
+        given: The caller's key.
+
+    Raises:
+        JournalError: The tables are another version's, or damaged.
+        ConfigurationError: The journal was made with another key.
+    """
+    known = _known(engine) or _founded(engine, given)
+    key = given or (None if known.own_key is None else Key(known.own_key))
+    if key is None:
+        raise ConfigurationError(f"missing: key=… or {VARIABLE}; the journal was made with a key")
+    if isinstance(known.key_check, str) and key.fits(known.key_check):
+        return key
+    if given is None:
+        raise JournalError("the journal's key is damaged: it does not fit the check made of it")
+    raise ConfigurationError(f"key=… or {VARIABLE}: the journal was made with another key")
+
+
+def _known(engine: Engine) -> _About | None:
+    with connected(engine) as connection:
+        database = inspect(connection)
+        if not database.has_table(about.name):
+            return None
+        known = _read(connection)
+        if known is None:
+            return None
+        _check_schema(known.schema_version)
+        if not database.has_table(entries.name):
+            raise JournalError(f"the journal's table {entries.name} is gone")
+        if unresolved_index.name not in {one["name"] for one in database.get_indexes(entries.name)}:
+            raise JournalError(
+                f"the journal's index {unresolved_index.name} is gone, which holds back the same "
+                "write"
+            )
+        return known
+
+
+def _check_schema(found: object) -> None:
+    if found == SCHEMA:
+        return
+    is_newer = isinstance(found, int) and found > SCHEMA
+    raise JournalError(
+        f"the journal has schema {found!r:.40}{', made by a newer ferry-sdk' * is_newer}; "
+        f"this one knows {SCHEMA}"
+    )
+
+
+def _read(connection: Connection) -> _About | None:
+    columns = (about.c.schema_version, about.c.key_check, about.c.own_key)
+    row = connection.execute(select(*columns)).one_or_none()
+    return None if row is None else _About(*row)
+
+
+def _founded(engine: Engine, given: Key | None) -> _About:
+    secret = new_secret()
+    key = given or Key(secret)
+    _make_tables(engine)
+    row = {
+        about.c.id: 1,
+        about.c.schema_version: SCHEMA,
+        about.c.key_check: key.check(),
+        about.c.own_key: None if given else secret,
+    }
+    # Entries beside no key are entries whose key was lost: with another, none would be known
+    # again, and the same write would pass.
+    values = select(*(literal(value, column.type) for column, value in row.items()))
+    founding = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
+    with connected(engine) as connection, suppress(IntegrityError):  # another was first
+        connection.execute(founding)
+    with connected(engine) as connection:
+        found = _read(connection)
+    if found is None:
+        raise JournalError(
+            f"the journal has entries, but their key is gone (the row of {about.name}): restore "
+            "it, or begin a new journal"
+        )
+    return found
+
+
+def _make_tables(engine: Engine) -> None:
+    with connected(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execution_options(isolation_level="READ COMMITTED")
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        for table in metadata.sorted_tables:
+            connection.execute(CreateTable(table, if_not_exists=True))
+            for index in table.indexes:
+                connection.execute(CreateIndex(index, if_not_exists=True))
+        connection.commit()

@@ -1,0 +1,103 @@
+"""The journal's two tables: one row about the journal, and one row a write."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    func,
+    literal_column,
+    or_,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Dialect
+    from sqlalchemy.types import TypeEngine
+
+    from ferry_sdk.types import EntryState
+
+SCHEMA = 1
+"""What the tables below are called, should others follow."""
+
+
+class Moment(TypeDecorator[datetime]):
+    """A moment, aware and in UTC on either side, whatever the database makes of it."""
+
+    impl: TypeEngine[Any] | type[TypeEngine[Any]] = DateTime(timezone=True)
+    cache_ok: bool | None = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's signature
+        """What is stored."""
+        return None if value is None else value.astimezone(timezone.utc)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's signature
+        """What is read; SQLite keeps no offset."""
+        if value is None or value.tzinfo is None:
+            return value and value.replace(tzinfo=timezone.utc)
+        return value.astimezone(timezone.utc)
+
+
+metadata: MetaData = MetaData()
+
+about: Table = Table(
+    "ferry_journal_about",
+    metadata,
+    Column("id", Integer, CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
+    Column("schema_version", Integer, nullable=False),
+    Column("key_check", String(64), nullable=False),
+    Column("own_key", LargeBinary, nullable=True),
+)
+
+entries: Table = Table(
+    "ferry_journal",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("operation", Text, nullable=False),
+    Column("method", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("subject", JSON, nullable=False),
+    Column("correlation_id", Text, nullable=False),
+    Column("fingerprint", String(64), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("changed_at", Moment, nullable=False),
+)
+
+SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")
+
+is_unresolved: ColumnElement[bool] = entries.c.state.not_in(
+    [literal_column(f"'{state}'") for state in SETTLED]
+)
+"""A state that nobody knows holds the same write back, too. The words are literals, because
+SQLite uses the index below only for a condition that it recognises."""
+
+_DIGITS: Final = "0123456789abcdef"
+_LENGTH: Final = 64
+
+is_without_fingerprint: ColumnElement[bool] = or_(
+    func.length(entries.c.fingerprint) != _LENGTH,
+    func.ltrim(entries.c.fingerprint, _DIGITS) != "",
+    entries.c.fingerprint >= "g",  # in SQLite any bytes are, which the two above take for text
+)
+"""A fingerprint that was damaged, so that nobody can say which write it is of."""
+
+unresolved_index: Index = Index(
+    "ferry_journal_unresolved",
+    entries.c.fingerprint,
+    unique=True,
+    sqlite_where=is_unresolved,
+    postgresql_where=is_unresolved,
+)

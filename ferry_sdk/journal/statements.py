@@ -1,0 +1,199 @@
+"""Single statements on the table of writes; each is a transaction of its own."""
+
+from __future__ import annotations
+
+import re
+from copy import copy
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
+from uuid import uuid4
+
+from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy.exc import DataError, OperationalError
+
+from ferry_sdk.errors import InvalidInputError, JournalError
+from ferry_sdk.journal.errors import is_undecodable
+from ferry_sdk.journal.schema import SETTLED, entries, is_unresolved, is_without_fingerprint
+from ferry_sdk.types import EntryState, JournalEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import timedelta
+
+    from sqlalchemy import Connection, Select
+
+    from ferry_sdk.types import EndState, Intent
+
+_STATES: Final[tuple[EntryState, ...]] = get_args(EntryState)
+_UNRESOLVED: Final[tuple[EntryState, ...]] = ("open", "unknown")
+
+_GIVES_WAY: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
+    "unknown": ("open",),
+    "not_sent": _UNRESOLVED,
+    "rejected": _UNRESOLVED,
+    "done": (*_UNRESOLVED, "not_sent", "rejected"),
+}
+"""Which states a word takes the place of. What is done is never undone, so that any order of
+the same words ends in the same state. A state that is none of these gives way to any word."""
+
+_LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
+_INSTEAD: Final[Mapping[str, Any]] = {
+    "subject": {},
+    "state": "unknown",
+    "created_at": _LONG_AGO,
+    "changed_at": _LONG_AGO,
+}
+"""What stands for a value that cannot be read; for any other, an empty text."""
+
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
+
+
+def is_end(state: str) -> bool:
+    """Whether a write can end in it."""
+    return state in _GIVES_WAY
+
+
+def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
+    """Put a write on record as open, and give its id.
+
+    Raises:
+        IntegrityError: Another of the same fingerprint is unresolved.
+        JournalError: Another, whose fingerprint is damaged, may be the same.
+    """
+    wanted = select(entries.c.id).where(is_unresolved, is_without_fingerprint).limit(1)
+    for damaged in connection.execute(wanted).scalars():
+        raise JournalError(
+            f"journal entry {damaged} is damaged and may be the same write: settle it first"
+        )
+    entry_id, now = uuid4().hex, _now()
+    connection.execute(
+        insert(entries).values(
+            id=entry_id,
+            operation=intent.operation,
+            method=intent.method,
+            path=intent.path,
+            subject=dict(intent.subject),
+            correlation_id=intent.correlation_id,
+            fingerprint=fingerprint,
+            state="open",
+            created_at=now,
+            changed_at=now,
+        )
+    )
+    return entry_id
+
+
+def twin(connection: Connection, fingerprint: str) -> JournalEntry | None:
+    """The unresolved write of this fingerprint."""
+    return _first(
+        connection, select(entries).where(entries.c.fingerprint == fingerprint, is_unresolved)
+    )
+
+
+def change(connection: Connection, entry_id: str, state: EndState) -> JournalEntry | None:
+    """Put an end on record, unless there is a stronger word; give what stands then."""
+    gives_way = or_(entries.c.state.in_(_GIVES_WAY[state]), entries.c.state.not_in(_STATES))
+    connection.execute(
+        update(entries)
+        .where(entries.c.id == entry_id, gives_way)
+        .values(state=state, changed_at=_now())
+    )
+    return find(connection, entry_id)
+
+
+def find(connection: Connection, entry_id: str) -> JournalEntry | None:
+    """The write of this id."""
+    return _first(connection, select(entries).where(entries.c.id == entry_id))
+
+
+def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ...]:
+    """The writes begun that long ago which nobody knows the outcome of, oldest first.
+
+    One whose time is damaged comes first, however old the others have to be.
+    """
+    before = _before(age)
+    found = _read(connection, select(entries).where(is_unresolved))
+    old = (entry for entry in found if entry.created_at <= before)
+    return tuple(sorted(old, key=lambda entry: (entry.created_at, entry.id)))
+
+
+def forget(connection: Connection, age: timedelta) -> int:
+    """Delete the writes that were settled that long ago, and count them."""
+    return connection.execute(
+        delete(entries).where(entries.c.state.in_(SETTLED), entries.c.changed_at <= _before(age))
+    ).rowcount
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
+def _before(age: timedelta) -> datetime:
+    try:
+        return _now() - age
+    except OverflowError:
+        pass
+    raise InvalidInputError("before the first year", field="older_than")
+
+
+def _first(connection: Connection, wanted: Select[tuple[object, ...]]) -> JournalEntry | None:
+    return next(iter(_read(connection, wanted)), None)
+
+
+def _read(connection: Connection, wanted: Select[tuple[object, ...]]) -> list[JournalEntry]:
+    """The entries, the damaged ones with what can be read of them."""
+    try:
+        return [_entry(dict(row)) for row in connection.execute(wanted).mappings()]
+    except Exception as error:
+        if not _is_of_a_value(error):
+            raise  # else one value has spoilt all that are fetched with it
+    ids = connection.execute(wanted.with_only_columns(entries.c.id)).scalars().all()
+    return [_entry(_readable(connection, entry_id)) for entry_id in ids]
+
+
+def _readable(connection: Connection, entry_id: str) -> dict[str, Any]:
+    """The values of one entry, each read by itself, but for those that cannot be."""
+    values: dict[str, Any] = {}
+    for column in entries.c:
+        try:
+            wanted = select(column).where(entries.c.id == entry_id)
+            values[column.name] = connection.execute(wanted).scalar_one_or_none()
+        except Exception as error:
+            if not _is_of_a_value(error):
+                raise
+    return values
+
+
+def _is_of_a_value(error: Exception) -> bool:
+    """Whether a value cannot be read, and the database can."""
+    return isinstance(error, _VALUE_ERRORS) or (
+        isinstance(error, OperationalError) and is_undecodable(error)
+    )
+
+
+def _entry(values: dict[str, Any]) -> JournalEntry:
+    names = [column.name for column in entries.c]
+    damaged = tuple(name for name in names if not _is_whole(name, values.get(name)))
+    instead: dict[str, Any] = {name: copy(_INSTEAD.get(name, "")) for name in damaged}
+    return JournalEntry(**values | instead, damaged=damaged)
+
+
+def _is_whole(name: str, value: object) -> bool:
+    match name:
+        case "subject":
+            return isinstance(value, dict) and all(
+                isinstance(part, str)
+                for pair in cast("dict[object, object]", value).items()
+                for part in pair
+            )
+        case "state":
+            return value in _STATES
+        case "created_at" | "changed_at":
+            return isinstance(value, datetime)
+        case "fingerprint":
+            return isinstance(value, str) and _FINGERPRINT.fullmatch(value) is not None
+        case "correlation_id":  # it goes into a header again
+            return isinstance(value, str) and value.isascii() and value.isprintable()
+        case _:
+            return isinstance(value, str)

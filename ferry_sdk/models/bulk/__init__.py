@@ -1,0 +1,1 @@
+"""Long lists of records, validated column by column."""

@@ -1,0 +1,1 @@
+"""How a record shows itself: HTML cards, tables, data frames."""

@@ -1,0 +1,195 @@
+"""What of a record is shown in a notebook. It is no more than what its repr shows.
+
+The one exception is the QR code of a ticket, which is there to be held under a scanner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from itertools import islice
+from typing import Final
+
+from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.base import Model
+from ferry_sdk.models.bookings import Booking, BookingCreated, NextAction
+from ferry_sdk.models.display.cheapest import cheapest_ticket
+from ferry_sdk.models.display.html import (
+    Markup,
+    card,
+    facts,
+    image,
+    link,
+    money,
+    note,
+    plain,
+    side_by_side,
+    table,
+)
+from ferry_sdk.models.records import Records
+from ferry_sdk.models.tickets import Ticket, TicketJourney
+
+_ROWS: Final = 30
+
+
+@singledispatch
+def card_of(record: Model) -> Markup:
+    """A record as a card; one that has no card of its own shows the fields of its repr."""
+    return card(type(record).__name__, facts(_fields(record)))
+
+
+@card_of.register(Availability)
+def _sailing(sailing: Availability) -> Markup:
+    tariffs = (
+        (
+            tariff.type,
+            money(tariff.amount, tariff.currency),
+            tariff.expiration_date,
+            "only as a round trip" if tariff.roundtrip_locked else "",
+        )
+        for tariff in sailing.tariffs
+    )
+    places = (
+        (place.name, place.type, place.capacity, place.count, place.use) for place in sailing.places
+    )
+    return card(
+        f"{sailing.depart_name} → {sailing.arrive_name}",
+        facts(
+            [
+                ("Leaves", sailing.depart_at),
+                ("Arrives", sailing.arrive_at),
+                ("Takes", sailing.travel_time),
+                ("Ship", f"{sailing.ship_name}, {sailing.company.name}"),
+                *([("Calls at", ", ".join(sailing.stops))] if sailing.stops else []),
+            ]
+        ),
+        side_by_side(
+            table(["Tariff", "Price", "Holds until", "Condition"], tariffs),
+            table(["Place", "Type", "For", "Left", "Use"], places),
+        ),
+        badges=[sailing.direction, *(["open ticket"] if sailing.is_open else [])],
+    )
+
+
+@card_of.register(BookingCreated)
+def _created(booking: BookingCreated) -> Markup:
+    return card(
+        f"Booking {booking.booking_reference}",
+        facts(_what_it_costs(booking)),
+        _next_actions(booking.next_actions()),
+        badges=[booking.stage],
+    )
+
+
+@card_of.register(Booking)
+def _booking(booking: Booking) -> Markup:
+    tickets = (
+        (ticket.ticket_number, ticket.direction, ticket.status, len(ticket.passengers))
+        for ticket in booking.tickets
+    )
+    return card(
+        f"Booking {booking.booking_reference}",
+        facts(
+            [
+                *_what_it_costs(booking),
+                ("Payment", booking.payment_status),
+                ("Expires", booking.expire_at),
+            ]
+        ),
+        table(["Ticket", "Direction", "Status", "Travellers"], tickets),
+        _next_actions(booking.next_actions()),
+        badges=[booking.stage],
+    )
+
+
+@card_of.register(Ticket)
+def _ticket(ticket: Ticket) -> Markup:
+    ways = (ticket.availability.outward, ticket.availability.return_)
+    crossings = (_crossing(way.journey) for way in ways if way and way.journey)
+    vehicle = ticket.vehicle
+    parts = [
+        facts(
+            [
+                ("Id", ticket.id),
+                ("Direction", ticket.direction),
+                ("Boarding", ticket.boarding_time),
+                ("Travellers", len(ticket.passengers)),
+                *([("Vehicle", f"{vehicle.brand_name} {vehicle.model}")] if vehicle else []),
+                ("Voucher", link(ticket.pdf_url, "PDF") if ticket.pdf_url else "not there yet"),
+            ]
+        )
+    ]
+    if ticket.qr_code:
+        parts.append(image(ticket.qr_code, "QR code"))
+    return card(
+        f"Ticket {ticket.ticket_number or 'without a number'}",
+        side_by_side(*parts),
+        table(["From", "To", "Leaves", "Arrives", "Takes"], crossings),
+        badges=[ticket.status],
+    )
+
+
+def table_of(records: Records[object]) -> Markup | None:
+    """Records as a table, the first of them; None where they are none of the service's."""
+    first = records[0] if records else None
+    if not isinstance(first, Model):
+        return None if records else plain(note("No records."), *_unreadable(records))
+    some = [record for record in islice(records, _ROWS) if isinstance(record, Model)]
+    sailings = [record for record in some if isinstance(record, Availability)]
+    rows = _sailings(sailings) if sailings else _any(some)
+    left = len(records) - len(some)
+    more = [note(f"{left} more of {len(records)}.")] if left else []
+    return plain(rows, *more, *_unreadable(records))
+
+
+def _sailings(sailings: Sequence[Availability]) -> Markup:
+    def row(sailing: Availability) -> tuple[object, ...]:
+        ticket = cheapest_ticket(sailing)
+        return (
+            f"{sailing.depart_name} → {sailing.arrive_name}",
+            sailing.depart_at,
+            sailing.travel_time,
+            money(ticket.amount, ticket.currency) if ticket else "",
+            f"{sailing.ship_name}, {sailing.company.name}",
+            sailing.arrive_at,
+            sailing.direction,
+        )
+
+    head = ["Route", "Leaves", "Takes", "Ticket from", "Ship", "Arrives", "Direction"]
+    return table(head, map(row, sailings))
+
+
+def _any(records: Sequence[Model]) -> Markup:
+    names = [name for name, _ in _fields(records[0])]
+    rows = ([getattr(record, name, None) for name in names] for record in records)
+    return table(names, rows)
+
+
+def _fields(record: Model) -> Iterator[tuple[str, object]]:
+    return ((name, value) for name, value in record.__repr_args__() if name is not None)
+
+
+def _unreadable(records: Records[object]) -> list[Markup]:
+    lost = len(records.unreadable)
+    return [note(f"{lost} could not be read; see .unreadable.")] if lost else []
+
+
+def _what_it_costs(booking: Booking | BookingCreated) -> list[tuple[str, object]]:
+    return [("Id", booking.booking_id), ("Total", money(booking.total_price, booking.currency))]
+
+
+def _next_actions(actions: Sequence[NextAction]) -> Markup:
+    if not actions:
+        return note("Nothing more to do.")
+    rows = ((action.name, action.action.type, action.time_limit) for action in actions)
+    return table(["Next", "Kind", "Until"], rows)
+
+
+def _crossing(journey: TicketJourney) -> tuple[object, ...]:
+    return (
+        journey.depart_port_name,
+        journey.arrive_port_name,
+        journey.depart_at,
+        journey.arrive_at,
+        journey.duration,
+    )

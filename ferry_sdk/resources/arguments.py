@@ -1,0 +1,238 @@
+"""A caller's arguments as the JSON the service takes, in the words of either protocol."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Final, Literal, TypeVar, cast
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from ferry_sdk._engine.validation import flag
+from ferry_sdk._protocols.paths import identifier
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.base import Money, path_of
+from ferry_sdk.models.enums import Gender, PassengerType
+from ferry_sdk.models.inputs import (
+    Contact,
+    ContactDict,
+    Passenger,
+    PassengerDict,
+    SearchPassenger,
+    SearchPassengerDict,
+    Selection,
+    SelectionDict,
+    Vehicle,
+    VehicleDict,
+    VehicleQuery,
+    VehicleQueryDict,
+)
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+Vocabulary = Mapping[PassengerType, str]
+
+REST_WORDS: Final[Vocabulary] = {kind: kind.value for kind in PassengerType}
+MCP_WORDS: Final[Vocabulary] = {
+    PassengerType.ADULT: "ADT",
+    PassengerType.CHILD: "CHD",
+    PassengerType.INFANT: "INF",
+}
+_LETTERS: Final = {Gender.MALE: "M", Gender.FEMALE: "F"}
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_TIME: Final = re.compile(r"\d{2}:\d{2}", re.ASCII)
+_money: Final[TypeAdapter[Decimal]] = TypeAdapter(Money)
+
+ReservationTypeName = Literal["TICKET", "PRESALE", "OPTION"]
+
+
+def given(**members: object) -> dict[str, object]:
+    """The members that were given: None is left out."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def search(
+    *,
+    company: str,
+    depart_code: str,
+    arrive_code: str,
+    out_journey_id: str,
+    out_at: date | str,
+    out_time: time | datetime | str,
+    passengers: Sequence[SearchPassenger | SearchPassengerDict],
+    out_is_open: bool | None,
+    ret_journey_id: str | None,
+    ret_at: date | str | None,
+    ret_time: time | datetime | str | None,
+    ret_is_open: bool | None,
+    vehicle: VehicleQuery | VehicleQueryDict | None,
+) -> dict[str, object]:
+    """The body of a search. Interface: POST /api/availability."""
+    request = given(
+        company=identifier(company, "company"),
+        depart_code=identifier(depart_code, "depart_code"),
+        arrive_code=identifier(arrive_code, "arrive_code"),
+        out_journey_id=identifier(out_journey_id, "out_journey_id"),
+        out_at=day(out_at, "out_at"),
+        out_time=clock_time(out_time, "out_time"),
+        out_is_open=None if out_is_open is None else flag(out_is_open, "out_is_open"),
+        ret_journey_id=None
+        if ret_journey_id is None
+        else identifier(ret_journey_id, "ret_journey_id"),
+        ret_at=None if ret_at is None else day(ret_at, "ret_at"),
+        ret_time=None if ret_time is None else clock_time(ret_time, "ret_time"),
+        ret_is_open=None if ret_is_open is None else flag(ret_is_open, "ret_is_open"),
+    )
+    travellers = [
+        {
+            "order": traveller.order or number,
+            "type": traveller.type.value,
+            "param": traveller.param or traveller.type.value[0],
+            "gender": traveller.gender.value,
+            "age": traveller.age,
+        }
+        for number, traveller in enumerate(_all(SearchPassenger, passengers, "passengers"), 1)
+    ]
+    return given(
+        request=request,
+        passengers=travellers,
+        vehicle=_one(VehicleQuery, vehicle, "vehicle"),
+    )
+
+
+def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Selection]:
+    """What is to be booked; a tariff that is locked to its carrier stays with it."""
+    chosen = _all(Selection, availabilities, "availabilities")
+    carriers = {one.carrier for one in chosen if one.carrier is not None}
+    for index, one in enumerate(chosen):
+        if one.roundtrip_locked and len(carriers) > 1:
+            raise InvalidInputError(
+                "the tariff holds only as a round trip with the same carrier",
+                field=f"availabilities[{index}]",
+            )
+    return chosen
+
+
+def expiries(chosen: Iterable[Selection]) -> dict[str, datetime]:
+    """Until when each tariff holds, where that is known, by the argument it stands in."""
+    return {
+        f"availabilities[{index}]": one.expiration_date
+        for index, one in enumerate(chosen)
+        if one.expiration_date is not None
+    }
+
+
+def booking(
+    words: Vocabulary,
+    *,
+    availabilities: Sequence[Selection] | None,
+    passengers: Sequence[Passenger | PassengerDict],
+    reservation_type: ReservationTypeName | str | None,
+    vehicle: Vehicle | VehicleDict | None,
+    contact: Contact | ContactDict | None,
+) -> dict[str, object]:
+    """The body of a booking. Interface: POST /api/booking, create_booking."""
+    return given(
+        availabilities=None if availabilities is None else [wire(one) for one in availabilities],
+        passengers=[
+            wire(traveller)
+            | given(
+                order=traveller.order or number,
+                type=words[traveller.type],
+                gender=traveller.gender and _LETTERS[traveller.gender],
+            )
+            for number, traveller in enumerate(_all(Passenger, passengers, "passengers"), 1)
+        ],
+        reservation_type=optional(reservation_type, "reservation_type"),
+        vehicle=_one(Vehicle, vehicle, "vehicle"),
+        contact=_one(Contact, contact, "contact"),
+    )
+
+
+def day(value: object, argument: str) -> str:
+    """A date as YYYY-MM-DD."""
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        try:
+            return date.fromisoformat(value).isoformat()
+        except ValueError:
+            pass
+    raise InvalidInputError("a date, or its text as YYYY-MM-DD, is expected", field=argument)
+
+
+def clock_time(value: object, argument: str) -> str:
+    """A time of day as HH:MM."""
+    if isinstance(value, time | datetime):
+        return value.strftime("%H:%M")
+    if isinstance(value, str) and _TIME.fullmatch(value):
+        try:
+            return time.fromisoformat(value).strftime("%H:%M")
+        except ValueError:
+            pass
+    raise InvalidInputError("a time, or its text as HH:MM, is expected", field=argument)
+
+
+def moment(value: object, argument: str) -> str:
+    """A moment in ISO 8601: an aware datetime, or the text of one."""
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.isoformat()
+    if isinstance(value, str) and value:
+        return value
+    raise InvalidInputError("a datetime with a time zone is expected", field=argument)
+
+
+def money(value: object, argument: str) -> Decimal:
+    """An amount: `Decimal`, `int` or `str`, never a `float`."""
+    try:
+        amount = _money.validate_python(value)
+    except ValidationError as error:
+        raise InvalidInputError(path_of(error)[1], field=argument) from None
+    if not amount.is_finite():
+        raise InvalidInputError("a finite amount is expected", field=argument)
+    return amount
+
+
+def text(value: object, argument: str) -> str:
+    """A text that says something."""
+    if isinstance(value, str) and value.strip():
+        return value
+    raise InvalidInputError("a text is expected", field=argument)
+
+
+def optional(value: object, argument: str) -> str | None:
+    """A text that says something, or None."""
+    return None if value is None else text(value, argument)
+
+
+def wire(model: BaseModel) -> dict[str, object]:
+    """An input as the JSON object it is on the wire."""
+    return model.model_dump(mode="json", exclude_none=True)
+
+
+def _one(model: type[ModelT], value: object, argument: str) -> dict[str, object] | None:
+    return None if value is None else wire(_read(model, value, argument))
+
+
+def _all(model: type[ModelT], values: object, argument: str) -> list[ModelT]:
+    # A BaseModel gives its fields one by one.
+    if isinstance(values, str | Mapping | BaseModel) or not isinstance(values, Iterable):
+        raise InvalidInputError("a list is expected", field=argument)
+    read = [
+        _read(model, value, f"{argument}[{index}]")
+        for index, value in enumerate(cast("Iterable[object]", values))
+    ]
+    if not read:
+        raise InvalidInputError("at least one is expected", field=argument)
+    return read
+
+
+def _read(model: type[ModelT], value: object, argument: str) -> ModelT:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        where, problem = path_of(error)
+    raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)

@@ -1,0 +1,73 @@
+"""What is read before money moves, and what holds a write back."""
+
+from __future__ import annotations
+
+import logging
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from ferry_sdk._engine.operation import Guard, Operation
+from ferry_sdk._engine.parsing import One
+from ferry_sdk._protocols.rest import Rest
+from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
+from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
+from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
+from ferry_sdk.safety import SAFETY
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+
+def total_is(expected: Decimal, booking_id: str) -> Guard[BookingConfirmation]:
+    """Let a confirmation leave only if the booking costs what was expected."""
+    return Guard(
+        Operation(
+            Rest.get("booking", booking_id),
+            One(Booking, booking_id=booking_id),
+            SAFETY["bookings.get"],
+        ),
+        partial(_refuse_other_total, expected),
+        _as_it_is,
+    )
+
+
+def penalty_within(limit: Decimal, identifier: str) -> Guard[Any]:
+    """Let a cancellation leave only if no more than this would be kept."""
+    return Guard(
+        Operation(
+            Rest.post("booking", "cancel-fee", body={"id": identifier}),
+            One(CancellationFee),
+            SAFETY["bookings.cancel_fee"],
+        ),
+        partial(_refuse_higher_penalty, limit),
+        _with_preview,
+    )
+
+
+def _refuse_other_total(expected: Decimal, booking: Booking) -> None:
+    if booking.total_price != expected:
+        raise PriceChangedError(
+            expected=expected, found=booking.total_price, currency=booking.currency
+        )
+
+
+def _refuse_higher_penalty(limit: Decimal, fee: CancellationFee) -> None:
+    if fee.penalty_amount > limit:
+        raise PenaltyExceededError(limit=limit, penalty=fee.penalty_amount, currency=fee.currency)
+
+
+def _as_it_is(confirmation: BookingConfirmation, _: Booking) -> BookingConfirmation:
+    return confirmation
+
+
+def _with_preview(
+    cancellation: BookingCancellation | TicketCancellation, fee: CancellationFee
+) -> BookingCancellation | TicketCancellation:
+    with_preview = cancellation.model_copy(update={"previewed": fee})
+    if isinstance(with_preview, BookingCancellation) and (with_preview.refund_shortfall or 0) > 0:
+        logger.warning(
+            "a cancellation refunded %s %s less than was previewed",
+            with_preview.refund_shortfall,
+            fee.currency,
+        )
+    return with_preview

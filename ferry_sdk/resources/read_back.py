@@ -1,0 +1,76 @@
+"""How the effect of each write is read back, and the write's result made of what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from ferry_sdk._engine.operation import Operation, ReadBack
+from ferry_sdk._engine.parsing import One
+from ferry_sdk._protocols.mcp.call import Mcp
+from ferry_sdk._protocols.rest import Rest
+from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
+from ferry_sdk.models.enums import PaymentStatus, TicketStatus
+from ferry_sdk.models.tickets import PaymentRecorded, Ticket, TicketCancellation
+from ferry_sdk.safety import SAFETY, Proof, Safety
+
+Recovered = BookingConfirmation | BookingCancellation | TicketCancellation | PaymentRecorded
+
+
+def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
+    """How the effect of a write on these ids is read back; None where no read shows it."""
+    for proof in row.shown_by:
+        if proof.subject in subject:
+            make = _RESULTS[row.effect or ""]
+            return ReadBack(
+                reading=_reading(proof, subject[proof.subject]),
+                shows=partial(proof.is_shown_by, ticket_id=subject.get("ticket_id")),
+                result=partial(make, dict(subject)),
+            )
+    return None
+
+
+def _reading(proof: Proof, identifier: str) -> Operation[Booking] | Operation[Ticket]:
+    row = SAFETY[proof.read]
+    if proof.read == "bookings.get":
+        return Operation(Rest.get("booking", identifier), One(Booking, booking_id=identifier), row)
+    if proof.read == "tickets.get":
+        return Operation(Rest.get("ticket", identifier), One(Ticket, id=identifier), row)
+    return Operation(Mcp.tool("view_ticket", {"id": identifier}), One(Ticket, id=identifier), row)
+
+
+def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfirmation:
+    issued = [ticket for ticket in booking.tickets if ticket.status == TicketStatus.ISSUED]
+    first = (issued or booking.tickets)[0]
+    return BookingConfirmation(
+        booking_id=subject["booking_id"],
+        status="confirmed",
+        ticket_id=first.id,
+        ticket_number=first.ticket_number,
+        read_back=True,
+    )
+
+
+def _cancellation(subject: Mapping[str, str], _: Booking) -> BookingCancellation:
+    return BookingCancellation(
+        booking_id=subject["booking_id"], status="cancelled", refund_amount=None, read_back=True
+    )
+
+
+def _ticket_cancellation(subject: Mapping[str, str], _: Ticket) -> TicketCancellation:
+    return TicketCancellation(ticket_id=subject["ticket_id"], status="cancelled", read_back=True)
+
+
+def _payment(subject: Mapping[str, str], _: Booking | Ticket) -> PaymentRecorded:
+    return PaymentRecorded(
+        ticket_id=subject["ticket_id"], payment_status=PaymentStatus.PAID, read_back=True
+    )
+
+
+_RESULTS: Final[Mapping[str, Callable[[Mapping[str, str], Any], Recovered]]] = {
+    "bookings.confirm": _confirmation,
+    "bookings.cancel": _cancellation,
+    "tickets.cancel": _ticket_cancellation,
+    "tickets.mark_paid": _payment,
+}

@@ -1,0 +1,1 @@
+"""The service's endpoints: REST, MCP and the controls."""

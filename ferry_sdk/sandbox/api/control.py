@@ -1,0 +1,192 @@
+"""The local service's own controls over HTTP, for tests in another process or language."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ferry_sdk.sandbox.clock import checked
+from ferry_sdk.sandbox.faults.details import DETAILS
+from ferry_sdk.sandbox.faults.faults import Fault, Faults
+from ferry_sdk.sandbox.http.origins import asked_host, asking_page_is_local, is_loopback
+from ferry_sdk.sandbox.http.strict_json import parsed
+from ferry_sdk.sandbox.requests.fields import Moment
+from ferry_sdk.sandbox.requests.orders import InvalidOrderError, read_order
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.routing import BaseRoute
+
+    from ferry_sdk.sandbox.api.mcp.options import McpSwitches
+    from ferry_sdk.sandbox.clock import Clock
+    from ferry_sdk.sandbox.counters import Counters
+
+_Fields = Mapping[str, JsonValue]
+_Handler = Callable[[_Fields], JsonValue]
+_PAGE = 1000
+_CENTURY = 100 * 366 * 24 * 3600.0
+
+
+class ClockOrder(BaseModel):
+    """What to do with the clock, in this order."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
+    frozen: bool | None = None
+    travel_to: Moment | None = None
+    advance: Annotated[float, Field(ge=0, le=_CENTURY, allow_inf_nan=False)] | None = None
+
+
+class CountersOrder(BaseModel):
+    """Which effects to show: a page of them, after the first so many."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    after: Annotated[int, Field(ge=0)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """`/_sandbox/…`, open to this machine only and to no token."""
+
+    clock: Clock
+    faults: Faults
+    counters: Counters
+    switches: McpSwitches
+    reset: Callable[[], None]
+
+    def routes(self) -> list[BaseRoute]:
+        """One address for each thing that is controlled."""
+        handlers: dict[str, dict[str, _Handler]] = {
+            "clock": {"GET": self._clock, "POST": self._move_clock, "DELETE": self._reset_clock},
+            "faults": {"GET": self._faults, "POST": self._add_fault, "DELETE": self._clear_faults},
+            "faults/kinds": {"GET": self._kinds},
+            "counters": {"GET": self._counters, "DELETE": self._reset_counters},
+            "options": {
+                "GET": self._options,
+                "PATCH": self._set_options,
+                "DELETE": self._reset_options,
+            },
+            "reset": {"POST": self._reset},
+        }
+        return [
+            Route(f"/_sandbox/{name}", _endpoint(methods), methods=list(methods))
+            for name, methods in handlers.items()
+        ]
+
+    def _clock(self, _: _Fields) -> JsonValue:
+        return {"now": self.clock.now().isoformat(), "frozen": self.clock.frozen}
+
+    def _move_clock(self, fields: _Fields) -> JsonValue:
+        order = read_order(ClockOrder, fields)
+        # Refused as a whole, before any of it is done.
+        moment = checked(order.travel_to or self.clock.now())
+        checked(moment + timedelta(seconds=order.advance or 0))
+        if order.frozen is not None:
+            (self.clock.freeze if order.frozen else self.clock.resume)()
+        if order.travel_to is not None:
+            self.clock.travel_to(order.travel_to)
+        if order.advance is not None:
+            self.clock.advance(order.advance)
+        return self._clock({})
+
+    def _reset_clock(self, _: _Fields) -> JsonValue:
+        self.clock.reset()
+        return self._clock({})
+
+    def _faults(self, _: _Fields) -> JsonValue:
+        return {
+            "pending": [fault.to_wire() for fault in self.faults.pending],
+            "taken": [fault.to_wire() for fault in self.faults.taken],
+        }
+
+    def _add_fault(self, fields: _Fields) -> JsonValue:
+        return self.faults.add(Fault.read(fields)).to_wire()
+
+    def _clear_faults(self, _: _Fields) -> JsonValue:
+        self.faults.clear()
+        return self._faults({})
+
+    def _kinds(self, _: _Fields) -> JsonValue:
+        return {kind.value: details.model_json_schema() for kind, details in DETAILS.items()}
+
+    def _counters(self, fields: _Fields) -> JsonValue:
+        after = read_order(CountersOrder, fields).after
+        effects = self.counters.effects
+        end = after + _PAGE
+        return {
+            "requests": dict(self.counters.requests),
+            "effects": [
+                {
+                    "operation": effect.operation,
+                    "subject": effect.subject,
+                    "at": effect.at.isoformat(),
+                }
+                for effect in effects[after:end]
+            ],
+            "totals": dict(Counter(effect.operation for effect in effects)),
+            "next": end if end < len(effects) else None,
+            "connections": self.counters.connections,
+        }
+
+    def _reset_counters(self, _: _Fields) -> JsonValue:
+        self.counters.reset()
+        return self._counters({})
+
+    def _options(self, _: _Fields) -> JsonValue:
+        return self.switches.current.model_dump(mode="json")
+
+    def _set_options(self, fields: _Fields) -> JsonValue:
+        self.switches.set(**fields)
+        return self._options({})
+
+    def _reset_options(self, _: _Fields) -> JsonValue:
+        self.switches.reset()
+        return self._options({})
+
+    def _reset(self, _: _Fields) -> JsonValue:
+        self.reset()
+        return {}
+
+
+def _endpoint(handlers: Mapping[str, _Handler]) -> Callable[[Request], Awaitable[Response]]:
+    """What one address does, by method; a HEAD is a GET without its body."""
+
+    async def endpoint(request: Request) -> Response:
+        peer = request.client.host if request.client else None
+        if not (is_loopback(peer) and is_loopback(asked_host(request))):
+            return _refused(403, "FORBIDDEN", "Only this machine may control the service")
+        if not asking_page_is_local(request):
+            return _refused(403, "FORBIDDEN", "Pages of this origin may not control the service")
+        handler = handlers["GET" if request.method == "HEAD" else request.method]
+        try:
+            asks = request.method in {"GET", "HEAD"}
+            fields = dict(request.query_params) if asks else _fields(await request.body())
+            return JSONResponse(handler(fields))
+        except InvalidOrderError as error:
+            return _refused(422, "VALIDATION_ERROR", error.message, field=error.field)
+        except (ValueError, OverflowError) as error:
+            return _refused(422, "VALIDATION_ERROR", str(error))
+
+    return endpoint
+
+
+def _fields(body: bytes) -> _Fields:
+    try:
+        fields = parsed(body or b"{}")
+    except ValueError:
+        raise InvalidOrderError("body", "It is not JSON") from None
+    if not isinstance(fields, dict):
+        raise InvalidOrderError("body", "It is not an object")
+    return fields
+
+
+def _refused(status: int, code: str, message: str, **field: str) -> Response:
+    return JSONResponse({"error": True, "code": code, "message": message, **field}, status)

@@ -1,0 +1,226 @@
+"""The MCP endpoint over HTTP: who may ask, in which session, and how the answer is sent."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from ferry_sdk.sandbox.api.mcp.envelopes import failure
+from ferry_sdk.sandbox.api.mcp.methods import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    REFUSED,
+    VERSIONS,
+    Call,
+    JsonRpcError,
+    Methods,
+    UnknownResourceError,
+)
+from ferry_sdk.sandbox.api.mcp.stream import reply
+from ferry_sdk.sandbox.faults.kinds import FaultKind
+from ferry_sdk.sandbox.http.conventions import is_too_large
+from ferry_sdk.sandbox.http.origins import asked_host, asking_page_is_local, is_loopback
+from ferry_sdk.sandbox.http.strict_json import parsed
+from ferry_sdk.sandbox.requests.access import Unauthorized
+from ferry_sdk.sandbox.requests.messages import language_of, text
+from ferry_sdk.sandbox.service import Caller
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+    from starlette.requests import Request
+    from starlette.routing import BaseRoute
+
+    from ferry_sdk.sandbox.api.mcp.options import McpOptions, McpSwitches
+    from ferry_sdk.sandbox.api.mcp.sessions import McpSessions
+    from ferry_sdk.sandbox.faults.faults import Faults
+    from ferry_sdk.sandbox.requests.access import Access, Tokens
+    from ferry_sdk.sandbox.service import Service
+
+_JSON = "application/json"
+_SESSION = "mcp-session-id"
+_VERSION = "mcp-protocol-version"
+_WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 -- named here, bound by whoever asks for it
+
+
+@dataclass(frozen=True, slots=True)
+class McpEndpoint:
+    """`/mcp`, and what it answers from."""
+
+    service: Service
+    tokens: Tokens
+    faults: Faults
+    sessions: McpSessions
+    switches: McpSwitches
+    host: str
+
+    def routes(self) -> list[BaseRoute]:
+        """The endpoint; any method but POST and DELETE is answered 405."""
+        return [Route("/mcp", self.respond, methods=["POST", "DELETE"])]
+
+    async def respond(self, request: Request) -> Response:
+        """Answer one HTTP request."""
+        return await (self._delete if request.method == "DELETE" else self._post)(request)
+
+    async def _post(self, request: Request) -> Response:
+        options = self.switches.current
+        call_id: JsonValue = None
+        if await is_too_large(request):
+            error = JsonRpcError(INVALID_REQUEST, "The body is too large", status=413)
+            return _refusal(request, error, None, options)
+        try:
+            call = _read(request, await request.body())
+            if call is None:
+                self._admitted(request)
+                self._check_session(request, options, opening=False)
+                return Response(status_code=202)
+            call_id = call.id
+            operation = call.operation
+        except JsonRpcError as error:
+            return _refusal(request, self._stranger(request) or error, call_id, options)
+        self.service.counters.request(operation)
+
+        async def produce() -> Response:
+            shaped = options
+            try:
+                access = self._admitted(request)
+                shaped = self._options_for(operation)
+                return await run_in_threadpool(self._answer, request, call, access, shaped)
+            except JsonRpcError as error:
+                return _refusal(request, error, call.id, shaped)
+
+        return await self.faults.around(operation, request, produce)
+
+    async def _delete(self, request: Request) -> Response:
+        options = self.switches.current
+        try:
+            self._admitted(request)
+            self._check_session(request, options, opening=False)
+        except JsonRpcError as error:
+            return _refusal(request, error, None, options)
+        self.sessions.end(request.headers.get(_SESSION, ""))
+        return Response()
+
+    def _answer(
+        self, request: Request, call: Call, access: Access, options: McpOptions
+    ) -> Response:
+        opening = call.method == "initialize"
+        self._ordered_session_trouble(request, call.operation)
+        self._check_session(request, options, opening=opening)
+        if opening and options.handshake in _NOT_EVEN_JSON:
+            return PlainTextResponse("No", _NOT_EVEN_JSON[options.handshake])
+        version = request.headers.get(_VERSION)
+        if version is not None and version not in VERSIONS and not opening:
+            raise JsonRpcError(INVALID_REQUEST, f"Unsupported version: {version}", status=400)
+        language = language_of(request.headers.get("accept-language"))
+        base_url = str(request.base_url).rstrip("/")
+        caller = Caller(access=access, language=language, protocol="mcp", base_url=base_url)
+        message = Methods(self.service).answer(call, caller, options)
+        tells = call.method in ("tools/call", "resources/read")
+        answer = reply(request, message, options, status=options.status if tells else 200)
+        if opening and options.session != "none":
+            answer.headers[_SESSION] = self.sessions.open()
+        return answer
+
+    def _admitted(self, request: Request) -> Access:
+        host = asked_host(request)
+        if not (is_loopback(host) or host == self.host or self.host in _WILDCARDS):
+            raise JsonRpcError(INVALID_REQUEST, "This is not the host asked for", status=421)
+        if not asking_page_is_local(request):
+            raise JsonRpcError(INVALID_REQUEST, "Pages of this origin may not ask", status=403)
+        try:
+            return self.tokens.access_of(request.headers.get("authorization"))
+        except Unauthorized:
+            language = language_of(request.headers.get("accept-language"))
+            message = text("unauthorized", language)
+            raise JsonRpcError(
+                REFUSED,
+                message,
+                {"error": True, "code": "UNAUTHORIZED", "message": message},
+                status=401,
+                headers={"www-authenticate": 'Bearer error="invalid_token"'},
+            ) from None
+
+    def _stranger(self, request: Request) -> JsonRpcError | None:
+        """Why the request is not admitted, if it is not."""
+        try:
+            self._admitted(request)
+        except JsonRpcError as error:
+            return error
+        return None
+
+    def _options_for(self, operation: str) -> McpOptions:
+        fault = self.faults.take(FaultKind.MCP_ENVELOPE, operation)
+        changes = {} if fault is None else fault.details.model_dump(exclude_unset=True)
+        return self.switches.current.changed(**changes)
+
+    def _ordered_session_trouble(self, request: Request, operation: str) -> None:
+        if self.faults.take(FaultKind.SESSION_EXPIRED, operation):
+            self.sessions.end(request.headers.get(_SESSION, ""))
+            raise _session_not_found()
+        if self.faults.take(FaultKind.SESSION_REQUIRED, operation):
+            raise _session_missing()
+
+    def _check_session(self, request: Request, options: McpOptions, *, opening: bool) -> None:
+        if options.session == "none":
+            return
+        session = request.headers.get(_SESSION)
+        if session is not None:
+            if not self.sessions.alive(session, options.session_seconds):
+                raise _session_not_found()
+        elif options.session == "required" and not opening:
+            raise _session_missing()
+
+
+_NOT_EVEN_JSON = {"refused_404": 404, "refused_405": 405}
+
+
+def _session_not_found() -> JsonRpcError:
+    return JsonRpcError(REFUSED, "Session not found", status=404)
+
+
+def _session_missing() -> JsonRpcError:
+    return JsonRpcError(INVALID_REQUEST, "Bad Request: Missing session ID", status=400)
+
+
+def _read(request: Request, body: bytes) -> Call | None:
+    """The JSON-RPC request in a body; `None` for a notification and for a client's answer."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+        raise JsonRpcError(INVALID_REQUEST, "Content-Type must be application/json", status=415)
+    try:
+        message = parsed(body)
+    except ValueError as error:
+        raise JsonRpcError(PARSE_ERROR, "The body is not JSON", status=400) from error
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise JsonRpcError(INVALID_REQUEST, "Not one JSON-RPC 2.0 message", status=400)
+    method, params = message.get("method"), message.get("params", {})
+    if method is None and ("result" in message or "error" in message):
+        return None
+    if not isinstance(method, str) or not isinstance(params, dict):
+        raise JsonRpcError(INVALID_REQUEST, "method or params is of no known form", status=400)
+    if "id" not in message:
+        return None
+    request_id = message["id"]
+    if not isinstance(request_id, str | int | float) or isinstance(request_id, bool):
+        raise JsonRpcError(INVALID_REQUEST, "id must be a string or a number", status=400)
+    return Call(request_id, method, params)
+
+
+def _refusal(
+    request: Request, error: JsonRpcError, request_id: JsonValue, options: McpOptions
+) -> Response:
+    ids: dict[str, JsonValue] = {"same": request_id, "null": None, "server_error": "server-error"}
+    unknown_resource = isinstance(error, UnknownResourceError)
+    code = options.unknown_resource_code if unknown_resource else error.code
+    message = failure(ids[options.error_id], code, error.message, error.data)
+    if error.status == HTTPStatus.OK:
+        return reply(request, message, options)
+    headers = dict(error.headers)
+    if options.stray_session_ids:
+        headers[_SESSION] = secrets.token_hex(16)
+    return JSONResponse(message, error.status, headers)

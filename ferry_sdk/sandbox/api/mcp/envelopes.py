@@ -1,0 +1,169 @@
+"""The shapes in which servers put what a tool or a resource gives."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import JsonValue
+
+    from ferry_sdk.sandbox.api.mcp.options import McpOptions
+
+Json = dict[str, "JsonValue"]
+
+_PIXEL = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+_SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
+_SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
+
+
+def dumped(value: JsonValue, *, indent: int | None = None) -> str:
+    """JSON as servers send it: not escaped beyond need."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def response(request_id: JsonValue, result: JsonValue) -> Json:
+    """A JSON-RPC message that answers."""
+    return {"jsonrpc": "2.0", "id": request_id, "result": result}
+
+
+def failure(request_id: JsonValue, code: int, message: str, data: JsonValue = None) -> Json:
+    """A JSON-RPC message that refuses."""
+    error: Json = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return {"jsonrpc": "2.0", "id": request_id, "error": error}
+
+
+def tool_answer(request_id: JsonValue, value: JsonValue, options: McpOptions) -> JsonValue:
+    """What is sent when a tool gave `value`."""
+    if options.result == "naked":
+        return value
+    result = _RESULTS[options.result](value)
+    if options.raw_separators and isinstance(result, dict):
+        result["_meta"] = {"separators": _SEPARATORS}
+    message = response(request_id, result)
+    return [message] if options.result == "batch" else message
+
+
+def tool_failure(request_id: JsonValue, tool: str, error: Json, options: McpOptions) -> JsonValue:
+    """What is sent when a tool failed with the interface's error object."""
+    if options.error == "naked":
+        return error
+    if options.error == "json_rpc_error":
+        return failure(request_id, -32603, str(error["message"]))
+    if options.error == "json_rpc_error_data":
+        return failure(request_id, -32603, str(error["message"]), error)
+    text = dumped(error)
+    shapes: dict[str, Json] = {
+        "is_error": _content(_text(text), structuredContent=error, isError=True),
+        "is_error_text": _content(_text(text), isError=True),
+        "is_error_prose": _content(_text(str(error["message"])), isError=True),
+        "tool_error_text": _content(_text(f"Error executing tool {tool}: {text}"), isError=True),
+        "error_as_success": _content(_text(text), structuredContent=error, isError=False),
+        "error_as_success_text": _content(_text(text)),
+        "bare": error,
+    }
+    return response(request_id, shapes[options.error])
+
+
+def resource_answer(
+    request_id: JsonValue, uri: str, value: JsonValue, options: McpOptions
+) -> JsonValue:
+    """What is sent when a resource was read as `value`."""
+    text = dumped(value)
+    typed: Json = {"uri": uri, "mimeType": "application/json"}
+    records: list[JsonValue] = list(value) if isinstance(value, list) else [value]
+    half = (len(records) + 1) // 2
+    shapes: dict[str, JsonValue] = {
+        "text": _contents({**typed, "text": text}),
+        "text_without_type": _contents({"uri": uri, "text": text}),
+        "text_without_uri": _contents({"mimeType": "application/json", "text": text}),
+        "blob": _contents({**typed, "blob": base64.b64encode(text.encode()).decode()}),
+        "split": _contents(
+            {**typed, "text": dumped(records[:half])}, {**typed, "text": dumped(records[half:])}
+        ),
+        "empty": _contents(),
+        "bare_list": records,
+        "bare_object": {uri.rpartition("/")[2].replace("-", "_"): records},
+    }
+    return response(request_id, shapes[options.resource])
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _content(*blocks: Json, **rest: JsonValue) -> Json:
+    return {"content": list(blocks), **rest}
+
+
+def _contents(*contents: Json) -> Json:
+    return {"contents": list(contents)}
+
+
+def _structured(value: JsonValue) -> Json:
+    return value if isinstance(value, dict) else {"result": value}
+
+
+def _blocks(value: JsonValue) -> list[Json]:
+    return [_text(dumped(item)) for item in (value if isinstance(value, list) else [value])]
+
+
+def _halves(value: JsonValue) -> tuple[Json, Json]:
+    text = dumped(value)
+    middle = len(text) // 2
+    return _text(text[:middle]), _text(text[middle:])
+
+
+def _embedded(value: JsonValue) -> Json:
+    uri = "resource://service/result"
+    inner: Json = {"uri": uri, "mimeType": "application/json", "text": dumped(value)}
+    return {"type": "resource", "resource": inner}
+
+
+def _with_text(value: JsonValue, **rest: JsonValue) -> Json:
+    return _content(_text(dumped(value)), **rest)
+
+
+_EXTRA: tuple[Json, ...] = (
+    {"type": "image", "data": _PIXEL, "mimeType": "image/gif"},
+    {"type": "audio", "data": _SILENCE, "mimeType": "audio/wav"},
+    {"type": "resource_link", "uri": "resource://service/ports", "name": "ports"},
+)
+
+_ASKED: Json = {
+    "resultType": "input_required",
+    "inputRequests": {
+        "approval": {
+            "method": "elicitation/create",
+            "params": {
+                "mode": "form",
+                "message": "Go on?",
+                "requestedSchema": {"type": "object", "properties": {"ok": {"type": "boolean"}}},
+            },
+        }
+    },
+}
+
+_RESULTS: dict[str, Callable[[JsonValue], JsonValue]] = {
+    "structured_and_text": lambda v: _with_text(v, structuredContent=_structured(v)),
+    "structured": lambda v: _content(structuredContent=_structured(v)),
+    "structured_result": lambda v: _with_text(v, structuredContent={"result": v}),
+    "structured_array": lambda v: _content(structuredContent=v),
+    "text": _with_text,
+    "n_blocks": lambda v: _content(*_blocks(v)),
+    "split_text": lambda v: _content(*_halves(v)),
+    "plain_text": lambda _: _content(_text("Done."), _text("See the booking.")),
+    "empty": lambda _: _content(),
+    "embedded_resource": lambda v: _content(_embedded(v)),
+    "extra_blocks": lambda v: _content(_text(dumped(v)), *_EXTRA),
+    "bare": lambda v: v,
+    "batch": lambda v: _with_text(v, structuredContent=_structured(v)),
+    "input_required": lambda _: dict(_ASKED),
+    "unknown_result_type": lambda v: _with_text(v, resultType="partial"),
+    "complete_result_type": lambda v: _with_text(v, structuredContent=v, resultType="complete"),
+}

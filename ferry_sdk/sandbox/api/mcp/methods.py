@@ -1,0 +1,173 @@
+"""What each JSON-RPC method of `/mcp` answers, whatever carries it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ferry_sdk._version import __version__
+from ferry_sdk.sandbox.api.mcp.envelopes import resource_answer, response, tool_answer, tool_failure
+from ferry_sdk.sandbox.api.mcp.tools import RESOURCES, TOOLS
+from ferry_sdk.sandbox.service import Caller, Service, ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+    from ferry_sdk.sandbox.api.mcp.envelopes import Json
+    from ferry_sdk.sandbox.api.mcp.options import McpOptions
+
+VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""The protocol's versions that open with initialize, the newest first."""
+
+_OPERATIONS = {
+    "initialize": "mcp.initialize",
+    "ping": "mcp.ping",
+    "tools/list": "mcp.list_tools",
+    "resources/list": "mcp.list_resources",
+    "resources/templates/list": "mcp.list_resources",
+}
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+MODERN_VERSION_ONLY = -32022
+REFUSED = -32001
+_FORBIDDEN = 403
+
+
+class JsonRpcError(Exception):
+    """A refusal in the protocol's own terms.
+
+    Attributes:
+        code: The JSON-RPC code.
+        message: What is wrong.
+        data: What else is known.
+        status: The HTTP status it travels under.
+        headers: What the HTTP reply says besides.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        data: JsonValue = None,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.data = data
+        self.status = status
+        self.headers: Mapping[str, str] = headers or {}
+
+
+class UnknownResourceError(JsonRpcError):
+    """There is no resource of that address; servers disagree about the code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One JSON-RPC request."""
+
+    id: str | int | float
+    method: str
+    params: Mapping[str, JsonValue]
+
+    def text(self, name: str) -> str:
+        """The parameter of this name.
+
+        Raises:
+            JsonRpcError: It is missing or not a string.
+        """
+        value = self.params.get(name)
+        if not isinstance(value, str):
+            raise JsonRpcError(INVALID_PARAMS, f"params.{name} must be a string")
+        return value
+
+    @property
+    def operation(self) -> str:
+        """The public name of what is asked.
+
+        Raises:
+            JsonRpcError: There is no such method, tool or resource.
+        """
+        if self.method == "tools/call":
+            if tool := TOOLS.get(self.text("name")):
+                return tool.operation
+            raise JsonRpcError(INVALID_PARAMS, f"Unknown tool: {self.text('name')}")
+        if self.method == "resources/read":
+            if resource := RESOURCES.get(self.text("uri")):
+                return resource.operation
+            uri = self.text("uri")
+            raise UnknownResourceError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
+        if self.method in _OPERATIONS:
+            return _OPERATIONS[self.method]
+        raise JsonRpcError(METHOD_NOT_FOUND, f"Method not found: {self.method}")
+
+
+class Methods:
+    """The methods, answered by the service."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def answer(self, call: Call, caller: Caller, options: McpOptions) -> JsonValue:
+        """The JSON-RPC message, or what some servers send in its place.
+
+        Raises:
+            JsonRpcError: The protocol, or the caller's token, does not allow the call.
+        """
+        if call.method == "tools/call":
+            return self._call_tool(call, caller, options)
+        if call.method == "resources/read":
+            value = self._service.perform(call.operation, {}, caller)
+            return resource_answer(call.id, call.text("uri"), value, options)
+        return response(call.id, _described(call, options))
+
+    def _call_tool(self, call: Call, caller: Caller, options: McpOptions) -> JsonValue:
+        arguments = call.params.get("arguments", {})
+        if not isinstance(arguments, dict):
+            raise JsonRpcError(INVALID_PARAMS, "params.arguments must be an object")
+        try:
+            value = self._service.perform(call.operation, arguments, caller)
+        except ServiceError as error:
+            if error.status == _FORBIDDEN:
+                challenge = {"www-authenticate": 'Bearer error="insufficient_scope"'}
+                raise JsonRpcError(
+                    REFUSED, error.message, error.to_wire(), status=_FORBIDDEN, headers=challenge
+                ) from None
+            return tool_failure(call.id, call.text("name"), error.to_wire(), options)
+        return tool_answer(call.id, value, options)
+
+
+def _described(call: Call, options: McpOptions) -> Json:
+    if call.method == "initialize":
+        return _initialized(call, options)
+    if call.method == "tools/list":
+        return {"tools": [tool.to_wire(name) for name, tool in TOOLS.items()]}
+    if call.method == "resources/list":
+        return {"resources": [resource.to_wire(uri) for uri, resource in RESOURCES.items()]}
+    if call.method == "resources/templates/list":
+        return {"resourceTemplates": []}
+    return {}
+
+
+def _initialized(call: Call, options: McpOptions) -> Json:
+    asked = call.params.get("protocolVersion")
+    if options.handshake == "refused":
+        raise JsonRpcError(METHOD_NOT_FOUND, "Method not found: initialize")
+    if options.handshake == "modern_only":
+        data: Json = {"supported": ["2026-07-28"], "requested": asked}
+        raise JsonRpcError(MODERN_VERSION_ONLY, "Unsupported protocol version", data, status=400)
+    version = asked if isinstance(asked, str) and asked in VERSIONS else VERSIONS[0]
+    return {
+        "protocolVersion": "1.0" if options.handshake == "odd_version" else version,
+        "capabilities": {"tools": {"listChanged": False}, "resources": {"listChanged": False}},
+        "serverInfo": {"name": "ferry-sandbox", "version": __version__},
+        "instructions": "Search sailings, book, confirm, view and cancel tickets.",
+    }

@@ -1,0 +1,145 @@
+"""The tools and the resources of `/mcp`: their names, what they take, what they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ferry_sdk.sandbox.requests import requests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox.api.mcp.envelopes import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool.
+
+    Attributes:
+        operation: The public name of what it does.
+        title: Its name for people.
+        description: What it does, for whoever chooses among tools.
+        schema: The schema of its arguments.
+        reads: Whether it changes nothing.
+        destroys: Whether what it changes cannot be had back.
+    """
+
+    operation: str
+    title: str
+    description: str
+    schema: Callable[[], Json]
+    reads: bool
+    destroys: bool
+
+    def to_wire(self, name: str) -> Json:
+        """The tool as `tools/list` gives it."""
+        return {
+            "name": name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.schema(),
+            "annotations": {
+                "readOnlyHint": self.reads,
+                "destructiveHint": self.destroys,
+                "idempotentHint": self.reads,
+                "openWorldHint": False,
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource: the public name of reading it, and what it holds."""
+
+    operation: str
+    description: str
+
+    def to_wire(self, uri: str) -> Json:
+        """The resource as `resources/list` gives it."""
+        return {
+            "uri": uri,
+            "name": uri.rpartition("/")[2],
+            "description": self.description,
+            "mimeType": "application/json",
+        }
+
+
+def _search() -> Json:
+    return requests.Search.model_json_schema()
+
+
+def _new_booking() -> Json:
+    return requests.McpNewBooking.model_json_schema()
+
+
+def _identified() -> Json:
+    return requests.Identified.model_json_schema()
+
+
+def _ticket_cancellation() -> Json:
+    return requests.TicketCancellation.model_json_schema()
+
+
+TOOLS = {
+    "search_availability": Tool(
+        "mcp.search_availability",
+        "Search sailings",
+        "Find the sailings of a company between two ports on a date, for passengers and perhaps a"
+        " vehicle. Gives an array of availabilities with their tariffs and places.",
+        _search,
+        reads=True,
+        destroys=False,
+    ),
+    "create_booking": Tool(
+        "mcp.create_booking",
+        "Create a booking",
+        "Book a tariff and a place of one availability, or of two for a return journey. The"
+        " booking has to be confirmed before its deadline.",
+        _new_booking,
+        reads=False,
+        destroys=False,
+    ),
+    "confirm_booking": Tool(
+        "mcp.confirm_booking",
+        "Confirm a booking",
+        "Pay a booking and have its tickets issued. From then on cancelling costs a fee.",
+        _identified,
+        reads=False,
+        destroys=True,
+    ),
+    "view_ticket": Tool(
+        "mcp.view_ticket",
+        "View a ticket",
+        "Read one ticket: its booking, passengers, status and voucher.",
+        _identified,
+        reads=True,
+        destroys=False,
+    ),
+    "cancel_ticket": Tool(
+        "mcp.cancel_ticket",
+        "Cancel a ticket",
+        "Cancel a ticket before its departure. A fee may be kept.",
+        _ticket_cancellation,
+        reads=False,
+        destroys=True,
+    ),
+}
+
+_SERVICE = "resource://service/"
+
+RESOURCES = {
+    f"{_SERVICE}ports": Resource("mcp.ports", "Ports: codes, cities, coordinates"),
+    f"{_SERVICE}companies": Resource("mcp.companies", "Ferry companies: codes and logos"),
+    f"{_SERVICE}countries": Resource(
+        "mcp.countries", "Countries: ISO codes, phone prefixes, localised names"
+    ),
+    f"{_SERVICE}vehicle-brands": Resource("mcp.vehicle_brands", "Vehicle brands"),
+    f"{_SERVICE}vehicle-data": Resource(
+        "mcp.vehicle_data", "Vehicles: brand, type, height, length"
+    ),
+    f"{_SERVICE}departures": Resource(
+        "mcp.departures", "Scheduled departures: journey, company, ports, ship"
+    ),
+}

@@ -1,0 +1,150 @@
+"""The REST endpoints and what they ask of every request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from ferry_sdk.sandbox.http.conventions import is_too_large, refusal, unauthorized, weights
+from ferry_sdk.sandbox.http.strict_json import parsed
+from ferry_sdk.sandbox.requests.access import Unauthorized
+from ferry_sdk.sandbox.requests.messages import language_of
+from ferry_sdk.sandbox.service import Caller, ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from starlette.requests import Request
+
+    from ferry_sdk.sandbox.faults.faults import Faults
+    from ferry_sdk.sandbox.requests.access import Tokens
+    from ferry_sdk.sandbox.service import Service
+
+_JSON = "application/json"
+_OBJECT = TypeAdapter(dict[str, object], config=ConfigDict(strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method of one address: the operation it stands for, and the status of success."""
+
+    method: str
+    path: str
+    operation: str
+    success: int
+
+
+ENDPOINTS = (
+    Endpoint("POST", "/api/availability", "availability.search", 200),
+    Endpoint("POST", "/api/booking", "bookings.create", 201),
+    Endpoint("POST", "/api/booking/confirm", "bookings.confirm", 201),
+    Endpoint("POST", "/api/booking/cancel", "bookings.cancel", 201),
+    Endpoint("POST", "/api/booking/cancel-fee", "bookings.cancel_fee", 200),
+    Endpoint("GET", "/api/booking/{id}", "bookings.get", 200),
+    Endpoint("POST", "/api/ticket/cancel", "tickets.cancel", 201),
+    Endpoint("GET", "/api/ticket/{id}", "tickets.get", 200),
+    Endpoint("GET", "/api/ticket/{id}/pdf", "tickets.pdf", 200),
+    Endpoint("POST", "/api/ticket/{id}/mark-paid", "tickets.mark_paid", 200),
+    Endpoint("POST", "/api/departure", "catalogue.departures", 201),
+    Endpoint("POST", "/api/journey", "catalogue.journeys", 201),
+    Endpoint("GET", "/api/port", "catalogue.ports", 200),
+    Endpoint("GET", "/api/vehicle-brand", "catalogue.vehicle_brands", 200),
+    Endpoint("GET", "/api/vehicle-data", "catalogue.vehicle_types", 200),
+)
+
+
+def routes(service: Service, tokens: Tokens, faults: Faults) -> list[BaseRoute]:
+    """The routes of the 15 endpoints and of the vouchers' files."""
+    desk = _Desk(service, tokens, faults)
+    endpoints = [Route(each.path, desk.endpoint(each), methods=[each.method]) for each in ENDPOINTS]
+    return [*endpoints, Route("/voucher/{ticket_id}/{key}.pdf", desk.voucher, methods=["GET"])]
+
+
+class _Desk:
+    """Where requests arrive: read, counted, checked, passed to the service."""
+
+    def __init__(self, service: Service, tokens: Tokens, faults: Faults) -> None:
+        self._service = service
+        self._tokens = tokens
+        self._faults = faults
+
+    def endpoint(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            async def produce() -> Response:
+                return await run_in_threadpool(
+                    self._answer, endpoint, request, await request.body()
+                )
+
+            return await self._around(endpoint.operation, request, produce)
+
+        return answer
+
+    async def voucher(self, request: Request) -> Response:
+        async def produce() -> Response:
+            parameters = request.path_params
+            found = await run_in_threadpool(
+                self._service.voucher_file, parameters["ticket_id"], parameters["key"]
+            )
+            if found is None:
+                return refusal(request, 404, "NOT_FOUND", "no_such_address")
+            return Response(found, media_type="application/pdf")
+
+        return await self._around("voucher.file", request, produce)
+
+    async def _around(
+        self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
+    ) -> Response:
+        if await is_too_large(request):
+            return refusal(request, 413, "BODY_TOO_LARGE", "body_too_large")
+        self._service.counters.request(operation)
+        return await self._faults.around(operation, request, produce)
+
+    def _answer(self, endpoint: Endpoint, request: Request, body: bytes) -> Response:
+        try:
+            access = self._tokens.access_of(request.headers.get("authorization"))
+        except Unauthorized:
+            return unauthorized(request)
+        if not _accepts_json(request.headers.get("accept", "")):
+            return refusal(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
+        arguments = _arguments(request, body if endpoint.method == "POST" else b"")
+        if isinstance(arguments, Response):
+            return arguments
+        caller = Caller(
+            access=access,
+            language=language_of(request.headers.get("accept-language")),
+            protocol="rest",
+            base_url=str(request.base_url).rstrip("/"),
+        )
+        try:
+            answer = self._service.perform(
+                endpoint.operation, {**arguments, **request.path_params}, caller
+            )
+        except ServiceError as error:
+            return JSONResponse(error.to_wire(), error.status)
+        return JSONResponse(answer, endpoint.success)
+
+
+def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response:
+    """What the body says, or the refusal of a body that says nothing readable."""
+    if not body:
+        return {}
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+        return refusal(request, 415, "UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type")
+    try:
+        return _OBJECT.validate_python(parsed(body))
+    except ValidationError:
+        return refusal(request, 422, "VALIDATION_ERROR", "not_an_object")
+    except ValueError:
+        return refusal(request, 400, "MALFORMED_JSON", "malformed_json")
+
+
+def _accepts_json(accept: str) -> bool:
+    """Whether an `Accept` header allows JSON; the most specific range that fits decides."""
+    allowed = weights(accept)
+    ranges = (_JSON, "application/*", "*/*")
+    return next((allowed[name] > 0 for name in ranges if name in allowed), False)

@@ -1,0 +1,1 @@
+"""Bookings and tickets, and what is done with them."""

@@ -1,0 +1,199 @@
+"""Bookings and tickets as the interface writes them."""
+
+from __future__ import annotations
+
+import base64
+import io
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import segno
+
+from ferry_sdk.sandbox.bookings.pricing import pricing
+from ferry_sdk.sandbox.bookings.stages import Stage, TicketStatus, payment_of, status_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pydantic import JsonValue
+
+    from ferry_sdk.sandbox.bookings.bookings import Booking
+    from ferry_sdk.sandbox.bookings.fees import Fee
+    from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
+    from ferry_sdk.sandbox.requests.access import Access
+    from ferry_sdk.sandbox.requests.requests import Passenger
+
+    Record = dict[str, JsonValue]
+
+CURRENCY = "EUR"
+_WAYS = {"Outward": "outward", "Return": "return"}
+
+
+def booking_record(
+    booking: Booking, access: Access, *, language: str, base_url: str, now: datetime
+) -> Record:
+    """A booking as its read answers it."""
+    payment = payment_of(booking.states)
+    return {
+        **created_record(booking, now),
+        "payment_status": payment,
+        "all_tickets_paid": payment == "paid",
+        "ticket_count": len(booking.tickets),
+        "expire_at": _moment(booking.expires_at),
+        "pricing": pricing(booking, access, language),
+        "tickets": [
+            ticket_record(ticket, booking, language=language, base_url=base_url, now=now)
+            for ticket in booking.tickets
+        ],
+        "journey_details": _journey_details(booking, language),
+    }
+
+
+def created_record(booking: Booking, now: datetime) -> Record:
+    """A booking as its creation answers it."""
+    status = status_of(booking.states)
+    return {
+        "booking_id": booking.id,
+        "booking_reference": booking.reference,
+        "stage": booking.stage.value,
+        "possible_actions": possible_actions(booking, now),
+        "status": "pending" if status is TicketStatus.INIT else status.value,
+        "total_price": float(booking.total),
+        "currency": CURRENCY,
+    }
+
+
+def ticket_record(
+    ticket: Ticket, booking: Booking, *, language: str, base_url: str, now: datetime
+) -> Record:
+    """A ticket as its read answers it."""
+    issued = ticket.status is TicketStatus.ISSUED
+    ways: Record = {
+        _WAYS[leg.offer.direction]: {"journey": _journey(leg, language), **_validity(leg)}
+        for leg in ticket.legs
+    }
+    return {
+        "id": ticket.id,
+        "status": ticket.status.value,
+        "ticket_number": ticket.shown_number,
+        "pdf_url": voucher_url(ticket, base_url, now),
+        "direction": "+".join(leg.offer.direction.upper() for leg in ticket.legs),
+        "vehicle": _vehicle(booking, ticket),
+        "passengers": [_passenger(passenger) for passenger in booking.passengers],
+        "availability": ways,
+        "qr_code": qr_code(f"{booking.reference}/{ticket.number}" if issued else booking.reference),
+        "boarding_time": ticket.boards_at.isoformat(),
+    }
+
+
+def fee_record(fee: Fee, status: TicketStatus) -> Record:
+    """What cancelling costs as the preview answers it."""
+    return {
+        "penalty_amount": float(fee.penalty),
+        "refund_amount": float(fee.refund),
+        "currency": CURRENCY,
+        "ticket_status": status.value,
+    }
+
+
+def voucher_url(ticket: Ticket, base_url: str, now: datetime) -> str | None:
+    """Where the voucher can be fetched; None where it is not there, or not there yet."""
+    if not ticket.voucher_ready(now):
+        return None
+    return f"{base_url}/voucher/{ticket.id}/{ticket.key}.pdf"
+
+
+@lru_cache(maxsize=1024)
+def qr_code(content: str) -> str:
+    """A QR code as an image data URI."""
+    image = io.BytesIO()
+    segno.make(content, error="m", micro=False).save(image, kind="png", scale=4)
+    return f"data:image/png;base64,{base64.b64encode(image.getvalue()).decode()}"
+
+
+def possible_actions(booking: Booking, now: datetime) -> Record:
+    """What may be done with a booking in its stage, and until when."""
+    stage = booking.stage
+    actions: Record = {}
+    if stage is Stage.PAYMENT_DUE:
+        actions["Pay"] = _action("mandatory", booking.expires_at)
+    if stage is Stage.ISSUANCE_DUE:
+        actions["Issue"] = _action("mandatory", booking.expires_at)
+    failed = [one.ends_at for one in booking.tickets if one.status is TicketStatus.FAILED]
+    if failed and stage is not Stage.IN_PROGRESS and now < min(failed):
+        actions["Retry"] = _action("mandatory", min(failed))
+    sails = booking.cancellable_until
+    if sails is not None and now < sails:
+        actions["Cancel"] = _action("optional", sails)
+    if TicketStatus.ISSUED in {ticket.status for ticket in booking.tickets}:
+        actions["Download"] = _action("optional", None)
+    return actions
+
+
+def _action(importance: str, limit: datetime | None) -> Record:
+    return {"type": importance, "timeLimit": _moment(limit), "requestedItems": {}}
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds")
+
+
+def _journey(leg: Leg, language: str) -> Record:
+    sailing = leg.offer.sailing
+    return {
+        "depart_at": sailing.depart_at.isoformat(),
+        "arrive_at": sailing.arrive_at.isoformat(),
+        "depart_port_name": sailing.journey.depart.name_in(language),
+        "arrive_port_name": sailing.journey.arrive.name_in(language),
+        "duration_minutes": sailing.minutes,
+    }
+
+
+def _validity(leg: Leg) -> Record:
+    """That a crossing is on an open ticket, and until when; nothing about a fixed one."""
+    until = leg.offer.valid_until
+    return {} if until is None else {"is_open": True, "valid_until": _moment(until)}
+
+
+def _journey_details(booking: Booking, language: str) -> Record:
+    return {
+        _WAYS[leg.offer.direction]: {
+            "ticket_id": ticket.id,
+            "journey_id": leg.offer.journey.id,
+            "company": leg.offer.sailing.operator.name,
+            "ship_name": leg.offer.sailing.ship.name,
+            "place_name": leg.place.name_in(language),
+            "depart_code": leg.offer.journey.depart.code,
+            "arrive_code": leg.offer.journey.arrive.code,
+            **_journey(leg, language),
+            **_validity(leg),
+        }
+        for ticket in booking.tickets
+        for leg in ticket.legs
+    }
+
+
+def _vehicle(booking: Booking, ticket: Ticket) -> JsonValue:
+    searched, booked = ticket.legs[0].offer.vehicle, booking.vehicle
+    if searched is None or booked is None:
+        return None
+    return {
+        "code": booked.code,
+        "vehicule_code": booked.vehicule_code or searched.code,
+        "brand_name": booked.brand or searched.brand,
+        "model": booked.model or searched.model,
+        "type": searched.type.name,
+    }
+
+
+def _passenger(passenger: Passenger) -> Record:
+    birth, expiration = passenger.birth_date, passenger.doc_expiration
+    return {
+        "first_name": passenger.first_name,
+        "last_name": passenger.last_name,
+        "birth_date": None if birth is None else birth.isoformat(),
+        "nationality": passenger.nationality and passenger.nationality.upper(),
+        "doc_type": passenger.doc_type,
+        "doc_number": passenger.doc_number,
+        "doc_expiration": None if expiration is None else expiration.isoformat(),
+    }

@@ -1,0 +1,222 @@
+"""What is done with bookings and tickets: created, confirmed, read, paid, cancelled."""
+
+from __future__ import annotations
+
+import hmac
+from decimal import Decimal
+from string import digits
+from typing import TYPE_CHECKING
+
+from ferry_sdk.sandbox.bookings.bookings import REFERENCE_LETTERS, Booking
+from ferry_sdk.sandbox.bookings.fees import ZERO
+from ferry_sdk.sandbox.bookings.records import (
+    booking_record,
+    created_record,
+    fee_record,
+    ticket_record,
+    voucher_url,
+)
+from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
+from ferry_sdk.sandbox.bookings.stages import WAITING, payment_of, status_of
+from ferry_sdk.sandbox.bookings.vouchers import voucher
+from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange, TicketFails
+from ferry_sdk.sandbox.requests.refusals import conflict, invalid, not_found
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from ferry_sdk.sandbox.bookings.records import Record
+    from ferry_sdk.sandbox.bookings.tickets import Ticket
+    from ferry_sdk.sandbox.counters import Counters
+    from ferry_sdk.sandbox.faults.faults import Faults
+    from ferry_sdk.sandbox.network.seeded_random import Ids
+    from ferry_sdk.sandbox.offers.offers import Offers
+    from ferry_sdk.sandbox.requests import requests
+    from ferry_sdk.sandbox.requests.caller import Ask
+
+
+class Sales:
+    """Every booking that was made; not safe from several threads at once."""
+
+    def __init__(self, offers: Offers, faults: Faults, counters: Counters, ids: Ids) -> None:
+        self._offers = offers
+        self._ids = ids
+        self._faults = faults
+        self._counters = counters
+        self._bookings: dict[str, Booking] = {}
+        self._tickets: dict[str, tuple[Booking, Ticket]] = {}
+        self._numbers: set[str] = set()
+
+    def create(self, request: requests.NewBooking, ask: Ask) -> Record:
+        """Book what was chosen."""
+        tickets = chosen_tickets(request, self._offers, self._ids, ask.now)
+        fault = self._faults.take(FaultKind.PRICE_CHANGE, ask.operation)
+        if fault is not None and isinstance(fault.details, PriceChange):
+            factor, addition = (
+                Decimal(str(fault.details.factor)),
+                Decimal(str(fault.details.amount)),
+            )
+            for ticket in tickets:
+                ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
+        booking = Booking(
+            tickets=tickets,
+            passengers=tuple(sorted(request.passengers, key=lambda one: one.order or 0)),
+            vehicle=request.vehicle,
+            contact=request.contact,
+            id=self._ids.uuid(),
+            reference=self._ids.reference(REFERENCE_LETTERS, 8),
+        )
+        self._bookings[booking.id] = booking
+        self._tickets.update({ticket.id: (booking, ticket) for ticket in tickets})
+        self._counters.effect("bookings.create", booking.id)
+        return created_record(booking, ask.now)
+
+    def create_by_tool(self, request: requests.McpNewBooking, ask: Ask) -> Record:
+        """Book what was chosen, or the cheapest of one availability."""
+        chosen = request.availabilities or [
+            cheapest_selection(request.id or "", request.reservation_type, self._offers)
+        ]
+        return self.create(request.translated(chosen), ask)
+
+    def confirm(self, request: requests.Identified, ask: Ask) -> Record:
+        """Have the tickets issued that wait or failed; what is due is paid."""
+        booking = self._booking(request.id, ask.now)
+        if any(ticket.status in WAITING for ticket in booking.tickets) and self._faults.take(
+            FaultKind.OPTION_EXPIRED, ask.operation
+        ):
+            booking.expire()
+        issuable = booking.issuable(ask.now)
+        failing = self._failing(booking, issuable, ask)
+        issued = [ticket for ticket in issuable if ticket is not failing]
+        if failing is not None:
+            failing.fail()
+        for ticket in issued:
+            ticket.issue(ask.now, self._number(ticket))
+        if not issued:
+            raise conflict("carrier_refused")
+        self._counters.effect("bookings.confirm", booking.id)
+        return {
+            "booking_id": booking.id,
+            "status": "confirmed",
+            "ticket_id": issued[0].id,
+            "ticket_number": issued[0].number,
+        }
+
+    def booking(self, request: requests.Identified, ask: Ask) -> Record:
+        """Read a booking."""
+        booking = self._booking(request.id, ask.now)
+        return booking_record(
+            booking,
+            ask.caller.access,
+            language=ask.caller.language,
+            base_url=ask.caller.base_url,
+            now=ask.now,
+        )
+
+    def cancel_booking(self, request: requests.BookingCancellation, ask: Ask) -> Record:
+        """Cancel every ticket of a booking that is not yet."""
+        booking = self._booking(request.booking_id, ask.now, "booking_id")
+        if request.booking_reference not in {None, booking.reference}:
+            raise invalid("booking_reference", "reference_differs")
+        fee = booking.cancel(ask.now)
+        self._counters.effect("bookings.cancel", booking.id)
+        return {
+            "booking_id": booking.id,
+            "status": "cancelled",
+            "refund_amount": float(fee.refund),
+        }
+
+    def cancellation_fee(self, request: requests.Identified, ask: Ask) -> Record:
+        """What cancelling a booking or a ticket would cost; nothing is changed."""
+        if request.id in self._bookings:
+            booking = self._booking(request.id, ask.now)
+            return fee_record(booking.fee(ask.now), status_of(booking.states))
+        if request.id in self._tickets:
+            _, ticket = self._ticket(request.id, ask.now)
+            return fee_record(ticket.fee(ask.now), ticket.status)
+        raise not_found("id_unknown", "id")
+
+    def ticket(self, request: requests.Identified, ask: Ask) -> Record:
+        """Read a ticket."""
+        booking, ticket = self._ticket(request.id, ask.now)
+        return ticket_record(
+            ticket,
+            booking,
+            language=ask.caller.language,
+            base_url=ask.caller.base_url,
+            now=ask.now,
+        )
+
+    def ticket_by_tool(self, request: requests.Identified, ask: Ask) -> Record:
+        """Read a ticket, with what an agent wants to know of its booking."""
+        booking, _ = self._ticket(request.id, ask.now)
+        return {
+            **self.ticket(request, ask),
+            "booking": {
+                "booking_id": booking.id,
+                "booking_reference": booking.reference,
+                "stage": booking.stage.value,
+                "payment_status": payment_of(booking.states),
+            },
+        }
+
+    def cancel_ticket(self, request: requests.TicketCancellation, ask: Ask) -> Record:
+        """Cancel one ticket."""
+        _, ticket = self._ticket(request.ticket_id, ask.now, "ticket_id")
+        if request.ticket_number not in {None, ticket.number}:
+            raise invalid("ticket_number", "number_differs")
+        ticket.cancel(ask.now)
+        self._counters.effect("tickets.cancel", ticket.id)
+        return {"ticket_id": ticket.id, "status": "cancelled"}
+
+    def voucher_address(self, request: requests.Identified, ask: Ask) -> Record:
+        """Where a ticket's voucher can be fetched."""
+        _, ticket = self._ticket(request.id, ask.now)
+        return {"url": voucher_url(ticket, ask.caller.base_url, ask.now)}
+
+    def mark_paid(self, request: requests.Payment, ask: Ask) -> Record:
+        """Record a payment made elsewhere; the same payment a second time changes nothing."""
+        _, ticket = self._ticket(request.id, ask.now)
+        if ticket.pay(request.external_payment_ref):
+            self._counters.effect("tickets.mark_paid", ticket.id)
+        return {"ticket_id": ticket.id, "payment_status": "paid"}
+
+    def voucher_file(self, ticket_id: str, key: str, now: datetime) -> bytes | None:
+        """A ticket's voucher as PDF; None where the key is wrong or there is none (yet)."""
+        found = self._tickets.get(ticket_id)
+        if found is None:
+            return None
+        booking, ticket = found
+        ticket.settle(now)
+        known = hmac.compare_digest(key.encode(), ticket.key.encode())
+        return voucher(ticket, booking) if known and ticket.voucher_ready(now) else None
+
+    def _booking(self, booking_id: str, now: datetime, path: str = "id") -> Booking:
+        booking = self._bookings.get(booking_id)
+        if booking is None:
+            raise not_found("booking_unknown", path)
+        booking.settle(now)
+        return booking
+
+    def _ticket(self, ticket_id: str, now: datetime, path: str = "id") -> tuple[Booking, Ticket]:
+        found = self._tickets.get(ticket_id)
+        if found is None:
+            raise not_found("ticket_unknown", path)
+        booking, ticket = found
+        ticket.settle(now)
+        return booking, ticket
+
+    def _failing(self, booking: Booking, issuable: Sequence[Ticket], ask: Ask) -> Ticket | None:
+        fault = self._faults.take(FaultKind.TICKET_FAILS, ask.operation)
+        if fault is None or not isinstance(fault.details, TicketFails):
+            return None
+        wanted = booking.tickets[fault.details.index : fault.details.index + 1 or None]
+        return next((ticket for ticket in wanted if ticket in issuable), issuable[-1])
+
+    def _number(self, ticket: Ticket) -> str:
+        while True:
+            number = f"{ticket.operator.code[:3]}{self._ids.reference(digits, 9)}"
+            if number not in self._numbers:
+                self._numbers.add(number)
+                return number

@@ -1,0 +1,191 @@
+"""What was chosen to be booked, checked against what was searched and made into tickets."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from ferry_sdk.sandbox.bookings.stages import TicketStatus
+from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
+from ferry_sdk.sandbox.network.carriers import habits_of
+from ferry_sdk.sandbox.offers.party import Traveller, age_on
+from ferry_sdk.sandbox.requests.refusals import Problem, RefusedError, invalid
+from ferry_sdk.sandbox.requests.requests import AGES, KINDS, Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from ferry_sdk.sandbox.network.seeded_random import Ids
+    from ferry_sdk.sandbox.offers.offers import Offer, Offers
+    from ferry_sdk.sandbox.requests.requests import NewBooking, Passenger
+
+PAYMENT_WINDOW = timedelta(hours=1)
+
+
+def chosen_tickets(
+    request: NewBooking, offers: Offers, ids: Ids, now: datetime
+) -> tuple[Ticket, ...]:
+    """The tickets of a new booking: one, or one each way where the carrier does it so.
+
+    Raises:
+        RefusedError: Something chosen is unknown, has expired, or does not fit the rest.
+    """
+    legs = [
+        _leg(f"availabilities[{index}]", selection, request.passengers, offers)
+        for index, selection in enumerate(request.availabilities)
+    ]
+    problems = [*_ways_problems(legs), *_tariff_problems(request, legs, now)]
+    for leg in legs:
+        problems += _party_problems(request, leg.offer)
+    problems += _passenger_problems(request, legs)
+    if problems:
+        different = {(problem.path, problem.text): problem for problem in problems}
+        raise RefusedError(422, *different.values())
+    legs.sort(key=lambda leg: leg.offer.sailing.depart_at)
+    carriers = {leg.offer.sailing.operator for leg in legs}
+    if len(carriers) == 1 and habits_of(*carriers).one_ticket:
+        return (_ticket(request, tuple(legs), ids, now),)
+    return tuple(_ticket(request, (leg,), ids, now) for leg in legs)
+
+
+def cheapest_selection(availability_id: str, reservation_type: str, offers: Offers) -> Selection:
+    """The cheapest tariff and place of an availability, as a tool chooses for its caller.
+
+    Raises:
+        RefusedError: The availability is unknown, or has no tariff for such a reservation.
+    """
+    offer = offers.find(availability_id)
+    if offer is None:
+        raise invalid("id", "availability_unknown")
+    found = [
+        (offer.price(tariff, place), tariff.id, place.id)
+        for tariff in offer.tariffs
+        for place in offer.places
+        if tariff.type.upper() == reservation_type and not tariff.roundtrip_locked
+    ]
+    if not found:
+        types = ", ".join(dict.fromkeys(tariff.type for tariff in offer.tariffs))
+        raise invalid("reservation_type", "reservation_type", type=types)
+    _, tariff_id, place_id = min(found)
+    return Selection(availability_id=offer.id, tariff_id=tariff_id, place_id=place_id)
+
+
+def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: Offers) -> Leg:
+    found = offers.find(selection.availability_id)
+    if found is None:
+        raise invalid(f"{path}.availability_id", "availability_unknown")
+    offer = _at_true_ages(found, passengers, offers)
+    tariff = offer.tariff(selection.tariff_id)
+    if tariff is None:
+        raise invalid(f"{path}.tariff_id", "tariff_unknown")
+    place = offer.place(selection.place_id)
+    if place is None:
+        raise invalid(f"{path}.place_id", "place_unknown")
+    return Leg(offer, tariff, place, offer.price(tariff, place))
+
+
+def _at_true_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:
+    """The offer for the ages that the passengers have on the day of the leg."""
+    day = offer.sailing.depart_at.date()
+    if _kinds(offer) != Counter(passenger.type for passenger in passengers):
+        return offer
+    waiting = sorted(passengers, key=lambda one: one.order or 0)
+    travellers: list[Traveller] = []
+    for traveller in offer.travellers:
+        passenger = next(one for one in waiting if one.type == traveller.kind)
+        waiting.remove(passenger)
+        told = traveller.age if passenger.age is None else passenger.age
+        age = told if passenger.birth_date is None else age_on(passenger.birth_date, day)
+        travellers.append(dataclasses.replace(traveller, age=max(age, 0)))
+    true = tuple(travellers)
+    return offer if true == offer.travellers else offers.for_travellers(offer, true)
+
+
+def _kinds(offer: Offer) -> Counter[str]:
+    return Counter(traveller.kind for traveller in offer.travellers)
+
+
+def _ways_problems(legs: list[Leg]) -> Iterator[Problem]:
+    if len(legs) == 1:
+        return
+    if {leg.offer.direction for leg in legs} != {"Outward", "Return"}:
+        yield Problem("two_ways", "availabilities[1].availability_id")
+        return
+    out, back = sorted(legs, key=lambda leg: leg.offer.direction)
+    if back.offer.sailing.depart_at < out.offer.sailing.arrive_at:
+        path = f"availabilities[{legs.index(back)}].availability_id"
+        yield Problem("return_overlap", path)
+
+
+def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Iterator[Problem]:
+    carriers = {leg.offer.sailing.operator.code for leg in legs}
+    for index, leg in enumerate(legs):
+        path = f"availabilities[{index}].tariff_id"
+        if now >= leg.offer.ends_at:
+            yield Problem("ship_sailed", f"availabilities[{index}].availability_id")
+        if now >= leg.tariff.expires_at:
+            yield Problem("tariff_expired", path)
+        if leg.tariff.roundtrip_locked and len(legs) == 1:
+            yield Problem("round_trip_only", path)
+        elif leg.tariff.roundtrip_locked and len(carriers) > 1:
+            yield Problem("other_carrier", path)
+        if leg.tariff.type.upper() != request.reservation_type:
+            yield Problem("reservation_type", "reservation_type", {"type": leg.tariff.type})
+
+
+def _party_problems(request: NewBooking, offer: Offer) -> Iterator[Problem]:
+    searched = _kinds(offer)
+    if searched != Counter(passenger.type for passenger in request.passengers):
+        counted = [f"{searched[kind]} {kind}" for kind in KINDS if searched[kind]]
+        yield Problem("party_differs", "passengers", {"expected": ", ".join(counted)})
+    if request.vehicle is None:
+        if offer.vehicle is not None:
+            yield Problem("vehicle_missing", "vehicle")
+    elif offer.vehicle is None:
+        yield Problem("vehicle_not_searched", "vehicle")
+    elif request.vehicle.code.upper() != offer.vehicle.type.code:
+        values = {"expected": offer.vehicle.type.code}
+        yield Problem("vehicle_type_differs", "vehicle.code", values)
+
+
+def _passenger_problems(request: NewBooking, legs: list[Leg]) -> Iterator[Problem]:
+    starts = min(leg.offer.sailing.depart_at for leg in legs).date()
+    ends = max(leg.offer.sailing.arrive_at for leg in legs).date()
+    for index, passenger in enumerate(request.passengers):
+        path = f"passengers[{index}]"
+        if passenger.birth_date is not None:
+            if passenger.birth_date > starts:
+                yield Problem("birth_future", f"{path}.birth_date")
+            else:
+                wrong = _birth_problem(passenger, age_on(passenger.birth_date, starts))
+                if wrong is not None:
+                    yield Problem(wrong, f"{path}.birth_date", {"type": passenger.type})
+        if passenger.doc_expiration is not None and passenger.doc_expiration < ends:
+            yield Problem("document_expired", f"{path}.doc_expiration")
+
+
+def _birth_problem(passenger: Passenger, age: int) -> str | None:
+    """A year either way is let pass: the age may have been told for another day."""
+    if passenger.age is not None and abs(age - passenger.age) > 1:
+        return "birth_age"
+    least, most = AGES[passenger.type]
+    return None if least - 1 <= age <= most + 1 else "birth_type"
+
+
+def _ticket(request: NewBooking, legs: tuple[Leg, ...], ids: Ids, now: datetime) -> Ticket:
+    """A ticket not yet paid: held by the carrier, but for a presale, which holds nothing."""
+    if request.reservation_type == "TICKET":
+        deadline = now + PAYMENT_WINDOW
+    else:
+        deadline = min(leg.tariff.expires_at for leg in legs)
+    presale = request.reservation_type == "PRESALE"
+    return Ticket(
+        legs=legs,
+        deadline=min(deadline, *(leg.offer.ends_at for leg in legs)),
+        status=TicketStatus.INIT if presale else TicketStatus.BLOCKED,
+        id=ids.uuid(),
+        key=ids.key(),
+    )

@@ -1,0 +1,230 @@
+"""Faults ordered of the local service, and when each comes to pass."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from ferry_sdk.sandbox.faults.details import DETAILS
+from ferry_sdk.sandbox.faults.kinds import Delay, FaultKind
+from ferry_sdk.sandbox.faults.refusals import Refusing
+from ferry_sdk.sandbox.faults.replies import Spoiling
+from ferry_sdk.sandbox.faults.values import Reshaping
+from ferry_sdk.sandbox.requests.operations import OPERATIONS
+from ferry_sdk.sandbox.requests.orders import read_order
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from pydantic import JsonValue
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+DetailsT = TypeVar("DetailsT", bound=BaseModel)
+
+
+def _matching(pattern: str) -> str:
+    if not any(fnmatchcase(name, pattern) for name in OPERATIONS):
+        raise PydanticCustomError("operation", "No operation has this name or fits this pattern")
+    return pattern
+
+
+class _Head(BaseModel):
+    """What every order says; its further fields are the details of its kind."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    kind: Annotated[FaultKind, Field(strict=False)]
+    operation: Annotated[str, AfterValidator(_matching)] = "*"
+    times: Annotated[int, Field(ge=1)] | None = 1
+    after: Annotated[int, Field(ge=0)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One order: what goes wrong, for which operations, when and how often.
+
+    Attributes:
+        kind: What goes wrong.
+        operation: A name of `OPERATIONS`, or a pattern with `*`, `?` and `[…]`.
+        times: How often it comes to pass before it is spent; `None` for always.
+        after: How many requests it lets pass first.
+        details: What the kind lets one say, as `DETAILS` lists it.
+    """
+
+    kind: FaultKind
+    operation: str
+    times: int | None
+    after: int
+    details: BaseModel
+
+    @staticmethod
+    def read(order: Mapping[str, object]) -> Fault:
+        """The fault that an order's fields make: the kind, the details and the rest in one.
+
+        Raises:
+            InvalidOrderError: A field is unknown or its value is; a `ValueError` that names it.
+        """
+        head = read_order(_Head, order)
+        details = read_order(DETAILS[head.kind], head.model_extra or {})
+        return Fault(head.kind, head.operation, head.times, head.after, details)
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """The order as JSON, in the form in which one is given."""
+        return {
+            "kind": self.kind.value,
+            "operation": self.operation,
+            "times": self.times,
+            "after": self.after,
+            **self.details.model_dump(mode="json", exclude_unset=True),
+        }
+
+
+@dataclass(slots=True)
+class _Pending:
+    fault: Fault
+    passed: int = 0
+    left: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = self.fault.times
+
+
+class Faults:
+    """The orders still open and those that came to pass; safe from any thread.
+
+    A fault has its chance once in every request whose operation it matches. Of several faults of
+    one phase (refusals, say) the earliest ordered comes to pass and the others wait; faults of
+    different phases come to pass together.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pending: list[_Pending] = []
+        self._taken: list[Fault] = []
+
+    def add(
+        self,
+        kind: str | Fault,
+        operation: str = "*",
+        *,
+        times: int | None = 1,
+        after: int = 0,
+        **details: object,
+    ) -> Fault:
+        """Order a fault.
+
+        Args:
+            kind: What goes wrong, a `FaultKind` or its value; or a whole `Fault`, taken as it is.
+            operation: For which operations; a pattern may have `*`, `?` and `[…]`.
+            times: How often; `None` for always.
+            after: How many requests to let pass first.
+            **details: What the kind lets one say.
+
+        Raises:
+            InvalidOrderError: Something in it is unknown; a `ValueError` that names the field.
+        """
+        if isinstance(kind, Fault):
+            fault = kind
+        else:
+            head = {"kind": kind, "operation": operation, "times": times, "after": after}
+            fault = Fault.read({**head, **details})
+        with self._lock:
+            self._pending.append(_Pending(fault))
+        return fault
+
+    def clear(self) -> None:
+        """Withdraw every open order and forget those that came to pass."""
+        with self._lock:
+            self._pending.clear()
+            self._taken.clear()
+
+    @property
+    def pending(self) -> tuple[Fault, ...]:
+        """The orders still open, the earliest first."""
+        with self._lock:
+            return tuple(pending.fault for pending in self._pending)
+
+    @property
+    def taken(self) -> tuple[Fault, ...]:
+        """The orders that came to pass, once for each time, the earliest first."""
+        with self._lock:
+            return tuple(self._taken)
+
+    def take(self, kind: FaultKind, operation: str) -> Fault | None:
+        """The fault of this kind that comes to pass now for `operation`, if there is one."""
+        return self._take(operation, lambda fault: fault.kind is kind)
+
+    def reshape(self, operation: str, value: JsonValue) -> JsonValue:
+        """The value that `operation` answers, changed by the fault that applies to it.
+
+        A fault that would change nothing, because it names a field that is not there, stays open.
+        """
+
+        def reshaped(fault: Fault) -> JsonValue:
+            return fault.details.reshape(value) if isinstance(fault.details, Reshaping) else value
+
+        fault = self._take(
+            operation,
+            lambda fault: isinstance(fault.details, Reshaping),
+            lambda fault: reshaped(fault) != value,
+        )
+        return value if fault is None else reshaped(fault)
+
+    async def around(
+        self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
+    ) -> Response:
+        """Answer a request, letting come to pass what was ordered for it.
+
+        The request is read whole first; `produce` does the work and is not called where a fault
+        refuses the request before it.
+        """
+        await request.body()
+        await self._wait(FaultKind.DELAY_BEFORE, operation)
+        if refusing := self._details(operation, Refusing):
+            return refusing.refuse(request)
+        response = await produce()
+        await self._wait(FaultKind.DELAY_AFTER, operation)
+        if spoiling := self._details(operation, Spoiling):
+            return spoiling.spoil(request, response)
+        return response
+
+    async def _wait(self, kind: FaultKind, operation: str) -> None:
+        fault = self.take(kind, operation)
+        if fault is not None and isinstance(fault.details, Delay):
+            await asyncio.sleep(fault.details.seconds)
+
+    def _details(self, operation: str, phase: type[DetailsT]) -> DetailsT | None:
+        fault = self._take(operation, lambda fault: isinstance(fault.details, phase))
+        return fault.details if fault is not None and isinstance(fault.details, phase) else None
+
+    def _take(
+        self,
+        operation: str,
+        chosen: Callable[[Fault], bool],
+        applies: Callable[[Fault], bool] = lambda _: True,
+    ) -> Fault | None:
+        with self._lock:
+            due: _Pending | None = None
+            for pending in self._pending:
+                fault = pending.fault
+                if not (chosen(fault) and fnmatchcase(operation, fault.operation)):
+                    continue
+                if pending.passed < fault.after:
+                    pending.passed += 1
+                elif due is None and applies(fault):
+                    due = pending
+            if due is None:
+                return None
+            if due.left is not None:
+                due.left -= 1
+                if due.left == 0:
+                    self._pending.remove(due)
+            self._taken.append(due.fault)
+            return due.fault

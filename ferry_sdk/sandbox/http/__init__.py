@@ -1,0 +1,1 @@
+"""HTTP itself: sockets, headers, JSON."""

@@ -1,0 +1,135 @@
+"""What every response of the service has in common, REST or MCP, answer or refusal."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import JSONResponse
+
+from ferry_sdk.sandbox.http.dates import Dated
+from ferry_sdk.sandbox.requests.messages import language_of, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ferry_sdk.sandbox.clock import Clock
+
+REQUEST_ID = "x-request-id"
+CORRELATION_ID = "x-client-correlation-id"
+LARGEST_BODY = 1_048_576
+_GZIP_FROM = 500
+
+
+class Identified:
+    """Gives every response its id, and the caller's correlation id or else the same."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and add the two headers to its response."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = str(uuid.uuid4())
+        correlation_id = Headers(scope=scope).get(CORRELATION_ID) or request_id
+
+        async def send_identified(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers[REQUEST_ID] = request_id
+                headers[CORRELATION_ID] = correlation_id
+            await send(message)
+
+        await self._app(scope, receive, send_identified)
+
+
+class Negotiated:
+    """Decides by the weights in `Accept-Encoding` whether a response may be compressed.
+
+    The compression itself looks for the word `gzip` alone, whatever its weight.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with one encoding: the one that is preferred."""
+        if scope["type"] == "http":
+            headers = MutableHeaders(scope=scope)
+            allowed = weights(", ".join(headers.getlist("accept-encoding")))
+            gzip = allowed.get("gzip", allowed.get("*", 0))
+            preferred = gzip > 0 and gzip >= allowed.get("identity", 0)
+            headers["accept-encoding"] = "gzip" if preferred else "identity"
+        await self._app(scope, receive, send)
+
+
+def weights(header: str) -> dict[str, float]:
+    """What a header such as `Accept` names, each with its weight: 1 unless it says another."""
+    found: dict[str, float] = {}
+    for part in header.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((one[2:] for one in parameters if one.startswith("q=")), "1")
+        try:
+            found[name] = float(quality)
+        except ValueError:
+            found[name] = 1
+    return found
+
+
+async def is_too_large(request: Request) -> bool:
+    """Whether the body is larger than the service reads."""
+    length = request.headers.get("content-length", "0")
+    return int(length) > LARGEST_BODY or len(await request.body()) > LARGEST_BODY
+
+
+def conventional(app: Starlette, clock: Clock) -> ASGIApp:
+    """The application with the headers, the compression and the refusals of the service."""
+    app.add_exception_handler(404, _no_such_address)
+    app.add_exception_handler(405, _method_not_allowed)
+    app.add_exception_handler(Exception, _internal_error)
+    app.router.redirect_slashes = False
+    gzip = GZipMiddleware(app, minimum_size=_GZIP_FROM)
+    return Dated(Identified(Negotiated(gzip)), clock)
+
+
+def refusal(
+    request: Request,
+    status: int,
+    code: str,
+    key: str,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """A refusal that does not come from an operation, in the language the request asks for."""
+    message = text(key, language_of(request.headers.get("accept-language")))
+    body = {"error": True, "code": code, "message": message}
+    return JSONResponse(body, status, headers)
+
+
+def unauthorized(request: Request) -> Response:
+    """The refusal of a request without a token that is known."""
+    challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
+    return refusal(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
+
+
+async def _no_such_address(request: Request, _: Exception) -> Response:
+    return refusal(request, 404, "NOT_FOUND", "no_such_address")
+
+
+async def _method_not_allowed(request: Request, error: Exception) -> Response:
+    headers = error.headers if isinstance(error, HTTPException) else None
+    return refusal(request, 405, "METHOD_NOT_ALLOWED", "method_not_allowed", headers)
+
+
+async def _internal_error(request: Request, _: Exception) -> Response:
+    # The server ends the connection after an error of its own, so the reply has to say so.
+    return refusal(request, 500, "INTERNAL_ERROR", "internal", {"connection": "close"})

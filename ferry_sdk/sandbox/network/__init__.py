@@ -1,0 +1,1 @@
+"""What exists whatever the day, and what sails on it."""

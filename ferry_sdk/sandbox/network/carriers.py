@@ -1,0 +1,87 @@
+"""How a carrier issues tickets, delivers vouchers and counts notice: the same every time."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.network.geography import Operator
+
+
+class Delivery(Enum):
+    """How a voucher reaches the passenger."""
+
+    AT_ONCE = "at once"
+    LATER = "later"
+    BY_EMAIL = "by e-mail"
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What one carrier does its own way.
+
+    Attributes:
+        one_ticket: A round trip is one ticket instead of two.
+        issuing_time: How long a ticket stays Pending after it is confirmed.
+        delivery: How the voucher comes.
+        notice: The factor on the hours of notice that its cancellation ladders ask for.
+    """
+
+    one_ticket: bool
+    issuing_time: timedelta
+    delivery: Delivery
+    notice: float
+
+    @property
+    def voucher_delay(self) -> timedelta | None:
+        """How long after issuance the voucher can be fetched; None: never."""
+        return _DELAYS[self.delivery]
+
+
+_DELAYS = {
+    Delivery.AT_ONCE: timedelta(),
+    Delivery.LATER: timedelta(minutes=10),
+    Delivery.BY_EMAIL: None,
+}
+_INSTANT, _SLOW = timedelta(), timedelta(seconds=3)
+_EASY, _USUAL, _STRICT = 0.5, 1.0, 2.0
+
+# The code of a carrier: one ticket, issuing time, voucher later, notice.
+_KNOWN = {
+    "CTN": (True, _INSTANT, False, _USUAL),
+    "CORSICALINEA": (False, _INSTANT, False, _EASY),
+    "CORSICAFERRIES": (True, _INSTANT, False, _USUAL),
+    "GNV": (False, _INSTANT, True, _USUAL),
+    "GRIMALDI": (True, _SLOW, False, _STRICT),
+    "MOBY": (False, _SLOW, False, _USUAL),
+    "BALEARIA": (False, _INSTANT, False, _EASY),
+    "BRITTANY": (True, _INSTANT, False, _USUAL),
+    "DFDS": (False, _SLOW, True, _STRICT),
+    "POFERRIES": (True, _INSTANT, False, _EASY),
+    "BLUESTAR": (False, _INSTANT, False, _USUAL),
+}
+
+
+@cache
+def habits_of(operator: Operator) -> Habits:
+    """The habits of an operator: written down for the well-known, drawn from its code else."""
+    dice = hashlib.sha256(operator.code.encode()).digest()
+    one_ticket, issuing_time, later, notice = _KNOWN.get(
+        operator.code,
+        (
+            dice[0] % 2 == 0,
+            _SLOW if dice[1] % 4 == 0 else _INSTANT,
+            dice[2] % 4 == 0,
+            (_EASY, _USUAL, _STRICT)[dice[3] % 3],
+        ),
+    )
+    if operator.mails_vouchers:
+        delivery = Delivery.BY_EMAIL
+    else:
+        delivery = Delivery.LATER if later else Delivery.AT_ONCE
+    return Habits(one_ticket, issuing_time, delivery, notice)

@@ -1,0 +1,199 @@
+"""The catalogues as the interface writes them: what exists, and what sails next."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ferry_sdk.sandbox.network.network import MismatchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferry_sdk.sandbox.clock import Clock
+    from ferry_sdk.sandbox.network.geography import Journey, Operator
+    from ferry_sdk.sandbox.network.network import Network
+    from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
+
+Record = dict[str, object]
+
+_DAYS = 7
+_NEXT = 3
+
+
+class Catalogue:
+    """Every catalogue, as lists of records; a language is two letters."""
+
+    def __init__(self, network: Network, timetable: Timetable, clock: Clock) -> None:
+        self._network = network
+        self._timetable = timetable
+        self._clock = clock
+
+    def ports(self, language: str) -> list[Record]:
+        """The ports: code, name and country."""
+        return [
+            {
+                "code": port.code,
+                "name": port.name_in(language),
+                "country": port.country.name_in(language),
+            }
+            for port in self._network.ports.values()
+        ]
+
+    def ports_with_places(self, language: str) -> list[Record]:
+        """The ports with the city, the country's code, the coordinates and the time zone."""
+        return [
+            {
+                "code": port.code,
+                "name": port.name_in(language),
+                "city": port.city,
+                "country": port.country.name_in(language),
+                "country_code": port.country.code,
+                "latitude": port.latitude,
+                "longitude": port.longitude,
+                "timezone": port.timezone,
+            }
+            for port in self._network.ports.values()
+        ]
+
+    def journeys(self, language: str) -> list[Record]:
+        """The journeys: id, route, usual minutes, the ports' codes and who sails them."""
+        return [
+            {
+                "journey_id": journey.id,
+                "route": _route(journey, language),
+                "duration_minutes": journey.route.minutes,
+                "depart_code": journey.depart.code,
+                "arrive_code": journey.arrive.code,
+                "companies": list(journey.route.operators),
+            }
+            for journey in self._network.journeys.values()
+        ]
+
+    def departures(self, company: str, journey_ids: Sequence[str] = ()) -> list[Record]:
+        """At what times an operator leaves in the next seven days, by journey.
+
+        Args:
+            company: The code or the id of the operator.
+            journey_ids: Which journeys; none given: all that it sails.
+
+        Raises:
+            MismatchError: The company or a journey is unknown, or it does not sail it.
+        """
+        operator = self._network.operator(company, "provider_id")
+        journeys = self._network.journeys_of(operator)
+        if journey_ids:
+            journeys = tuple(
+                self._sailed(operator, each, f"__journey_id[{number}]")
+                for number, each in enumerate(journey_ids)
+            )
+        return [
+            {
+                "journey_id": journey.id,
+                "departure_times": sorted(
+                    {f"{each.depart_at:%H:%M}" for each in self._coming(operator, journey)}
+                ),
+            }
+            for journey in journeys
+        ]
+
+    def scheduled_departures(self, language: str) -> list[Record]:
+        """The next three departures in seven days of every operator on every journey."""
+        return [
+            {
+                "journey_id": journey.id,
+                "sailing_id": sailing.id,
+                "route": _route(journey, language),
+                "company": {"id": operator.id, "code": operator.code, "name": operator.name},
+                "depart_code": journey.depart.code,
+                "depart_name": journey.depart.name_in(language),
+                "arrive_code": journey.arrive.code,
+                "arrive_name": journey.arrive.name_in(language),
+                "ship": sailing.ship.name,
+                "depart_at": sailing.depart_at.isoformat(),
+                "arrive_at": sailing.arrive_at.isoformat(),
+                "duration_minutes": sailing.minutes,
+            }
+            for operator in self._network.operators.values()
+            for journey in self._network.journeys_of(operator)
+            for sailing in islice(self._coming(operator, journey), _NEXT)
+        ]
+
+    def companies(self, language: str) -> list[Record]:
+        """The operators: id, code, name, logo, website and country."""
+        return [
+            {
+                "id": operator.id,
+                "code": operator.code,
+                "name": operator.name,
+                "logo": operator.logo,
+                "website": operator.website,
+                "country": operator.country.name_in(language),
+                "country_code": operator.country.code,
+            }
+            for operator in self._network.operators.values()
+        ]
+
+    def countries(self, language: str) -> list[Record]:
+        """The countries: code, name, dialling prefix and the names in every language."""
+        return [
+            {
+                "code": country.code,
+                "name": country.name_in(language),
+                "phone_prefix": country.phone_prefix,
+                "names": dict(country.names),
+            }
+            for country in self._network.countries.values()
+        ]
+
+    def vehicle_brands(self) -> list[Record]:
+        """The vehicle brands: id and name."""
+        return [
+            {"id": brand.code, "name": brand.name}
+            for brand in self._network.vehicle_brands.values()
+        ]
+
+    def vehicle_types(self) -> list[Record]:
+        """The vehicle types: code, name and the largest length and height in metres."""
+        return [
+            {
+                "code": kind.code,
+                "name": kind.name,
+                "max_length": kind.max_length,
+                "max_height": kind.max_height,
+            }
+            for kind in self._network.vehicle_types.values()
+        ]
+
+    def vehicles(self) -> list[Record]:
+        """The vehicle models: code, brand, model, type, length and height in metres."""
+        return [
+            {
+                "code": model.code,
+                "brand": model.brand,
+                "model": model.model,
+                "type": model.type.code,
+                "length": model.length,
+                "height": model.height,
+            }
+            for model in self._network.vehicle_models.values()
+        ]
+
+    def _sailed(self, operator: Operator, journey_id: str, field: str) -> Journey:
+        journey = self._network.journey(journey_id, field)
+        if operator.code not in journey.route.operators:
+            raise MismatchError(field, "journey_not_sailed", journey_id)
+        return journey
+
+    def _coming(self, operator: Operator, journey: Journey) -> Iterator[Sailing]:
+        now = self._clock.now()
+        today = now.astimezone(journey.depart.zone).date()
+        return (
+            sailing
+            for sailing in self._timetable.sailings_from(operator, journey, today, _DAYS)
+            if sailing.depart_at > now
+        )
+
+
+def _route(journey: Journey, language: str) -> str:
+    return f"{journey.depart.name_in(language)} → {journey.arrive.name_in(language)}"

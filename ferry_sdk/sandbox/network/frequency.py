@@ -1,0 +1,70 @@
+"""How often and between which hours a route is sailed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.network.geography import Route
+    from ferry_sdk.sandbox.network.seasons import Period
+    from ferry_sdk.sandbox.network.seeded_random import Dice
+
+_DAY = 24 * 60
+_MORNING, _EVENING = 6 * 60, 18 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """Sailings a day and days a week.
+
+    Attributes:
+        a_day: Sailings on a day that has any.
+        days_a_week: Days that have any.
+        earliest: The first minute of the day at which the first one may leave.
+        slack: How many minutes later it may leave.
+        every: Minutes from one to the next.
+    """
+
+    a_day: int
+    days_a_week: int
+    earliest: int
+    slack: int
+    every: int
+
+
+_ROUND_THE_CLOCK = ((25, 20), (60, 30), (95, 60), (_DAY, 120))
+"""Up to so many minutes at sea, one sailing every so many minutes."""
+
+_BY_DAY = ((40, 8, 12), (65, 6, 9), (110, 4, 7), (160, 3, 5), (260, 2, 3), (_DAY, 1, 2))
+"""Up to so many minutes at sea, from so many sailings a day to so many."""
+
+_OVERNIGHT = ((900, 7, 7), (1320, 3, 6), (1900, 2, 4), (7 * _DAY, 1, 3))
+"""Up to so many minutes at sea, from so many evenings a week to so many."""
+
+
+def frequency(route: Route, period: Period, dice: Dice, words: tuple[object, ...]) -> Frequency:
+    """How often one operator sails a route in a part of the year.
+
+    Args:
+        route: The route.
+        period: The part of the year; in winter there is a third less.
+        dice: What decides within the bounds.
+        words: What the dice are thrown for.
+    """
+    if route.round_the_clock:
+        (every,) = _row(_ROUND_THE_CLOCK, route.minutes)
+        return Frequency(_DAY // every, 7, earliest=0, slack=every, every=every)
+    least, most = _row(_OVERNIGHT if route.overnight else _BY_DAY, route.minutes)
+    number = least + dice.below(most - least + 1, "often", *words)
+    if not period.summer:
+        number = max(1, number * 2 // 3)
+    if route.overnight:
+        days = 1 if period.quiet else number
+        return Frequency(1, days, earliest=_EVENING, slack=5 * 60, every=_DAY)
+    every = min(8 * 60, 14 * 60 // max(number - 1, 1))
+    return Frequency(number, 7, earliest=_MORNING, slack=150, every=every)
+
+
+def _row(table: tuple[tuple[int, ...], ...], minutes: int) -> list[int]:
+    return next(row for limit, *row in table if minutes <= limit)

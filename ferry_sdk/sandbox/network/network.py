@@ -1,0 +1,205 @@
+"""The network of the local service: everything that exists whatever the day."""
+
+from __future__ import annotations
+
+import functools
+import json
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk.sandbox.network.geography import Country, Journey, Operator, Port, Route, Ship
+from ferry_sdk.sandbox.network.vehicles import (
+    GENERIC,
+    VehicleBrand,
+    VehicleModel,
+    VehicleType,
+    generic,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
+
+
+class MismatchError(LookupError):
+    """What was asked names something unknown, or things that do not belong together.
+
+    Attributes:
+        field: The path of the field at fault, as in the request (`request.company`).
+        reason: What is wrong with it, as a word a program can compare:
+            `unknown_company`, `unknown_journey`, `unknown_port`, `ports_mismatch`,
+            `journey_not_sailed`, `unknown_vehicle`, `no_vehicles`, `vehicle_too_high` or
+            `vehicle_is_freight`.
+    """
+
+    def __init__(self, field: str, reason: str, value: str) -> None:
+        super().__init__(f"{field}: {reason} ({value})")
+        self.field = field
+        self.reason = reason
+        self.value = value
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Everything that exists whatever the day: where ferries go, who runs them, what they carry."""
+
+    countries: Mapping[str, Country]
+    ports: Mapping[str, Port]
+    operators: Mapping[str, Operator]
+    routes: tuple[Route, ...]
+    journeys: Mapping[str, Journey]
+    vehicle_types: Mapping[str, VehicleType]
+    vehicle_brands: Mapping[str, VehicleBrand]
+    vehicle_models: Mapping[str, VehicleModel]
+
+    @staticmethod
+    @functools.cache
+    def load() -> Network:
+        """The network that the package carries; read once."""
+        return _load()
+
+    def port_name(self, code: str, language: str) -> str:
+        """The name of a port in a language (two letters), else the usual one."""
+        return self.ports[code].name_in(language)
+
+    def operator(self, key: str, field: str = "request.company") -> Operator:
+        """The operator of a code or an id, in either case of letters.
+
+        Raises:
+            MismatchError: There is none.
+        """
+        found = self.operators.get(key.upper())
+        if found is None:
+            wanted = key.lower()
+            found = next((each for each in self.operators.values() if each.id == wanted), None)
+        if found is None:
+            raise MismatchError(field, "unknown_company", key)
+        return found
+
+    def journey(self, journey_id: str, field: str = "request.out_journey_id") -> Journey:
+        """The journey of an id, in either case of letters.
+
+        Raises:
+            MismatchError: There is none.
+        """
+        found = self.journeys.get(journey_id.lower())
+        if found is None:
+            raise MismatchError(field, "unknown_journey", journey_id)
+        return found
+
+    def journeys_of(self, operator: Operator) -> tuple[Journey, ...]:
+        """The journeys an operator sails."""
+        return tuple(
+            each for each in self.journeys.values() if operator.code in each.route.operators
+        )
+
+    def vehicle(self, code: str, field: str = "vehicle.code") -> VehicleModel:
+        """The vehicle of a code: `BRAND__MODEL`, or `GENERIC__` and a type's code.
+
+        Raises:
+            MismatchError: There is none.
+        """
+        wanted = code.upper()
+        found = self.vehicle_models.get(wanted)
+        if found is not None:
+            return found
+        kind = self.vehicle_types.get(wanted.removeprefix(GENERIC))
+        if kind is None or not wanted.startswith(GENERIC):
+            raise MismatchError(field, "unknown_vehicle", code)
+        return generic(kind)
+
+
+def journey_id(depart_code: str, arrive_code: str) -> str:
+    """The id of the journey from one port to another, the same everywhere and always."""
+    return str(uuid.uuid5(_NAMESPACE, f"journey:{depart_code}-{arrive_code}"))
+
+
+def name_id(kind: str, name: str) -> str:
+    """The id of something named, the same everywhere and always."""
+    return str(uuid.uuid5(_NAMESPACE, f"{kind}:{name}"))
+
+
+def packaged(name: str) -> dict[str, list[dict[str, Any]]]:
+    """The records of one of the package's data files."""
+    path = Path(__file__).with_name("data") / name
+    records: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
+    return records
+
+
+def _load() -> Network:
+    countries = {row["code"]: Country(**row) for row in packaged("countries.json")["countries"]}
+    ports = {
+        row["code"]: Port(country=countries[row.pop("country")], **row)
+        for row in packaged("ports.json")["ports"]
+    }
+    operators = {
+        row["code"]: _operator(row, countries) for row in packaged("operators.json")["operators"]
+    }
+    routes = tuple(_route(row, ports) for row in packaged("routes.json")["routes"])
+    both_ways = [
+        Journey(journey_id(start.code, end.code), start, end, route)
+        for route in routes
+        for start, end in ((route.depart, route.arrive), (route.arrive, route.depart))
+    ]
+    vehicles = packaged("vehicles.json")
+    types = {row["code"]: VehicleType(**row) for row in vehicles["types"]}
+    brands = {row["code"]: VehicleBrand(**row) for row in vehicles["brands"]}
+    models = {
+        row["code"]: VehicleModel(
+            brand=brands[row["code"].partition("__")[0]].name,
+            type=types[row.pop("type")],
+            **row,
+        )
+        for row in vehicles["models"]
+    }
+    return Network(
+        countries=MappingProxyType(countries),
+        ports=MappingProxyType(ports),
+        operators=MappingProxyType(operators),
+        routes=routes,
+        journeys=MappingProxyType({each.id: each for each in both_ways}),
+        vehicle_types=MappingProxyType(types),
+        vehicle_brands=MappingProxyType(brands),
+        vehicle_models=MappingProxyType(models),
+    )
+
+
+def _operator(row: Mapping[str, Any], countries: Mapping[str, Country]) -> Operator:
+    fast = row.get("fast_ships", ())
+    names = row["ships"] or [f"{row['name']} 1"]
+    return Operator(
+        id=name_id("operator", row["code"]),
+        code=row["code"],
+        name=row["name"],
+        country=countries[row["country"]],
+        website=row["website"],
+        group=row.get("group", row["name"]),
+        ships=tuple(Ship(name, name in fast) for name in names),
+        infant_below=row["infant_below"],
+        child_below=row["child_below"],
+        low_vehicle=row["low_vehicle"],
+        round_trip_fares=row["round_trip_fares"],
+        mails_vouchers=row.get("mails_vouchers", False),
+    )
+
+
+def _route(row: Mapping[str, Any], ports: Mapping[str, Port]) -> Route:
+    return Route(
+        depart=ports[row["depart"]],
+        arrive=ports[row["arrive"]],
+        operators=tuple(row["operators"]),
+        minutes=row["minutes"],
+        minutes_by_operator=row.get("minutes_by_operator", {}),
+        miles=row["miles"],
+        season=row["season"],
+        vehicles=row.get("vehicles", False),
+        overnight=row.get("overnight", False),
+        fast=row.get("fast", False),
+        round_the_clock=row.get("round_the_clock", False),
+        stops=tuple(row.get("stops", ())),
+        stops_sometimes=row.get("stops_sometimes", False),
+    )

@@ -1,0 +1,1 @@
+"""What a search finds: sailings with their tariffs and places."""

@@ -1,0 +1,133 @@
+"""The places on board that a party can travel in: seats, cabins, suites, and how many are left."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ferry_sdk.sandbox.network.network import packaged
+from ferry_sdk.sandbox.offers.fares import euros
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from decimal import Decimal
+
+    from ferry_sdk.sandbox.network.geography import Route
+    from ferry_sdk.sandbox.network.timetable import Sailing
+    from ferry_sdk.sandbox.offers.demand import Demand
+    from ferry_sdk.sandbox.offers.party import Party
+
+_LONG, _SUITES_FROM = 240, 480
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """A kind of place that ships have; prices in thousandths of an adult's passage."""
+
+    code: str
+    type: str
+    berths: int
+    gender: str
+    use: str
+    has_shower: bool
+    has_toilet: bool
+    has_window: bool
+    price: int
+    units: int
+    on: str
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place for a whole party on one sailing.
+
+    Attributes:
+        capacity: How many people it holds, the whole party at least; a large party's place
+            is several cabins.
+        count: How many of it are left.
+        supplement: What it adds to the party's passage, at the standard fare, in euros.
+    """
+
+    id: str
+    index: int
+    kind: Kind
+    capacity: int
+    count: int
+    supplement: Decimal
+
+    @property
+    def code(self) -> str:
+        """The kind of place, as a code."""
+        return self.kind.code
+
+    @property
+    def type(self) -> str:
+        """Seat, Cabin or Suite."""
+        return self.kind.type
+
+    def name_in(self, language: str) -> str:
+        """The name in a language (two letters), else in English."""
+        return self.kind.names.get(language, self.kind.names["en"])
+
+
+class Accommodation:
+    """What is left of every kind of place, as places for a party."""
+
+    def __init__(self, demand: Demand) -> None:
+        self._demand = demand
+
+    def places(
+        self, offer_id: str, sailing: Sailing, party: Party, adult_fare: int, now: datetime
+    ) -> tuple[Place, ...]:
+        """The places a party can have on a sailing; none where it is sold out.
+
+        Args:
+            offer_id: The id of the offer they belong to.
+            sailing: The sailing.
+            party: Who travels.
+            adult_fare: An adult's passage in cents, which the supplements go by.
+            now: The moment of the search.
+        """
+        found: list[Place] = []
+        for kind in kinds_on(sailing.journey.route):
+            if not party.fits(kind):
+                continue
+            units = -(-party.berths // kind.berths)
+            count = self._demand.left(sailing, kind.code, kind.units, now) // units
+            if count:
+                found.append(
+                    Place(
+                        id=f"{offer_id}.{kind.code}",
+                        index=len(found) + 1,
+                        kind=kind,
+                        capacity=units * kind.berths,
+                        count=count,
+                        supplement=euros(adult_fare * kind.price * units // 1000),
+                    )
+                )
+        return tuple(found)
+
+
+@functools.cache
+def kinds_on(route: Route) -> tuple[Kind, ...]:
+    """The kinds of place on the ships of a route."""
+    groups = groups_of(route)
+    return tuple(kind for kind in _kinds() if kind.on in groups)
+
+
+@functools.cache
+def _kinds() -> tuple[Kind, ...]:
+    return tuple(Kind(**row) for row in packaged("places.json")["places"])
+
+
+def groups_of(route: Route) -> set[str]:
+    """What the ships of a route are fitted for; short and fast crossings: seats alone."""
+    groups = {"any", "night" if route.overnight else "day"}
+    if route.overnight or (route.minutes >= _LONG and not route.fast):
+        groups.add("long")
+    if route.overnight and route.minutes >= _SUITES_FROM:
+        groups.add("suite")
+    return groups

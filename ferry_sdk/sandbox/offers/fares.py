@@ -1,0 +1,84 @@
+"""What a passenger, a vehicle and a berth cost on a sailing, in cents at the standard fare."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from ferry_sdk.sandbox.offers.party import age_band
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ferry_sdk.sandbox.network.seeded_random import Dice
+    from ferry_sdk.sandbox.network.timetable import Sailing
+    from ferry_sdk.sandbox.network.vehicles import VehicleModel
+
+_WHOLE = 1000
+_BY_MONTH = (850, 800, 900, 1000, 1050, 1250, 1600, 1700, 1200, 950, 850, 1050)
+_WEEKEND, _WEEKEND_DAYS = 1100, (4, 5, 6)
+_BY_DAYS_AHEAD = ((3, 1280), (7, 1200), (14, 1130), (30, 1060), (60, 1000), (90, 900))
+_LONG_AHEAD = 850
+_FAST = 1350
+_SHARES = {"Adult": _WHOLE, "Child": 500, "Infant": 0}
+_USUAL_LENGTH = 450
+_HIGH, _VERY_HIGH, _VERY_HIGH_ABOVE = 1250, 1500, 2.6
+_BY_TYPE = {
+    "BICYCLE": 150,
+    "EBIKE": 150,
+    "SCOOTER": 550,
+    "MOTORCYCLE": 700,
+    "QUAD": 700,
+    "SIDECAR": 800,
+    "CARAVAN": 650,
+    "TRAILER": 650,
+    "BOAT_TRAILER": 650,
+}
+
+
+def euros(cents: int) -> Decimal:
+    """Cents as an amount in euros, with two places."""
+    return Decimal(cents).scaleb(-2)
+
+
+class Fares:
+    """Prices of one sailing after the other, at the moment they are asked for."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+
+    def adult(self, sailing: Sailing, now: datetime) -> int:
+        """An adult's passage, with a plain seat."""
+        route = sailing.journey.route
+        plain = 500 + 14 * route.miles + 2 * sailing.minutes
+        if route.fast:
+            plain = plain * _FAST // _WHOLE
+        return plain * self._level(sailing, now) // _WHOLE
+
+    def passenger(self, sailing: Sailing, age: int, now: datetime) -> int:
+        """A passenger's passage, with a plain seat, at the age on the day of the leg."""
+        share = _SHARES[age_band(sailing.operator, age)]
+        return self.adult(sailing, now) * share // _WHOLE
+
+    def vehicle(self, sailing: Sailing, vehicle: VehicleModel, now: datetime) -> int:
+        """A vehicle's passage, by the metre, dearer when it is high."""
+        plain = 1500 + 22 * sailing.journey.route.miles + 3 * sailing.minutes
+        plain = plain * round(vehicle.length * 100) // _USUAL_LENGTH
+        plain = plain * _BY_TYPE.get(vehicle.type.code, _WHOLE) // _WHOLE
+        if vehicle.height > _VERY_HIGH_ABOVE:
+            plain = plain * _VERY_HIGH // _WHOLE
+        elif vehicle.height > sailing.operator.low_vehicle:
+            plain = plain * _HIGH // _WHOLE
+        return plain * self._level(sailing, now) // _WHOLE
+
+    def _level(self, sailing: Sailing, now: datetime) -> int:
+        """How dear this sailing is: season, day of the week, notice, operator and its own luck."""
+        day = sailing.depart_at
+        level = _BY_MONTH[day.month - 1]
+        if day.weekday() in _WEEKEND_DAYS:
+            level = level * _WEEKEND // _WHOLE
+        ahead = (day - now).days
+        notice = (share for days, share in _BY_DAYS_AHEAD if ahead < days)
+        level = level * next(notice, _LONG_AHEAD) // _WHOLE
+        level = level * (880 + self._dice.below(300, "fares", sailing.operator.code)) // _WHOLE
+        return level * (970 + self._dice.below(61, "fares", sailing.id)) // _WHOLE

@@ -1,0 +1,189 @@
+"""One availability: a sailing offered to a party, with its tariffs and places, and on the wire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Literal
+
+from ferry_sdk.sandbox.network.network import name_id
+from ferry_sdk.sandbox.offers.amenities import animals_on, meals_on
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ferry_sdk.sandbox.network.geography import Journey
+    from ferry_sdk.sandbox.network.timetable import Sailing
+    from ferry_sdk.sandbox.network.vehicles import VehicleModel
+    from ferry_sdk.sandbox.offers.accommodation import Place
+    from ferry_sdk.sandbox.offers.party import Party, Traveller
+    from ferry_sdk.sandbox.offers.tariffs import Tariff
+
+Direction = Literal["Outward", "Return"]
+
+_CENT = Decimal("0.01")
+_GROUPS: dict[Direction, int] = {"Outward": 1, "Return": 2}
+OPEN_FOR = timedelta(days=365)
+
+
+def price_of(fare: Decimal, supplement: Decimal, rate: Decimal) -> Decimal:
+    """A passage with a place at a tariff's rate, in whole cents, halves rounded up."""
+    return ((fare + supplement) * rate).quantize(_CENT, ROUND_HALF_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One availability.
+
+    Attributes:
+        fare: The party's passage at the standard fare, with the vehicle and plain seats.
+        vehicle_fare: The vehicle's share of it.
+        issued_at: The moment of the search, from which its prices hold.
+    """
+
+    id: str
+    direction: Direction
+    sailing: Sailing
+    is_open: bool
+    party: Party
+    vehicle: VehicleModel | None
+    fare: Decimal
+    vehicle_fare: Decimal
+    tariffs: tuple[Tariff, ...]
+    places: tuple[Place, ...]
+    issued_at: datetime
+
+    @property
+    def group_id(self) -> int:
+        """The number of the direction: 1 there, 2 back."""
+        return _GROUPS[self.direction]
+
+    @property
+    def journey(self) -> Journey:
+        """From where to where."""
+        return self.sailing.journey
+
+    @property
+    def travellers(self) -> tuple[Traveller, ...]:
+        """Who it was asked for."""
+        return self.party.travellers
+
+    @property
+    def valid_until(self) -> datetime | None:
+        """Until when an open ticket may be used: a year from the search; None if not open."""
+        return self.issued_at + OPEN_FOR if self.is_open else None
+
+    @property
+    def ends_at(self) -> datetime:
+        """When it can no longer be used: at departure, or when an open ticket's validity ends."""
+        return self.valid_until or self.sailing.depart_at
+
+    def tariff(self, tariff_id: str) -> Tariff | None:
+        """The tariff of an id."""
+        return next((each for each in self.tariffs if each.id == tariff_id), None)
+
+    def place(self, place_id: str) -> Place | None:
+        """The place of an id."""
+        return next((each for each in self.places if each.id == place_id), None)
+
+    def price(self, tariff: Tariff, place: Place) -> Decimal:
+        """What the whole party pays for this place at this tariff, in euros."""
+        return price_of(self.fare, place.supplement, tariff.level.rate)
+
+    def to_wire(self, language: str) -> dict[str, object]:
+        """The availability as the interface writes it, names in a language (two letters)."""
+        sailing, operator = self.sailing, self.sailing.operator
+        company: dict[str, object] = {"id": operator.id, "name": operator.name}
+        on_board = self._on_board()
+        return {
+            "id": self.id,
+            "group_id": self.group_id,
+            "direction": self.direction,
+            "journey_id": self.journey.id,
+            "sailing_id": sailing.id,
+            "depart_name": self.journey.depart.name_in(language),
+            "arrive_name": self.journey.arrive.name_in(language),
+            "depart_code": self.journey.depart.code,
+            "arrive_code": self.journey.arrive.code,
+            "is_open": self.is_open,
+            "depart_at": sailing.depart_at.isoformat(),
+            "arrive_at": sailing.arrive_at.isoformat(),
+            "company": {**company, "logo": operator.logo},
+            "provider": company,
+            "gateway": {
+                "id": name_id("gateway", operator.group),
+                "code": operator.code,
+                "provider": operator.group,
+            },
+            "tariffs": [self._tariff_on_wire(each) for each in self.tariffs],
+            "places": [_place_on_wire(each, on_board, language) for each in self.places],
+            "passenger_count": len(self.travellers),
+            "vehicle": self._vehicle_on_wire(),
+            "meals": meals_on(sailing, language),
+            "animals": animals_on(sailing),
+            "stops": list(sailing.stops),
+            "ship_name": sailing.ship.name,
+            "duration": max(1, (sailing.minutes + 30) // 60),
+        }
+
+    def _tariff_on_wire(self, tariff: Tariff) -> dict[str, object]:
+        wire: dict[str, object] = {
+            "id": tariff.id,
+            "type": tariff.type,
+            "amount": float(tariff.amount),
+            "balance_amount": float(tariff.balance_amount),
+            "currency": "Eur",
+            "date": int(tariff.issued_at.timestamp()),
+            "expiration_date": int(tariff.expires_at.timestamp()),
+        }
+        if self.sailing.operator.round_trip_fares:
+            wire["roundtrip_locked"] = tariff.roundtrip_locked
+        return wire
+
+    def _vehicle_on_wire(self) -> list[dict[str, object]]:
+        if self.vehicle is None:
+            return []
+        return [
+            {
+                "code": self.vehicle.code,
+                "brand": self.vehicle.brand,
+                "model": self.vehicle.model,
+                "type": self.vehicle.type.code,
+                "length": self.vehicle.length,
+                "height": self.vehicle.height,
+                "amount": float(self.vehicle_fare),
+                "currency": "Eur",
+            }
+        ]
+
+    def _on_board(self) -> dict[str, object]:
+        return {
+            "adults": self.party.number("Adult"),
+            "childs": self.party.number("Child"),
+            "babies": self.party.number("Infant"),
+            "passengers": [
+                {"order": order, "type": self.party.counted_as(each), "age": each.age}
+                for order, each in enumerate(self.travellers, start=1)
+            ],
+        }
+
+
+def _place_on_wire(place: Place, on_board: dict[str, object], language: str) -> dict[str, object]:
+    return {
+        "id": place.id,
+        "index": place.index,
+        "code": place.code,
+        "count": place.count,
+        "type": place.type,
+        "gender": place.kind.gender,
+        "capacity": place.capacity,
+        "use": place.kind.use,
+        "name": place.name_in(language),
+        "in_board": {
+            **on_board,
+            "has_shower": place.kind.has_shower,
+            "has_toilet": place.kind.has_toilet,
+            "has_window": place.kind.has_window,
+        },
+    }

@@ -1,0 +1,245 @@
+"""A search answered with availabilities, and an availability found again by its id."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING
+
+from ferry_sdk.sandbox.network.catalogue import Catalogue
+from ferry_sdk.sandbox.network.network import MismatchError, Network
+from ferry_sdk.sandbox.network.seeded_random import Dice
+from ferry_sdk.sandbox.network.timetable import Timetable
+from ferry_sdk.sandbox.offers.accommodation import Accommodation, Place
+from ferry_sdk.sandbox.offers.demand import Demand
+from ferry_sdk.sandbox.offers.fares import Fares, euros
+from ferry_sdk.sandbox.offers.offer import OPEN_FOR, Direction, Offer, price_of
+from ferry_sdk.sandbox.offers.party import Party, Traveller
+from ferry_sdk.sandbox.offers.tariffs import Tariff, levels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ferry_sdk.sandbox.clock import Clock
+    from ferry_sdk.sandbox.network.geography import Journey, Operator
+    from ferry_sdk.sandbox.network.timetable import Sailing
+    from ferry_sdk.sandbox.network.vehicles import VehicleModel
+
+__all__ = ["Leg", "Offer", "Offers", "Place", "SearchQuery", "Tariff", "Traveller"]
+
+_REMEMBERED = 50_000
+_OPEN_DAYS = 7
+_FAST_HEIGHT = 2.8
+_PREFIX: dict[Direction, str] = {"Outward": "out", "Return": "ret"}
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One direction of a search.
+
+    Attributes:
+        date: The day of the departure port on which to leave.
+        time: The earliest departure the traveller accepts, by the departure port's clock.
+        is_open: An open ticket is wanted: sailings of a week from that day on are answered.
+    """
+
+    journey_id: str
+    depart_code: str
+    arrive_code: str
+    date: date
+    time: time
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """What a search asks for."""
+
+    company: str
+    outward: Leg
+    return_: Leg | None
+    passengers: tuple[Traveller, ...]
+    vehicle: VehicleModel | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """All that an offer is computed from."""
+
+    id: str
+    direction: Direction
+    sailing: Sailing
+    is_open: bool
+    round_trip: bool
+    party: Party
+    vehicle: VehicleModel | None
+    at: datetime
+
+
+class Offers:
+    """The offers of every operator, the same for the same seed, question and moment."""
+
+    def __init__(self, network: Network, clock: Clock, seed: int) -> None:
+        dice = Dice(seed)
+        self.network = network
+        self.timetable: Timetable = Timetable(dice)
+        self.catalogue: Catalogue = Catalogue(network, self.timetable, clock)
+        self._clock = clock
+        self._dice = dice
+        self._fares = Fares(dice)
+        self._accommodation = Accommodation(Demand(dice))
+        self._remembered: OrderedDict[str, _Found] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def search(self, query: SearchQuery) -> tuple[Offer, ...]:
+        """The offers that answer a search, outward then return, the nearest departure first.
+
+        Empty when nothing sails or all is sold out.
+
+        Raises:
+            MismatchError: The company, a journey or the ports are unknown or do not fit
+                together, or the vehicle cannot be carried.
+        """
+        now = self._clock.now()
+        operator = self.network.operator(query.company)
+        legs: dict[Direction, Leg] = {"Outward": query.outward}
+        if query.return_ is not None:
+            legs["Return"] = query.return_
+        journeys = {
+            direction: self._journey(operator, leg, f"request.{_PREFIX[direction]}_journey_id")
+            for direction, leg in legs.items()
+        }
+        if query.vehicle is not None:
+            _check_vehicle(query.vehicle, journeys.values())
+        sailings = {
+            direction: self._sailings(operator, leg, journeys[direction], now)
+            for direction, leg in legs.items()
+        }
+        if sailings["Outward"] and "Return" in sailings:
+            # By timestamp: two clocks of one zone compare by what they show.
+            there = min(each.arrive_at.timestamp() for each in sailings["Outward"])
+            sailings["Return"] = [
+                each for each in sailings["Return"] if each.depart_at.timestamp() >= there
+            ]
+        question = self._dice.token(query, now)
+        found = [
+            _Found(
+                id=self._dice.token(question, direction, each.id),
+                direction=direction,
+                sailing=each,
+                is_open=leg.is_open,
+                round_trip=len(legs) > 1 and not any(each.is_open for each in legs.values()),
+                party=Party(operator, query.passengers),
+                vehicle=query.vehicle,
+                at=now,
+            )
+            for direction, leg in legs.items()
+            for each in sailings[direction]
+        ]
+        offers = self._on_sale(found)
+        if len({each.direction for each in offers}) < len(legs):
+            offers = self._on_sale([dataclasses.replace(each, round_trip=False) for each in found])
+        return offers
+
+    def find(self, availability_id: str) -> Offer | None:
+        """The offer of an id, as it was found; None where it was not, or too long ago."""
+        with self._lock:
+            found = self._remembered.get(availability_id)
+            if found is not None:
+                self._remembered.move_to_end(availability_id)
+        return None if found is None else self._offer(found)
+
+    def for_travellers(self, offer: Offer, travellers: tuple[Traveller, ...]) -> Offer:
+        """The same offer, at the same moment, for the travellers as they turn out to be.
+
+        Raises:
+            KeyError: The offer was found too long ago.
+        """
+        with self._lock:
+            found = self._remembered[offer.id]
+        party = Party(found.party.operator, travellers)
+        return self._offer(dataclasses.replace(found, party=party))
+
+    def _sailings(
+        self, operator: Operator, leg: Leg, journey: Journey, now: datetime
+    ) -> list[Sailing]:
+        earliest = datetime.combine(leg.date, leg.time)
+        days = _OPEN_DAYS if leg.is_open else 1
+        return [
+            each
+            for each in self.timetable.sailings_from(operator, journey, leg.date, days)
+            if each.depart_at > now and each.depart_at.replace(tzinfo=None) >= earliest
+        ]
+
+    def _journey(self, operator: Operator, leg: Leg, field: str) -> Journey:
+        for code, name in ((leg.depart_code, "depart_code"), (leg.arrive_code, "arrive_code")):
+            if code not in self.network.ports:
+                raise MismatchError(f"request.{name}", "unknown_port", code)
+        journey = self.network.journey(leg.journey_id, field)
+        if (journey.depart.code, journey.arrive.code) != (leg.depart_code, leg.arrive_code):
+            raise MismatchError(field, "ports_mismatch", f"{leg.depart_code}-{leg.arrive_code}")
+        if operator.code not in journey.route.operators:
+            raise MismatchError("request.company", "journey_not_sailed", operator.code)
+        return journey
+
+    def _offer(self, found: _Found) -> Offer:
+        sailing, now = found.sailing, found.at
+        adult = self._fares.adult(sailing, now)
+        places = self._accommodation.places(found.id, sailing, found.party, adult, now)
+        vehicle = euros(
+            self._fares.vehicle(sailing, found.vehicle, now) if found.vehicle is not None else 0
+        )
+        people = sum(
+            self._fares.passenger(sailing, each.age, now) for each in found.party.travellers
+        )
+        fare = euros(people) + vehicle
+        ends_at = now + OPEN_FOR if found.is_open else sailing.depart_at
+        cheapest = min((each.supplement for each in places), default=euros(0))
+        tariffs = tuple(
+            Tariff(
+                id=f"{found.id}.{level.code}",
+                level=level,
+                amount=price_of(fare, cheapest, level.rate),
+                issued_at=now,
+                expires_at=level.expires_at(ends_at, now),
+            )
+            for level in levels(sailing, now, is_open=found.is_open, round_trip=found.round_trip)
+        )
+        return Offer(
+            id=found.id,
+            direction=found.direction,
+            sailing=sailing,
+            is_open=found.is_open,
+            party=found.party,
+            vehicle=found.vehicle,
+            fare=fare,
+            vehicle_fare=vehicle,
+            tariffs=tariffs,
+            places=places,
+            issued_at=now,
+        )
+
+    def _on_sale(self, found: list[_Found]) -> tuple[Offer, ...]:
+        """The offers that have a place left, remembered."""
+        pairs = [(each, offer) for each in found for offer in [self._offer(each)] if offer.places]
+        with self._lock:
+            for each, _ in pairs:
+                self._remembered[each.id] = each
+                self._remembered.move_to_end(each.id)
+            while len(self._remembered) > _REMEMBERED:
+                self._remembered.popitem(last=False)
+        return tuple(offer for _, offer in pairs)
+
+
+def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:
+    field = "vehicle.code"
+    if vehicle.type.freight:
+        raise MismatchError(field, "vehicle_is_freight", vehicle.code)
+    for journey in journeys:
+        if not journey.route.vehicles:
+            raise MismatchError(field, "no_vehicles", vehicle.code)
+        if journey.route.fast and vehicle.height > _FAST_HEIGHT:
+            raise MismatchError(field, "vehicle_too_high", vehicle.code)

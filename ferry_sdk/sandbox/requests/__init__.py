@@ -1,0 +1,1 @@
+"""What may be asked, by whom, and how it is refused."""

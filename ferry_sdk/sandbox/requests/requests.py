@@ -1,0 +1,361 @@
+"""What the operations take: the shape of every request, and what must fit within one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ferry_sdk.sandbox.requests.fields import (
+    EMPTY_IS_NONE,
+    WHOLE,
+    Age,
+    Country,
+    Day,
+    DocumentNumber,
+    Email,
+    Hour,
+    Moment,
+    Phone,
+    Prefix,
+    ReservationType,
+    Text,
+    VehicleCode,
+)
+from ferry_sdk.sandbox.requests.refusals import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Kind = Literal["Adult", "Child", "Infant"]
+
+KINDS: tuple[Kind, ...] = ("Adult", "Child", "Infant")
+MOST_PASSENGERS = 9
+AGES: Mapping[Kind, tuple[int, int]] = {"Adult": (12, 120), "Child": (1, 17), "Infant": (0, 4)}
+_PARAMS: Mapping[Kind, str] = {"Adult": "A", "Child": "C", "Infant": "I"}
+_MCP_KINDS: Mapping[str, Kind] = {"ADT": "Adult", "CHD": "Child", "INF": "Infant"}
+
+Order = Annotated[int, Field(ge=1, le=MOST_PASSENGERS), WHOLE]
+
+
+class Body(BaseModel):
+    """A request; a field it does not know is refused, so that a misspelt one is found."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, strict=True, hide_input_in_errors=True
+    )
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong between fields that are each right."""
+        yield from ()
+
+
+class Nothing(Body):
+    """No arguments."""
+
+
+class Identified(Body):
+    """One id."""
+
+    id: Text = Field(description="The id.")
+
+
+class SearchRequest(Body):
+    """What is searched: a journey out, and perhaps one back."""
+
+    company: Text = Field(description="The company: its code, such as CTN, or its id.")
+    depart_code: Text = Field(description="The code of the port of departure, such as FRMRS.")
+    arrive_code: Text = Field(description="The code of the port of arrival.")
+    out_journey_id: Text = Field(
+        description="The id of the journey from the first port to the second."
+    )
+    out_at: Day = Field(description="The day of departure, YYYY-MM-DD.")
+    out_time: Hour = Field(
+        description="The earliest time of departure, HH:MM, by the clock of the port."
+    )
+    out_is_open: bool | None = Field(
+        None, description="Whether an open ticket (of flexible date) is wanted for the way out."
+    )
+    ret_journey_id: Annotated[Text | None, EMPTY_IS_NONE] = Field(
+        None,
+        description="The id of the journey back. For one way, leave out journey, day and time.",
+    )
+    ret_at: Annotated[Day | None, EMPTY_IS_NONE] = Field(
+        None, description="The day of the return, YYYY-MM-DD, not before out_at."
+    )
+    ret_time: Annotated[Hour | None, EMPTY_IS_NONE] = Field(
+        None, description="The earliest time of the return, HH:MM."
+    )
+    ret_is_open: bool | None = Field(
+        None, description="Whether an open ticket is wanted for the way back."
+    )
+
+
+class SearchedPassenger(Body):
+    """Who travels, as a search asks it."""
+
+    order: Order = Field(description="1 to the number of passengers, each once.")
+    type: Kind = Field(
+        description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
+    )
+    param: Literal["A", "C", "I"] = Field(description="The code of the type: A, C or I.")
+    gender: Literal["Male", "Female"] = Field(description="Male or Female.")
+    age: Age = Field(description="The age in years; it has to fit the type.")
+
+
+class SearchedVehicle(Body):
+    """What is taken aboard, as a search asks it."""
+
+    code: VehicleCode = Field(
+        description="The vehicle as BRAND__MODEL, from the vehicle catalogue."
+    )
+
+
+class Search(Body):
+    """The arguments of a search."""
+
+    request: SearchRequest = Field(description="The journey out, and perhaps one back.")
+    passengers: list[SearchedPassenger] = Field(
+        description="Who travels: 1 to 9.", min_length=1, max_length=MOST_PASSENGERS
+    )
+    vehicle: SearchedVehicle | None = Field(
+        None, description="The vehicle taken aboard, if there is one."
+    )
+
+    def problems(self) -> Iterator[Problem]:
+        """A return half given, a code or an age of another type, the party as a whole."""
+        back = {
+            name: getattr(self.request, name) for name in ("ret_journey_id", "ret_at", "ret_time")
+        }
+        if any(value is not None for value in back.values()):
+            for name, value in back.items():
+                if value is None:
+                    yield Problem("return_incomplete", f"request.{name}")
+            if self.request.ret_at is not None and self.request.ret_at < self.request.out_at:
+                yield Problem("return_before_outward", "request.ret_at")
+        for index, passenger in enumerate(self.passengers):
+            if passenger.param != _PARAMS[passenger.type]:
+                values = {"type": passenger.type, "expected": _PARAMS[passenger.type]}
+                yield Problem("param", f"passengers[{index}].param", values)
+            yield from _age_problems(index, passenger.type, passenger.age)
+        yield from _party_problems([(one.order, one.type) for one in self.passengers])
+
+
+class Selection(Body):
+    """An availability, with the tariff and the place chosen in it."""
+
+    availability_id: Text = Field(description="The id of an availability that a search gave.")
+    tariff_id: Text = Field(description="The id of one of its tariffs.")
+    place_id: Text = Field(description="The id of one of its places.")
+
+
+class _Passenger(Body):
+    first_name: Text = Field(description="The first name.")
+    last_name: Text = Field(description="The last name.")
+    order: Order | None = Field(
+        None,
+        description="1 to the number of passengers, each once; left out, the place in the list.",
+    )
+    age: Age | None = Field(None, description="The age in years; it has to fit the type.")
+    gender: Literal["M", "F"] | None = Field(None, description="M or F.")
+    birth_date: Day | None = Field(None, description="The date of birth, YYYY-MM-DD.")
+    nationality: Country | None = Field(None, description="The two-letter code of the country.")
+    doc_type: Literal["Passport", "IdentityCard"] | None = Field(
+        None, description="The kind of the document; given together with doc_number or not at all."
+    )
+    doc_number: DocumentNumber | None = Field(
+        None,
+        description="The document's number: 3 to 30 letters, digits, spaces, slashes or hyphens.",
+    )
+    doc_expiration: Day | None = Field(
+        None, description="The last day on which the document is valid, YYYY-MM-DD."
+    )
+    email: Email | None = Field(None, description="An e-mail address.")
+
+
+class Passenger(_Passenger):
+    """Who travels, as a booking asks it; the simpler form leaves out most of it."""
+
+    type: Kind = Field(
+        description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
+    )
+
+
+class McpPassenger(_Passenger):
+    """Who travels, as the tool that creates a booking asks it."""
+
+    type: Literal["ADT", "CHD", "INF"] = Field(
+        description="ADT (12 to 120 years), CHD (1 to 17) or INF (0 to 4, with an adult)."
+    )
+
+    def translated(self) -> Passenger:
+        """The same in the words of REST."""
+        return Passenger.model_construct(None, **{**dict(self), "type": _MCP_KINDS[self.type]})
+
+
+class Vehicle(Body):
+    """What is taken aboard, as a booking asks it."""
+
+    code: Text = Field(description="The code of the vehicle's type, such as CAR.")
+    vehicule_code: Text | None = Field(None, description="The provider's code of the vehicle.")
+    brand: Text | None = Field(None, description="The brand.")
+    model: Text | None = Field(None, description="The model.")
+    identification: Text | None = Field(None, description="The number plate.")
+
+
+class Contact(Body):
+    """Whom to reach about a booking."""
+
+    name: Text = Field(description="The name.")
+    email: Email = Field(description="An e-mail address.")
+    prefix: Prefix | None = Field(
+        None, description="The dialling prefix of the country, such as +33."
+    )
+    phone: Phone | None = Field(
+        None, description="The phone number without the prefix: 4 to 14 digits."
+    )
+
+
+class _Booking(Body):
+    reservation_type: ReservationType = Field(
+        "TICKET",
+        description="How to book: TICKET if left out. It has to be the type of the tariffs chosen.",
+    )
+    vehicle: Vehicle | None = Field(None, description="The vehicle, if the search had one.")
+    contact: Contact | None = Field(None, description="Whom to reach about the booking.")
+
+
+Selections = Annotated[list[Selection], Field(min_length=1, max_length=2)]
+
+
+class NewBooking(_Booking):
+    """The arguments of a booking's creation."""
+
+    availabilities: Selections = Field(
+        description="One availability, or one out and one back, with what is chosen in each."
+    )
+    passengers: list[Passenger] = Field(
+        description="Who travels: as many of each type as were searched for.",
+        min_length=1,
+        max_length=MOST_PASSENGERS,
+    )
+
+    def problems(self) -> Iterator[Problem]:
+        """An availability twice, half a document, an age of another type, the party."""
+        seen: set[str] = set()
+        for index, selection in enumerate(self.availabilities):
+            if selection.availability_id in seen:
+                yield Problem("availability_twice", f"availabilities[{index}].availability_id")
+            seen.add(selection.availability_id)
+        for index, passenger in enumerate(self.passengers):
+            if passenger.age is not None:
+                yield from _age_problems(index, passenger.type, passenger.age)
+            if (passenger.doc_type is None) != (passenger.doc_number is None):
+                lacking = "doc_type" if passenger.doc_type is None else "doc_number"
+                yield Problem("document_half", f"passengers[{index}].{lacking}")
+        yield from _party_problems([(one.order, one.type) for one in self.passengers])
+
+
+class McpNewBooking(_Booking):
+    """The arguments of the tool that creates a booking: selections, or one availability's id."""
+
+    # Not oneOf or anyOf: some models take no tool whose schema has them at the top.
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        json_schema_extra={
+            "if": {"required": ["id"], "properties": {"id": {"type": "string"}}},
+            "then": {"properties": {"availabilities": {"type": "null"}}},
+            "else": {
+                "required": ["availabilities"],
+                "properties": {"availabilities": {"type": "array"}},
+            },
+        }
+    )
+
+    id: Text | None = Field(
+        None,
+        description="Instead of availabilities: the id of one, with its cheapest tariff and place.",
+    )
+    availabilities: Selections | None = Field(
+        None,
+        description="Instead of id: one availability, or one out and one back, with the choice.",
+    )
+    passengers: list[McpPassenger] = Field(
+        description="Who travels: as many of each type as were searched for.",
+        min_length=1,
+        max_length=MOST_PASSENGERS,
+    )
+
+    def problems(self) -> Iterator[Problem]:
+        """Both an id and selections, or neither; and what is wrong with the booking it makes."""
+        if self.id is not None and self.availabilities is not None:
+            yield Problem("either", "id", {"other": "availabilities"})
+        elif self.id is None and self.availabilities is None:
+            yield Problem("missing", "availabilities")
+        yield from self.translated(self.availabilities or []).problems()
+
+    def translated(self, availabilities: list[Selection]) -> NewBooking:
+        """The same with these selections, in the words of REST."""
+        return NewBooking.model_construct(
+            availabilities=availabilities,
+            passengers=[passenger.translated() for passenger in self.passengers],
+            reservation_type=self.reservation_type,
+            vehicle=self.vehicle,
+            contact=self.contact,
+        )
+
+
+class BookingCancellation(Body):
+    """The arguments of a booking's cancellation."""
+
+    booking_id: Text = Field(description="The id of the booking.")
+    booking_reference: Text | None = Field(
+        None, description="Its reference; where it is given it has to be the right one."
+    )
+
+
+class TicketCancellation(Body):
+    """The arguments of a ticket's cancellation."""
+
+    ticket_id: Text = Field(description="The id of the ticket.")
+    ticket_number: Text | None = Field(
+        None, description="Its number; where it is given it has to be the right one."
+    )
+
+
+class Payment(Body):
+    """The arguments that record a payment made elsewhere."""
+
+    id: Text = Field(description="The id of the ticket.")
+    external_payment_ref: Text = Field(description="The reference of the payment at its provider.")
+    psp: Text | None = Field(None, description="The name of the payment provider.")
+    paid_at: Moment | None = Field(
+        None, description="When it was paid: an ISO 8601 date and time with a UTC offset."
+    )
+
+
+class DepartureQuery(Body):
+    """The arguments of the departures' catalogue."""
+
+    provider_id: Text = Field(description="The company: its code or its id.")
+    journey_ids: list[Text] | None = Field(
+        None, alias="__journey_id", description="Only these journeys; left out or empty, all."
+    )
+
+
+def _age_problems(index: int, kind: Kind, age: int) -> Iterator[Problem]:
+    least, most = AGES[kind]
+    if not least <= age <= most:
+        values = {"type": kind, "least": least, "most": most}
+        yield Problem("age_of_type", f"passengers[{index}].age", values)
+
+
+def _party_problems(party: list[tuple[int | None, Kind]]) -> Iterator[Problem]:
+    taken: set[int] = set()
+    for index, (order, _) in enumerate(party):
+        number = index + 1 if order is None else order
+        if number in taken or number > len(party):
+            yield Problem("order", f"passengers[{index}].order", {"count": len(party)})
+        taken.add(number)
+    kinds = [kind for _, kind in party]
+    if "Infant" in kinds and "Adult" not in kinds:
+        yield Problem("infant_alone", f"passengers[{kinds.index('Infant')}].type")

@@ -1,0 +1,74 @@
+"""Arguments read as a request, or refused with every field at fault by its path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import ValidationError
+
+from ferry_sdk.sandbox.requests.messages import messages
+from ferry_sdk.sandbox.requests.refusals import MalformedError, Problem
+from ferry_sdk.sandbox.requests.requests import Body
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
+
+B = TypeVar("B", bound=Body)
+
+_TEXTS = {
+    "missing": "missing",
+    "extra_forbidden": "unknown_field",
+    "string_type": "text",
+    "string_too_long": "too_long",
+    "int_type": "whole_number",
+    "int_from_float": "whole_number",
+    "int_parsing_size": "whole_number",
+    "bool_type": "boolean",
+    "list_type": "list",
+    "model_type": "object",
+    "dict_type": "object",
+    "too_short": "empty",
+    "too_long": "too_many",
+    "greater_than_equal": "too_small",
+    "less_than_equal": "too_great",
+    "literal_error": "choice",
+}
+
+
+def read(model: type[B], arguments: Mapping[str, object]) -> B:
+    """The request that the arguments make.
+
+    Args:
+        model: What the operation takes.
+        arguments: What was sent.
+
+    Raises:
+        MalformedError: With every offending field by its path.
+    """
+    try:
+        body = model.model_validate(dict(arguments))
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+        raise MalformedError(*map(_problem, details)) from None
+    problems = tuple(body.problems())
+    if problems:
+        raise MalformedError(*problems)
+    return body
+
+
+def _problem(details: ErrorDetails) -> Problem:
+    values: dict[str, object] = dict(details.get("ctx", {}))
+    if "expected" in values:
+        values["expected"] = str(values["expected"]).replace("'", "").replace(" or ", ", ")
+    kind = details["type"]
+    text = _TEXTS.get(kind, kind if kind in messages("en") else "malformed")
+    return Problem(text, _path(details["loc"]), values)
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for step in location:
+        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+    return path
