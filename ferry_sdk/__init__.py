@@ -12,7 +12,7 @@ from ferry_sdk._version import __version__
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.correlation import correlation
-    from ferry_sdk._engine.effects import Timeout
+    from ferry_sdk._engine.http import Timeout
     from ferry_sdk._engine.raw_response import RawResponse
     from ferry_sdk._transport.aiohttp_client import DefaultAioHttpClient
     from ferry_sdk.client import AsyncFerry, Ferry
@@ -114,13 +114,13 @@ if TYPE_CHECKING:
     from ferry_sdk.types import Attempt, JournalEntry, RequestDigest
 
 _ROOMS = {
-    "_aiohttp": ("DefaultAioHttpClient",),
+    "_transport.aiohttp_client": ("DefaultAioHttpClient",),
     "client": (
         "AsyncFerry",
         "Ferry",
     ),
-    "correlating": ("correlation",),
-    "effects": ("Timeout",),
+    "_engine.correlation": ("correlation",),
+    "_engine.http": ("Timeout",),
     "errors": (
         "APIError",
         "AuthenticationError",
@@ -151,7 +151,7 @@ _ROOMS = {
         "UnprocessableEntityError",
         "UnresolvedWriteError",
     ),
-    "facts": (
+    "types": (
         "Attempt",
         "JournalEntry",
         "RequestDigest",
@@ -220,7 +220,7 @@ _ROOMS = {
         "VehicleType",
         "Voucher",
     ),
-    "responses": ("RawResponse",),
+    "_engine.raw_response": ("RawResponse",),
     "safety": (
         "SAFETY",
         "Proof",

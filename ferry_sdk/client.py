@@ -14,12 +14,8 @@ from ferry_sdk._engine.operation import ReadBack
 from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, read_settings
 from ferry_sdk._engine.validation import extra_headers as checked_headers
 from ferry_sdk._engine.validation import flag, header_value, retries, seconds, time_outs
-from ferry_sdk._transport.transport import (
-    AsyncRawTransport,
-    AsyncTransport,
-    RawTransport,
-    Transport,
-)
+from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
+from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trimmed
 from ferry_sdk.hooks import EventHooks, checked_hooks
 from ferry_sdk.resources.groups import Resources
@@ -27,7 +23,7 @@ from ferry_sdk.safety import SAFETY
 from ferry_sdk.types import JournalEntry, Recorder, RequestDigest
 
 if TYPE_CHECKING:
-    from ferry_sdk._engine.effects import Timeout
+    from ferry_sdk._engine.http import Timeout
     from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
     from ferry_sdk.resources.read_back import Recovered
 

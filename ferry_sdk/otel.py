@@ -49,7 +49,7 @@ def event_hooks(
         request=[*own.get("request", ()), spans.begins],
         response=[spans.ends, *own.get("response", ())],
         retry=[spans.retries, *own.get("retry", ())],
-        outcome=[spans.is_over, *own.get("outcome", ())],
+        outcome=[spans.has_ended, *own.get("outcome", ())],
     )
 
 
@@ -108,7 +108,7 @@ class _Spans:
             },
         )
 
-    def is_over(self, outcome: OutcomeEvent) -> None:
+    def has_ended(self, outcome: OutcomeEvent) -> None:
         """End the span of a call."""
         span = self._call(outcome.call)
         del self._calls[outcome.call]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ferry_sdk.models.bookings import Booking
     from ferry_sdk.models.tickets import Ticket
 
-Cause = Literal["not_sent", "rate_limited", "unauthorised", "lost"]
+FailureKind = Literal["not_sent", "rate_limited", "unauthorised", "lost"]
 """Why an attempt failed, as far as it matters to sending it again. ``lost`` is a reply that was
 lost, came too late, could not be read, or was a 408 or 5xx."""
 
@@ -54,7 +54,7 @@ class Proof:
         """Which id the read takes."""
         return "booking_id" if self.read == "bookings.get" else "ticket_id"
 
-    def is_shown_by(self, record: Booking | Ticket, ticket_id: str | None = None) -> bool:
+    def is_confirmed_by(self, record: Booking | Ticket, ticket_id: str | None = None) -> bool:
         """Whether the effect is seen in what was read.
 
         Args:
@@ -85,15 +85,15 @@ class Safety:
         effect: What a write does, by the same name in both protocols; None for a read.
         resend: After which failures the same request is sent again, within `max_retries` and
             the deadline.
-        shown_by: How the effect of a write is recognised, the best way first; empty where no
+        confirmed_by: How the effect of a write is recognised, the best way first; empty where no
             read shows it.
     """
 
     operation: str
     kind: Literal["read", "write"]
     effect: str | None
-    resend: frozenset[Cause]
-    shown_by: tuple[Proof, ...] = ()
+    retry_on: frozenset[FailureKind]
+    confirmed_by: tuple[Proof, ...] = ()
 
     @property
     def is_read(self) -> bool:
@@ -106,16 +106,16 @@ class Safety:
         return self.operation not in _OF_NOBODY
 
 
-_ONCE: frozenset[Cause] = frozenset({"not_sent", "rate_limited", "unauthorised"})
-_FREELY: frozenset[Cause] = _ONCE.union({"lost"})
+_ONCE: frozenset[FailureKind] = frozenset({"not_sent", "rate_limited", "unauthorised"})
+_FREELY: frozenset[FailureKind] = _ONCE.union({"lost"})
 
 
 def _read(operation: str) -> Safety:
     return Safety(operation, "read", None, _FREELY)
 
 
-def _write(operation: str, effect: str, *shown_by: Proof) -> Safety:
-    return Safety(operation, "write", effect, _ONCE, shown_by)
+def _write(operation: str, effect: str, *confirmed_by: Proof) -> Safety:
+    return Safety(operation, "write", effect, _ONCE, confirmed_by)
 
 
 _CONFIRMED = Proof(
@@ -200,7 +200,7 @@ def of_tool(name: str) -> Safety:
     return SAFETY[f"mcp.{name}" if name in _TOOLS else "mcp.call_tool"]
 
 
-def cause_of(failure: FerryError) -> Cause | None:
+def failure_kind(failure: FerryError) -> FailureKind | None:
     """Why the attempt failed; None where the same request would only fail again."""
     if isinstance(failure, APIError) and failure.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return "rate_limited"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from ferry_sdk import Ferry
-    from ferry_sdk._transport.single_flight import Flight, Landing
+    from ferry_sdk._transport.single_flight import SharedCall, SharedResult
 
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -119,13 +119,14 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Grows by one as soon as a call waits for another's request instead of making its own."""
     keys: list[object] = []
 
-    def noted(key: Hashable, mine: Flight) -> Landing | None:
+    def noted(key: Hashable, mine: SharedCall) -> SharedResult | None:
         landing = join_or_start(key, mine)
         if landing is not None:
             keys.append(key)
         return landing
 
-    monkeypatch.setattr("ferry_sdk._transport.transport.join_or_start", noted)
+    for module in ("sync", "async_"):
+        monkeypatch.setattr(f"ferry_sdk._transport.{module}.join_or_start", noted)
     return keys
 
 

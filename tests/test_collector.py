@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import Availability, UnexpectedResponseError
-from ferry_sdk._engine.parsing import Many
+from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk.models.bulk import gc_pause as collecting
 from ferry_sdk.models.bulk.gc_pause import held_back
@@ -42,7 +42,7 @@ def is_held() -> bool:
 def read() -> None:
     """Decode a big answer and make all of its records."""
     assert len(BIG) > 64 * 1024
-    assert len([*Many(Availability).read(decoded(BIG))]) == 100
+    assert len([*RecordList(Availability).read(decoded(BIG))]) == 100
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +93,7 @@ def test_it_is_left_as_it_was_found_by_what_fails() -> None:
     with pytest.raises(ValueError, match="trailing"):
         decoded(BIG + b"x")
     with pytest.raises(UnexpectedResponseError):
-        Many(Availability).read(decoded(BROKEN))
+        RecordList(Availability).read(decoded(BROKEN))
     for error in (ZeroDivisionError, KeyboardInterrupt, SystemExit):
         with pytest.raises(error):
             held_back(lambda error=error: (_ for _ in ()).throw(error()).__next__())
@@ -134,7 +134,7 @@ def test_a_big_body_and_the_making_of_its_records_hold_them_back() -> None:
     try:
         value = decoded(BIG)
         decoding, seen[:] = [*seen], []
-        found = Many(Availability).read(value)
+        found = RecordList(Availability).read(value)
         seen.clear()
         assert found[0]
         making = [*seen]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from ferry_sdk import UnexpectedResponseError
-from ferry_sdk._engine.parsing import Many
+from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk.models import (
     Availability,
@@ -38,7 +38,7 @@ from ferry_sdk.models import (
     VehicleType,
 )
 from ferry_sdk.models.base import path_of
-from ferry_sdk.models.bulk.rules import columns_of, looked_through
+from ferry_sdk.models.bulk.rules import columns_of, validate_columns
 from tests.support import samples
 from tests.support.operations import OPERATIONS, described
 from tests.support.tiers import LONG, mostly_long
@@ -68,7 +68,7 @@ SAMPLES: dict[type[BaseModel], samples.Wire] = {
     McpResource: {"uri": "resource://service/ports", "name": "ports", "mimeType": "text/plain"},
 }
 ANSWERED = {
-    answer.model for name in OPERATIONS if isinstance(answer := described(name).answer, Many)
+    answer.model for name in OPERATIONS if isinstance(answer := described(name).answer, RecordList)
 }
 EVERY_LIST = pytest.mark.parametrize(
     "model", mostly_long([pytest.param(m, id=m.__name__) for m in SAMPLES])
@@ -287,11 +287,11 @@ def holds(model: type[BaseModel], text: bytes, compare: Callable[[Any, Any], Non
     read, lost = by_pydantic(model, text)
     if lost and not read:
         with pytest.raises(UnexpectedResponseError) as caught:
-            Many(model).read(decoded(text))
+            RecordList(model).read(decoded(text))
         assert exact(caught.value.body) == exact(decoded(text))
         assert caught.value.field == f"[0].{lost[0][1]}".rstrip(".")
         return
-    found = Many(model).read(decoded(text))
+    found = RecordList(model).read(decoded(text))
     assert len(found) == len(read)
     compare(found, read)
     seen = [(one.index, one.field, one.problem, exact(one.raw)) for one in found.unreadable]
@@ -350,7 +350,7 @@ def test_what_the_interface_shows_is_read_by_columns(
     """Where this failed, all of the others would hold and nothing would be fast."""
     text = text_of(data.draw(st.lists(records(model, PLAIN), min_size=1, max_size=4)))
     items: Any = decoded(text)
-    alike(looked_through(model, items)(), by_pydantic(model, text)[0])
+    alike(validate_columns(model, items)(), by_pydantic(model, text)[0])
 
 
 def availability(**changes: Any) -> samples.Wire:
@@ -401,7 +401,7 @@ def test_what_only_the_text_of_json_has(text: str) -> None:
 def siblings() -> list[Any]:
     """Three sailings with a member nobody knows in two of them."""
     items = [availability(), availability(never_seen=[1]), availability(never_seen=[1])]
-    return [*Many(Availability).read(decoded(text_of(items)))]
+    return [*RecordList(Availability).read(decoded(text_of(items)))]
 
 
 def test_a_record_does_not_change(siblings: list[Any]) -> None:
@@ -444,6 +444,6 @@ def changeable(value: Any) -> Iterator[int]:
 def test_two_records_share_nothing_that_can_be_changed(record: samples.Wire) -> None:
     first = [availability(places=[{**samples.PLACE}]), availability()]
     with suppress(UnexpectedResponseError):
-        found = Many(Availability).read(decoded(text_of([record, record, *first])))
+        found = RecordList(Availability).read(decoded(text_of([record, record, *first])))
         theirs = [{*changeable(one)} for one in found]
         assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))

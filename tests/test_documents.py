@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 
 from ferry_sdk import SAFETY, Proof, Safety
-from ferry_sdk.safety import Cause
+from ferry_sdk.safety import FailureKind
 from tests.support.blocks import (
     BLOCKS,
     MODULES,
@@ -90,8 +90,8 @@ def safety_table() -> str:
     """`SAFETY` in words: what goes by the same rules shares a line."""
     lines: dict[str, list[str]] = {}
     for row in SAFETY.values():
-        causes = ", ".join(f"`{cause}`" for cause in get_args(Cause) if cause in row.resend)
-        seen = "; else ".join(recognised(row, proof) for proof in row.shown_by)
+        causes = ", ".join(f"`{cause}`" for cause in get_args(FailureKind) if cause in row.retry_on)
+        seen = "; else ".join(recognised(row, proof) for proof in row.confirmed_by)
         unseen = "changes nothing" if row.is_read else "never read back"
         lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", []).append(row.operation)
     head = "| Operations | Kind | Sent again after | The effect is seen by |\n|---|---|---|---|\n"

@@ -411,4 +411,4 @@ def test_the_same_error_can_be_caught_and_raised_twice(clients: Clients) -> None
 
 @pytest.fixture
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)

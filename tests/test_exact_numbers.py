@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, TypeAdapter
 
-from ferry_sdk._engine.parsing import Many, One
+from ferry_sdk._engine.parsing import Record, RecordList
 from ferry_sdk._engine.raw_response import read_aside
 from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk.models import Availability, BookingCancellation
@@ -48,19 +48,19 @@ def tariffs(amount: str, number: int = 1) -> bytes:
 @given(amounts)
 def test_a_record_has_every_digit(amount: Decimal) -> None:
     value = decoded(wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, f"{amount:f}"))
-    assert One(BookingCancellation).read(value).refund_amount == amount
+    assert Record(BookingCancellation).read(value).refund_amount == amount
 
 
 @given(amounts, st.sampled_from([1, 3]))
 def test_a_list_has_every_digit(amount: Decimal, number: int) -> None:
-    records = Many(Availability).read(decoded(tariffs(f"{amount:f}", number)))
+    records = RecordList(Availability).read(decoded(tariffs(f"{amount:f}", number)))
     assert {record.tariffs[0].amount for record in records} == {amount}
 
 
 def test_amounts_that_are_one_float_stay_apart() -> None:
     texts = ["0.12345678901234567", "0.12345678901234568", "0.123456789012345670", "7", "7.5"]
     body = b"[" + b",".join(tariffs(text)[1:-1] for text in texts) + b"]"
-    records = Many(Availability).read(decoded(body))
+    records = RecordList(Availability).read(decoded(body))
     assert [str(record.tariffs[0].amount) for record in records] == texts
 
 

@@ -22,7 +22,7 @@ from ferry_sdk import (
     ServerError,
     UnexpectedResponseError,
 )
-from ferry_sdk._engine.effects import Reply
+from ferry_sdk._engine.http import Reply
 from tests.flow.replies import heard, pool_full, refused, reply, reset, timed_out, undecodable
 from tests.support.cases import case
 from tests.support.driven import SETTINGS
@@ -129,7 +129,7 @@ def test_only_what_a_read_shows_is_read_back(name: str, row: Row) -> None:
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described(name), SETTINGS)
     reads = [attempt.operation for attempt in info.value.attempts][1:]
-    assert reads == [proof.read for proof in SAFETY[name].shown_by][-1:]
+    assert reads == [proof.read for proof in SAFETY[name].confirmed_by][-1:]
 
 
 @every_row

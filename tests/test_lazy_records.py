@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import Availability, Port, Records
-from ferry_sdk._engine.parsing import Many
+from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk.models.bulk import columns
 from ferry_sdk.models.bulk import rules as plain
@@ -45,7 +45,7 @@ def switching() -> Iterator[None]:
 
 def found(sailings: object = SAILINGS) -> Records[Availability]:
     """What a search answered, not looked at yet."""
-    return Many(Availability).read(decoded(json.dumps(sailings).encode()))
+    return RecordList(Availability).read(decoded(json.dumps(sailings).encode()))
 
 
 def ports(made: list[object] | None = None) -> Records[Port]:

@@ -52,7 +52,7 @@ def carrier(request):
 
 @pytest.fixture(autouse=True)
 def _no_waits(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 def text(value):

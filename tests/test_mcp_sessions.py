@@ -23,7 +23,7 @@ from ferry_sdk import (
     ServerError,
     UnexpectedResponseError,
 )
-from ferry_sdk._engine.effects import Headers, Reply
+from ferry_sdk._engine.http import Headers, Reply
 from ferry_sdk._protocols.mcp.session import RENEW_AFTER
 from ferry_sdk.resources.mcp import McpGroup
 from tests.support.driven import SETTINGS, Driven, in_turn, raising, replied

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, UnexpectedResponseError
-from ferry_sdk._engine.effects import Head, Headers
+from ferry_sdk._engine.http import Head, Headers
 from ferry_sdk._protocols.mcp.sse import EventStream, ReplyListener
 from tests.support.mcp_samples import BOOKING, TICKET, book, view
 from tests.support.mcp_server import Scripted, carried, reply

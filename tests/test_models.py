@@ -330,7 +330,7 @@ class TestAvailability:
             tariff_id="tar-1",
             place_id="pl-1",
             expiration_date=tariff.expiration_date,
-            carrier=self.one.company.id,
+            company=self.one.company.id,
             roundtrip_locked=tariff.roundtrip_locked,
         )
 

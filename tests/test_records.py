@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import Availability, Port, Records, UnexpectedResponseError, Unreadable
-from ferry_sdk._engine.parsing import Many, One
+from ferry_sdk._engine.parsing import Record, RecordList
 from tests.support import samples
 from tests.support.summer import search, stopped
 
@@ -28,7 +28,7 @@ class TestReading:
         items = [GOOD, GOOD]
         items.insert(place, BAD)
         with caplog.at_level(logging.WARNING, "ferry_sdk"):
-            found = Many(Availability).read(items)
+            found = RecordList(Availability).read(items)
         assert [one.id for one in found] == ["av-1", "av-1"]
         (lost,) = found.unreadable
         assert (lost.index, lost.field) == (place, "tariffs[0].amount")
@@ -43,25 +43,25 @@ class TestReading:
         assert CANARY not in repr(found)
 
     def test_what_is_all_good_warns_of_nothing(self, caplog):
-        assert Many(Availability).read([GOOD]).unreadable == ()
+        assert RecordList(Availability).read([GOOD]).unreadable == ()
         assert caplog.records == []
 
     def test_where_none_can_be_read_it_is_an_error(self):
         with pytest.raises(UnexpectedResponseError) as caught:
-            Many(Availability).read([BAD, {}])
+            RecordList(Availability).read([BAD, {}])
         assert caught.value.field == "[0].tariffs[0].amount"
         assert "[0].tariffs[0].amount" in str(caught.value)
         assert CANARY not in str(caught.value)
         assert caught.value.body == [BAD, {}]
 
     def test_records_that_are_no_objects_are_bad_ones(self):
-        found = Many(Port).read([samples.PORT, None, 5, "x", [samples.PORT]])
+        found = RecordList(Port).read([samples.PORT, None, 5, "x", [samples.PORT]])
         assert [one.index for one in found.unreadable] == [1, 2, 3, 4]
         assert [one.field for one in found.unreadable] == [""] * 4
 
     def test_an_empty_list_is_an_answer(self):
         for value in ([], {"ports": []}):
-            assert Many(Port, member="ports").read(value) == Records()
+            assert RecordList(Port, member="ports").read(value) == Records()
 
     @pytest.mark.parametrize(
         "value",
@@ -74,16 +74,16 @@ class TestReading:
         ],
     )
     def test_a_list_is_found_where_it_is(self, value):
-        assert list(Many(Port, member="ports").read(value)) == [Port(**samples.PORT)]
+        assert list(RecordList(Port, member="ports").read(value)) == [Port(**samples.PORT)]
 
     @pytest.mark.parametrize("value", [None, 5, "x", True, {"ports": None}, {}])
     def test_what_is_no_list_is_an_error(self, value):
         with pytest.raises(UnexpectedResponseError):
-            Many(Port, member="ports").read(value)
+            RecordList(Port, member="ports").read(value)
 
     def test_a_single_record_names_its_field(self):
         with pytest.raises(UnexpectedResponseError) as caught:
-            One(Availability).read(BAD)
+            Record(Availability).read(BAD)
         assert caught.value.field == "tariffs[0].amount"
         assert caught.value.outcome == "unknown"
         assert CANARY not in str(caught.value)
@@ -103,9 +103,9 @@ class TestReading:
         good = [item for item in items if item == samples.PORT]
         if items and not good:
             with pytest.raises(UnexpectedResponseError):
-                Many(Port).read(items)
+                RecordList(Port).read(items)
             return
-        found = Many(Port).read(items)
+        found = RecordList(Port).read(items)
         lost = {one.index: one.raw for one in found.unreadable}
         assert len(found) == len(good)
         assert lost == {i: one for i, one in enumerate(items) if one != samples.PORT}

@@ -157,7 +157,7 @@ def test_neither_is_a_date_or_a_document(day: date, form: str, document: str) ->
 
 MESSAGES = [
     (language.name, key, text)
-    for language in (files("ferry_sdk.sandbox") / "messages").iterdir()
+    for language in (files("ferry_sdk.sandbox.requests") / "messages").iterdir()
     for key, text in json.loads(language.read_text("utf-8")).items()
     if "{" not in text
 ]

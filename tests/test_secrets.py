@@ -20,7 +20,8 @@ from ferry_sdk import (
     OutcomeUnknownError,
     UnexpectedResponseError,
 )
-from ferry_sdk._engine.effects import Reply, Request, Send
+from ferry_sdk._engine.effects import Send
+from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models import (
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
     monkeypatch.setattr("ferry_sdk._engine.writes.READ_BACK_WINDOW", 0.01)
 
 
@@ -315,7 +316,7 @@ def test_settings_and_requests_do_not_show_what_they_carry() -> None:
         "POST", f"{URL}/{TOKEN}", {"Authorization": TOKEN}, PASSENGER["email"].encode()
     )
     reply = httpx.Response(200, headers={"set-cookie": TOKEN}, text=PASSENGER["email"])
-    head = Reply(200, ferry_sdk._engine.effects.Headers(reply.headers.items()), reply.content)
+    head = Reply(200, ferry_sdk._engine.http.Headers(reply.headers.items()), reply.content)
     things = [
         settings,
         request,

@@ -36,7 +36,7 @@ kinds = pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def clients(mostly_sync_clients: Clients) -> Clients:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 def issued(ferry: Ferry, **which: str) -> str:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import httpx2
 
     from ferry_sdk._engine.operation import Operation
-    from ferry_sdk._transport.transport import AsyncTransport, Transport
+    from ferry_sdk._transport.async_ import AsyncTransport
+    from ferry_sdk._transport.sync import Transport
 
 
 def sync_mistakes(ferry: Ferry) -> None:

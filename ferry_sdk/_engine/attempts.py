@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from ferry_sdk._engine.auth import can_renew, renewed
+from ferry_sdk._engine.auth import can_refresh, refresh
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Reply, Sleep, Steps
+from ferry_sdk._engine.effects import Flow, Sleep
+from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._engine.redaction import Redactor, phrase_of, plain_code, plain_words
@@ -17,7 +18,7 @@ from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedRes
 from ferry_sdk.types import Attempt
 
 if TYPE_CHECKING:
-    from ferry_sdk._engine.retry import Repeating
+    from ferry_sdk._engine.retry import RetryPolicy
 
 T = TypeVar("T")
 
@@ -26,23 +27,23 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 _SHORTEST_TOKEN = 4
 
 
-def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     """Make attempts until one is answered, or fails for good.
 
     Raises:
         FerryError: What became of the last attempt.
     """
-    repeating: Repeating | None = None
-    may_renew = "unauthorised" in operation.safety.resend
+    policy: RetryPolicy | None = None
+    may_refresh = "unauthorised" in operation.safety.retry_on
     number = 0
     while True:
         number += 1
-        context.tries(operation.name, number)
+        context.start_attempt(operation.name, number)
         try:
             return (yield from _attempt(operation, context))
         except FerryError as error:
             failure = error
-        _settle(failure, context)
+        _keep_in_doubt(failure, context)
         _hide(
             failure,
             _redactor(operation, context),
@@ -50,14 +51,14 @@ def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]
         )
         context.attempts.append(_record(failure, operation.name))
         _log(operation, context)
-        if may_renew and can_renew(context, operation.call.authority, failure):
-            may_renew = False
-            yield from _again(failure, 0.0, operation.name, context)
-            yield from renewed(context, operation.call.authority)
+        if may_refresh and can_refresh(context, operation.call.authority, failure):
+            may_refresh = False
+            yield from _announce_retry(failure, 0.0, operation.name, context)
+            yield from refresh(context, operation.call.authority)
             continue
-        repeating = repeating or _repeating(operation, context)
-        wait = repeating.wait_after(failure, context.remaining())
-        yield from _again(failure, wait, operation.name, context)
+        policy = policy or _new_policy(operation, context)
+        wait = policy.delay_after(failure, context.remaining())
+        yield from _announce_retry(failure, wait, operation.name, context)
         try:
             yield from Sleep(wait)
         except FerryError as closed:
@@ -65,7 +66,7 @@ def attempted(operation: Operation[T], context: Context) -> Steps[RawResponse[T]
             raise
 
 
-def _settle(failure: FerryError, context: Context) -> None:
+def _keep_in_doubt(failure: FerryError, context: Context) -> None:
     """Keep the request in doubt unless the failure proves that nothing was done."""
     if (
         failure.outcome == "not_sent"
@@ -79,7 +80,7 @@ def _settle(failure: FerryError, context: Context) -> None:
         context.sending = None
 
 
-def _again(failure: FerryError, wait: float, name: str, context: Context) -> Steps[None]:
+def _announce_retry(failure: FerryError, wait: float, name: str, context: Context) -> Flow[None]:
     """Say everywhere that another attempt follows."""
     logger.info(
         "%s failed (%s), next try in %.2f s (correlation id %s)",
@@ -88,7 +89,7 @@ def _again(failure: FerryError, wait: float, name: str, context: Context) -> Ste
         wait,
         context.correlation_id,
     )
-    yield from context.waits(wait)
+    yield from context.record_wait(wait)
 
 
 def _log(operation: Operation[T], context: Context) -> None:
@@ -97,13 +98,13 @@ def _log(operation: Operation[T], context: Context) -> None:
     )
 
 
-def _repeating(operation: Operation[T], context: Context) -> Repeating:
-    from ferry_sdk._engine.retry import Repeating  # noqa: PLC0415 -- most calls never need it
+def _new_policy(operation: Operation[T], context: Context) -> RetryPolicy:
+    from ferry_sdk._engine.retry import RetryPolicy  # noqa: PLC0415 -- most calls never need it
 
-    return Repeating(operation.safety, context.settings.max_retries)
+    return RetryPolicy(operation.safety, context.settings.max_retries)
 
 
-def _attempt(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     answered = yield from operation.call.exchange(context)
     reply = answered.reply
     value = yield from context.read(reply, partial(operation.answer.read, answered.value))
@@ -138,8 +139,8 @@ def _record(failure: FerryError, name: str) -> Attempt:
 def _redactor(operation: Operation[T], context: Context) -> Redactor:
     settings = context.settings
     tokens = (settings.token, settings.organisation_token)
-    shown = {token.shown for token in tokens if token is not None and token.shown}
-    known = {token for token in {*shown, *context.presented} if len(token) >= _SHORTEST_TOKEN}
+    shown = {token.current for token in tokens if token is not None and token.current}
+    known = {token for token in {*shown, *context.sent_tokens} if len(token) >= _SHORTEST_TOKEN}
     return Redactor(known, operation.call.secrets())
 
 

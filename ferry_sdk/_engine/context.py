@@ -11,16 +11,8 @@ from threading import get_ident
 from typing import TYPE_CHECKING, TypeVar
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
-from ferry_sdk._engine.effects import (
-    Consult,
-    Listener,
-    Reply,
-    Request,
-    Send,
-    Sending,
-    Steps,
-    Timeout,
-)
+from ferry_sdk._engine.effects import Flow, RunBlocking, Send
+from ferry_sdk._engine.http import Listener, Reply, Request, Sending, Timeout
 from ferry_sdk._engine.raw_response import LONG_REPLY, read_aside
 from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Settings
@@ -30,7 +22,7 @@ from ferry_sdk.hooks import CallInfo, Hooks
 from ferry_sdk.types import Attempt
 
 if TYPE_CHECKING:
-    from ferry_sdk._engine.hook_runner import Telling
+    from ferry_sdk._engine.hook_runner import HookRunner
 
 T = TypeVar("T")
 
@@ -51,7 +43,7 @@ class Context:
         headers: The conventions every request to the service carries, without authorisation.
         clock: Monotonic seconds.
         now: Seconds since the epoch, by this machine.
-        until: When the call has to be over, on the monotonic clock.
+        deadline: When the call has to be over, on the monotonic clock.
         attempts: What was tried so far.
         presented: The tokens that were sent, the last one last.
         sending: The request that was handed over last. It stays until the service is known to have
@@ -61,7 +53,7 @@ class Context:
         keeps_reserve: Whether a request is given up some time before the call has to be over.
         is_left: Whether nobody waits for the call any more.
         began: When the call began, on the monotonic clock.
-        telling: Tells the client's hooks; None where there are none.
+        hook_runner: Tells the client's hooks; None where there are none.
         operation: What is tried: the call itself, or a read that belongs to it.
     """
 
@@ -71,20 +63,20 @@ class Context:
     headers: Mapping[str, str] = field(repr=False)
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
-    until: float | None = None
+    deadline: float | None = None
     attempts: list[Attempt] = field(default_factory=list[Attempt])
-    presented: list[str] = field(default_factory=list[str], repr=False)
+    sent_tokens: list[str] = field(default_factory=list[str], repr=False)
     sending: Sending | None = None
     is_in_doubt: bool = False
     is_done: bool = False
     keeps_reserve: bool = False
     is_left: bool = False
     began: float = 0.0
-    telling: Telling | None = None
+    hook_runner: HookRunner | None = None
     operation: str = ""
 
     @classmethod
-    def begun(
+    def start(
         cls,
         settings: Settings,
         session: Session,
@@ -102,64 +94,68 @@ class Context:
             settings,
             session,
             named,
-            _conventions(settings, named),
+            _default_headers(settings, named),
             clock,
             now,
-            until=None if settings.deadline is None else began + settings.deadline,
+            deadline=None if settings.deadline is None else began + settings.deadline,
             began=began,
-            telling=_telling(settings.hooks, CallInfo(operation, named, now()), clock)
+            hook_runner=_new_hook_runner(settings.hooks, CallInfo(operation, named, now()), clock)
             if settings.hooks
             else None,
         )
 
-    def aside(self) -> Context:
+    def copy(self) -> Context:
         """The same call, for requests that go before its own; nothing of it is sent by them."""
         return replace(self)
 
-    def over_by(self, moment: float) -> Context:
+    def with_deadline(self, moment: float) -> Context:
         """The same call, for steps that have to be over by then, if not earlier."""
-        return replace(self, until=moment if self.until is None else min(moment, self.until))
+        return replace(
+            self, deadline=moment if self.deadline is None else min(moment, self.deadline)
+        )
 
     def remaining(self) -> float | None:
         """Seconds until the call has to be over; None: no limit."""
-        return None if self.until is None else self.until - self.clock()
+        return None if self.deadline is None else self.deadline - self.clock()
 
     @property
     def may_have_happened(self) -> bool:
         """Whether the call, if it is interrupted now, may have happened."""
         return self.is_in_doubt or (self.sending is not None and self.sending.may_have_left)
 
-    def name(self, error: FerryError, operation: str) -> None:
+    def describe(self, error: FerryError, operation: str) -> None:
         """Put on an error which call it is of, and what was tried."""
         error.operation = operation
         error.correlation_id = error.correlation_id or self.correlation_id
         error.attempts = error.attempts or tuple(self.attempts)
 
-    def tries(self, operation: str, number: int) -> None:
+    def start_attempt(self, operation: str, number: int) -> None:
         """Say what is tried from now on, and for which time."""
         self.operation = operation
-        if self.telling is not None:
-            self.telling.operation, self.telling.attempt = operation, number
+        if self.hook_runner is not None:
+            self.hook_runner.operation, self.hook_runner.attempt = operation, number
 
-    def waits(self, seconds: float) -> Steps[None]:
+    def record_wait(self, seconds: float) -> Flow[None]:
         """Put on record, and tell, how long is waited after the last attempt."""
         self.attempts[-1] = last = replace(self.attempts[-1], waited=seconds)
-        if self.telling is not None and last.problem is not None:
-            yield from self.telling.retry(last)
+        if self.hook_runner is not None and last.problem is not None:
+            yield from self.hook_runner.retry(last)
 
-    def send(self, request: Request, listener: Listener | None = None) -> Steps[Reply]:
+    def send(self, request: Request, listener: Listener | None = None) -> Flow[Reply]:
         """Send a request to the service, within the deadline.
 
         Raises:
             RequestTimeoutError: The deadline has passed.
         """
-        until = self._until()
-        timeout = self.within(until)
+        until = self._send_deadline()
+        timeout = self.timeouts_until(until)
         # In place before the request leaves, so that no interruption finds it missing.
         self.sending = Sending()
-        reply = yield from self.told(Send(request, timeout, listener, until, self.sending))
+        reply = yield from self.send_with_hooks(
+            Send(request, timeout, listener, until, self.sending)
+        )
         self._refuse_another_calls(reply)
-        self.session.hear(reply.headers.get("date"), self.now())
+        self.session.update_clock_skew(reply.headers.get("date"), self.now())
         return reply
 
     def _refuse_another_calls(self, reply: Reply) -> None:
@@ -183,7 +179,7 @@ class Context:
                 self.correlation_id,
             )
 
-    def read(self, reply: Reply, work: Callable[[], T]) -> Steps[T]:
+    def read(self, reply: Reply, work: Callable[[], T]) -> Flow[T]:
         """Read a reply; a long one aside, so that an event loop goes on, and within the deadline.
 
         Raises:
@@ -193,7 +189,11 @@ class Context:
         try:
             if len(reply.content) < LONG_REPLY:
                 return work()
-            return (yield from Consult(partial(read_aside, work, get_ident()), self._until()))
+            return (
+                yield from RunBlocking(
+                    partial(read_aside, work, get_ident()), self._send_deadline()
+                )
+            )
         except MemoryError:
             failure: FerryError = UnexpectedResponseError("the reply does not fit into memory")
         except (RequestTimeoutError, UnexpectedResponseError) as error:
@@ -203,13 +203,13 @@ class Context:
             failure.status_code, failure.request_id = reply.status_code, reply.request_id
         raise failure
 
-    def told(self, send: Send) -> Steps[Reply]:
+    def send_with_hooks(self, send: Send) -> Flow[Reply]:
         """Send a request, and tell the hooks of it where there are any."""
-        if self.telling is None:
+        if self.hook_runner is None:
             return (yield from send)
-        return (yield from self.telling.exchange(send))
+        return (yield from self.hook_runner.exchange(send))
 
-    def within(self, until: float | None) -> Timeout:
+    def timeouts_until(self, until: float | None) -> Timeout:
         """The time-outs, none of which outlasts a moment.
 
         Raises:
@@ -228,21 +228,21 @@ class Context:
             )
         )
 
-    def _until(self) -> float | None:
+    def _send_deadline(self) -> float | None:
         """When the next request has to be over, so that there is time to read back."""
         remaining = self.remaining()
-        if self.until is None or remaining is None or not self.keeps_reserve:
-            return self.until
-        return self.until - min(_LONGEST_RESERVE, max(0.0, remaining) / 4)
+        if self.deadline is None or remaining is None or not self.keeps_reserve:
+            return self.deadline
+        return self.deadline - min(_LONGEST_RESERVE, max(0.0, remaining) / 4)
 
 
-def _telling(hooks: Hooks, call: CallInfo, clock: Callable[[], float]) -> Telling:
-    from ferry_sdk._engine.hook_runner import Telling  # noqa: PLC0415 -- loaded where there are hooks
+def _new_hook_runner(hooks: Hooks, call: CallInfo, clock: Callable[[], float]) -> HookRunner:
+    from ferry_sdk._engine.hook_runner import HookRunner  # noqa: PLC0415 -- loaded where there are hooks
 
-    return Telling(hooks, call, clock)
+    return HookRunner(hooks, call, clock)
 
 
-def _conventions(settings: Settings, correlation_id: str) -> dict[str, str]:
+def _default_headers(settings: Settings, correlation_id: str) -> dict[str, str]:
     """What every request to the service carries, whatever its protocol."""
     headers = {
         "user-agent": f"ferry_sdk/{__version__}",

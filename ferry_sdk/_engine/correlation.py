@@ -14,8 +14,8 @@ from ferry_sdk._fork import in_a_child
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-_dice = Random()  # noqa: S311 -- an id has to be new, not secret; the system is not asked each time
-in_a_child(_dice.seed)
+_random = Random()  # noqa: S311 -- an id has to be new, not secret; the system is not asked each time
+in_a_child(_random.seed)
 _current: ContextVar[str | None] = ContextVar("ferry_sdk_correlation", default=None)
 
 
@@ -55,7 +55,7 @@ def correlation(correlation_id: str) -> Generator[str]:
 
 def next_correlation_id() -> str:
     """The id of a call that begins now: the context's, else a new one."""
-    return _current.get() or str(UUID(int=_dice.getrandbits(128), version=4))
+    return _current.get() or str(UUID(int=_random.getrandbits(128), version=4))
 
 
 class RecentIds:

@@ -6,13 +6,13 @@ import logging
 from copy import copy
 from typing import Any, TypeVar
 
-from ferry_sdk._engine.attempts import attempted
+from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Steps
+from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.operation import Operation, ReadBack
-from ferry_sdk._engine.polling import waited
+from ferry_sdk._engine.polling import poll_until_met
 from ferry_sdk._engine.raw_response import RawResponse
-from ferry_sdk._engine.writes import ended, outcome_after, written
+from ferry_sdk._engine.writes import outcome_after, record_outcome, send_write
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, ReadOnlyError
 
 T = TypeVar("T")
@@ -20,13 +20,13 @@ T = TypeVar("T")
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
-def run(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+def run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     """Make the call, as the safety table allows, to its answer or error.
 
     Raises:
         FerryError: What became of the call, with its attempts and its correlation id.
     """
-    return (yield from _told(_made(operation, context), context))
+    return (yield from _with_outcome_event(_run(operation, context), context))
 
 
 def report_interruption(operation: Operation[Any], context: Context) -> None:
@@ -51,39 +51,39 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
         )
 
 
-def _made(operation: Operation[T], context: Context) -> Steps[RawResponse[T]]:
+def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     try:
         if context.settings.read_only and not operation.safety.is_read:
             raise ReadOnlyError("the client only reads, and this is a write")
         if operation.write is not None:
-            response = yield from written(operation, operation.write, context)
+            response = yield from send_write(operation, operation.write, context)
             context.is_done = True
             return response
         if operation.wait is not None:
-            context.until = None  # its own time goes before the client's
-            return (yield from waited(operation, operation.wait, context))
-        return (yield from attempted(operation, context))
+            context.deadline = None  # its own time goes before the client's
+            return (yield from poll_until_met(operation, operation.wait, context))
+        return (yield from send_with_retries(operation, context))
     except FerryError as error:
-        context.name(error, operation.name)
+        context.describe(error, operation.name)
         if operation.write is not None:
             error.outcome = outcome_after(error, context)
         raise
 
 
-def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Steps[T]:
+def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Flow[T]:
     """Read a write back again, under the correlation id that it had.
 
     Raises:
         OutcomeUnknownError: The same, with fresher facts.
     """
     context.is_in_doubt = True
-    return (yield from _told(_recovered(error, read_back, context), context))
+    return (yield from _with_outcome_event(_recover(error, read_back, context), context))
 
 
-def _recovered(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Steps[T]:
+def _recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Flow[T]:
     fresher = copy(error)
     try:
-        seen = yield from attempted(read_back.reading, context)
+        seen = yield from send_with_retries(read_back.reading, context)
     except FerryError as failure:
         fresher.attempts += tuple(context.attempts)
         raise fresher from failure.with_traceback(None)
@@ -91,13 +91,13 @@ def _recovered(error: OutcomeUnknownError, read_back: ReadBack[T], context: Cont
     fresher.last_seen = seen.parse()
     if not read_back.shows(seen.parse()):
         raise fresher
-    yield from ended(context, error.entry_id, "done")
+    yield from record_outcome(context, error.entry_id, "done")
     return read_back.result(seen.parse())
 
 
-def _told(steps: Steps[T], context: Context) -> Steps[T]:
-    if context.telling is None:
+def _with_outcome_event(steps: Flow[T], context: Context) -> Flow[T]:
+    if context.hook_runner is None:
         return steps
-    from ferry_sdk._engine.outcome_events import told  # noqa: PLC0415 -- loaded where there are hooks
+    from ferry_sdk._engine.outcome_events import notify_outcome  # noqa: PLC0415 -- loaded where there are hooks
 
-    return told(steps, context, context.telling)
+    return notify_outcome(steps, context, context.hook_runner)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import urlsplit
 
-from ferry_sdk._engine.effects import Ask, Reply, Request, Send, Steps
+from ferry_sdk._engine.effects import CallUser, Flow, Send
+from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk.hooks import CallInfo, Event, Hooks, RequestEvent, ResponseEvent, RetryEvent
 from ferry_sdk.types import Attempt
 
@@ -16,7 +17,7 @@ LONGEST = 1.0
 
 
 @dataclass(slots=True)
-class Telling:
+class HookRunner:
     """Tells the hooks of one call.
 
     Attributes:
@@ -33,36 +34,36 @@ class Telling:
     operation: str = ""
     attempt: int = 0
 
-    def tell(self, event: Event) -> Steps[None]:
+    def notify(self, event: Event) -> Flow[None]:
         """Call the hooks of an event, one after the other."""
         for hook in self.hooks.by_event.get(type(event), ()):
             try:
-                yield from Ask(partial(hook, event), self.clock() + LONGEST)
+                yield from CallUser(partial(hook, event), self.clock() + LONGEST)
             except Exception as error:  # noqa: BLE001 -- a hook's failure is not the call's
                 self.hooks.failed(hook, error, self.call)
 
-    def exchange(self, send: Send) -> Steps[Reply]:
+    def exchange(self, send: Send) -> Flow[Reply]:
         """Send a request, told of before and after, however it ends."""
         event = self._request(send.request)
         began = self.clock()
         try:
-            yield from self.tell(event)
+            yield from self.notify(event)
             began = self.clock()
             reply = yield from send
         except GeneratorExit:
             raise
         except BaseException as error:
             problem = type(error).__name__
-            yield from self.tell(ResponseEvent(event, self.clock() - began, problem=problem))
+            yield from self.notify(ResponseEvent(event, self.clock() - began, problem=problem))
             raise
-        yield from self.tell(
+        yield from self.notify(
             ResponseEvent(event, self.clock() - began, reply.status_code, reply.request_id)
         )
         return reply
 
-    def retry(self, failed: Attempt) -> Steps[None]:
+    def retry(self, failed: Attempt) -> Flow[None]:
         """Tell of an attempt after which another follows."""
-        yield from self.tell(
+        yield from self.notify(
             RetryEvent(
                 self.call,
                 failed.operation,

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Reply, Steps
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.parsing import Answer
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk.safety import Safety
@@ -33,7 +34,7 @@ class Call(Protocol):
         """Whose token it carries."""
         ...
 
-    def exchange(self, context: Context) -> Steps[Answered]:
+    def exchange(self, context: Context) -> Flow[Answered]:
         """Say it once, and give the decoded answer or raise the named error."""
         ...
 
@@ -101,16 +102,16 @@ class Wait:
 
     Attributes:
         seconds: How long at the most.
-        is_enough: Whether what was read is what is waited for.
-        is_over: Whether what was read rules out that it ever comes.
-        due: The moments at which what was read is due to change.
+        until: Whether what was read is what is waited for.
+        is_final: Whether what was read rules out that it ever comes.
+        due_times: The moments at which what was read is due to change.
         on_progress: Told of everything that is read.
     """
 
     seconds: float
-    is_enough: Callable[[Any], bool]
-    is_over: Callable[[Any], bool]
-    due: Callable[[Any], Iterable[datetime]]
+    until: Callable[[Any], bool]
+    is_final: Callable[[Any], bool]
+    due_times: Callable[[Any], Iterable[datetime]]
     on_progress: Callable[[Any], Awaitable[None] | None] | None = None
 
 

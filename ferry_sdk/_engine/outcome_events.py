@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TypeVar, cast
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Steps
-from ferry_sdk._engine.hook_runner import Telling
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import OutcomeEvent
@@ -14,26 +14,26 @@ from ferry_sdk.hooks import OutcomeEvent
 T = TypeVar("T")
 
 
-def told(steps: Steps[T], context: Context, telling: Telling) -> Steps[T]:
+def notify_outcome(steps: Flow[T], context: Context, hook_runner: HookRunner) -> Flow[T]:
     """Take the call's steps, and tell of their end, whatever it is."""
     try:
         result = yield from steps
     except GeneratorExit:
         raise
     except BaseException as error:
-        yield from telling.tell(_failed(error, context, telling))
+        yield from hook_runner.notify(_failed(error, context, hook_runner))
         raise
-    yield from telling.tell(_done(result, context, telling))
+    yield from hook_runner.notify(_done(result, context, hook_runner))
     return result
 
 
-def _failed(error: BaseException, context: Context, telling: Telling) -> OutcomeEvent:
+def _failed(error: BaseException, context: Context, hook_runner: HookRunner) -> OutcomeEvent:
     if isinstance(error, FerryError):
         outcome = error.outcome
     else:
         outcome = "unknown" if context.may_have_happened else "not_sent"
     return OutcomeEvent(
-        telling.call,
+        hook_runner.call,
         outcome,
         context.clock() - context.began,
         type(error).__name__,
@@ -41,11 +41,11 @@ def _failed(error: BaseException, context: Context, telling: Telling) -> Outcome
     )
 
 
-def _done(result: object, context: Context, telling: Telling) -> OutcomeEvent:
+def _done(result: object, context: Context, hook_runner: HookRunner) -> OutcomeEvent:
     is_raw = isinstance(result, RawResponse)
     value = cast("RawResponse[object]", result).parse() if is_raw else result
     return OutcomeEvent(
-        telling.call,
+        hook_runner.call,
         "done",
         context.clock() - context.began,
         None,

@@ -10,9 +10,9 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.models.base import path_of
-from ferry_sdk.models.bulk.columns import NotPlainError
+from ferry_sdk.models.bulk.columns import NotUniformError
 from ferry_sdk.models.bulk.gc_pause import held_back
-from ferry_sdk.models.bulk.rules import looked_through
+from ferry_sdk.models.bulk.rules import validate_columns
 from ferry_sdk.models.records import Records, Unreadable
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -39,7 +39,7 @@ class Answer(Protocol[T_co]):
         ...
 
 
-class One(Generic[ModelT]):
+class Record(Generic[ModelT]):
     """One record.
 
     Args:
@@ -64,7 +64,7 @@ class One(Generic[ModelT]):
         return f"One({self.model.__name__})"
 
 
-class Many(Generic[ModelT]):
+class RecordList(Generic[ModelT]):
     """A list of records: bare, as a member of an object, or a single record that stands alone."""
 
     def __init__(self, model: type[ModelT], *, member: str | None = None) -> None:
@@ -79,7 +79,7 @@ class Many(Generic[ModelT]):
             lambda: [
                 make
                 for first in range(0, len(items), _A_PART)
-                for make in self._looked_through(first, items[first : first + _A_PART], lost)
+                for make in self._validate_columns(first, items[first : first + _A_PART], lost)
             ]
         )
         if lost:
@@ -100,20 +100,20 @@ class Many(Generic[ModelT]):
             raise unreadable(f"a list of {self.model.__name__}", None, "no list", value)
         return cast("list[object]", value)
 
-    def _looked_through(
+    def _validate_columns(
         self, first: int, items: list[object], lost: list[Unreadable]
     ) -> Iterator[Callable[[], Sequence[ModelT]]]:
         """What makes the records, those that are not plain found by halves."""
         try:
-            yield looked_through(self.model, items)
-        except NotPlainError:
+            yield validate_columns(self.model, items)
+        except NotUniformError:
             half = len(items) // 2
             if half < _A_FEW:
                 records = [*self._one_by_one(first, items, lost)]
                 yield lambda: records
             else:
-                yield from self._looked_through(first, items[:half], lost)
-                yield from self._looked_through(first + half, items[half:], lost)
+                yield from self._validate_columns(first, items[:half], lost)
+                yield from self._validate_columns(first + half, items[half:], lost)
 
     def _one_by_one(
         self, first: int, items: Sequence[object], lost: list[Unreadable]
@@ -163,7 +163,7 @@ class Json:
         return "Json()"
 
 
-class Just(Generic[T]):
+class Constant(Generic[T]):
     """A value that the call made itself, of a type it knows."""
 
     def __init__(self, kind: type[T]) -> None:

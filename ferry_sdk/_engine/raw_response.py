@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from threading import get_ident
 from typing import Final, Generic, TypeVar
 
-from ferry_sdk._engine.effects import Reply
+from ferry_sdk._engine.http import Reply
 from ferry_sdk.types import Attempt
 
 T = TypeVar("T")

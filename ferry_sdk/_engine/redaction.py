@@ -69,9 +69,9 @@ class Redactor:
         personal: Texts of a traveller's own, hidden in every spelling that is known.
     """
 
-    def __init__(self, tokens: Iterable[str], personal: Iterable[str] = ()) -> None:
+    def __init__(self, tokens: Iterable[str], personal_data: Iterable[str] = ()) -> None:
         self._tokens = sorted(tokens, key=len, reverse=True)
-        texts = {*personal}
+        texts = {*personal_data}
         patterns = {_ALL}
         if len(texts) <= _MOST:
             patterns = {pattern for text in texts for pattern in _patterns_of(text)}

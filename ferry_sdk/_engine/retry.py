@@ -1,30 +1,50 @@
-"""Whether a failed attempt is followed by another, and when: tenacity's strategies decide."""
+"""The policy of retries: whether a failed attempt is followed by another, and after which delay.
+
+An attempt is retried if all of these hold:
+
+- its `failure_kind` is one that the operation's row of the safety table retries;
+- fewer than `max_retries` attempts followed the first;
+- the delay ends before the deadline. Without a deadline, a ``Retry-After`` of more than
+  `LONGEST_WAIT` seconds is not waited for.
+
+The delay is the service's ``Retry-After`` if it sent one, else a random time below an exponential
+limit ("full jitter"). tenacity computes the delays and counts the attempts.
+"""
 
 from __future__ import annotations
 
-from tenacity import (
-    DoSleep,
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_exponential,
-    wait_random,
-    wait_random_exponential,
-)
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from tenacity import stop_after_attempt, wait_exponential, wait_random, wait_random_exponential
 
 from ferry_sdk.errors import APIError, FerryError
-from ferry_sdk.safety import Safety, cause_of
+from ferry_sdk.safety import Safety, failure_kind
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 LONGEST_WAIT = 60.0
-"""Seconds: a ``Retry-After`` beyond them is not waited for, where there is no deadline."""
+"""Seconds: the longest ``Retry-After`` that is waited for without a deadline."""
 
-_backoff = wait_random_exponential(multiplier=0.5, max=8)
-_pause = wait_exponential(multiplier=0.25, max=10) + wait_random(0, 0.25)
+_retry_delay = wait_random_exponential(multiplier=0.5, max=8)
+_poll_delay = wait_exponential(multiplier=0.25, max=10) + wait_random(0, 0.25)
 
 
-class Repeating:
-    """The decisions of one call; made anew for each, as its state is its own.
+@dataclass(slots=True)
+class _Attempts:
+    """What tenacity's strategies read of an attempt: its number."""
+
+    attempt_number: int = 1
+
+    @property
+    def state(self) -> RetryCallState:
+        """The same, as the type that tenacity's strategies declare."""
+        return cast("RetryCallState", self)
+
+
+class RetryPolicy:
+    """The decisions of one call. It counts the attempts, so each call needs its own.
 
     Args:
         safety: The operation's row of the safety table.
@@ -33,57 +53,41 @@ class Repeating:
 
     def __init__(self, safety: Safety, max_retries: int) -> None:
         self._safety = safety
-        self._longest = LONGEST_WAIT
-        self._retrying = Retrying(
-            stop=stop_after_attempt(max_retries + 1),
-            wait=_wait,
-            retry=retry_if_exception(self._may_repeat),
-            reraise=True,
-        )
-        self._state = RetryCallState(self._retrying, None, (), {})
-        self._retrying.begin()
+        self._is_last = stop_after_attempt(max_retries + 1)
+        self._attempts = _Attempts()
 
-    def wait_after(self, failure: FerryError, remaining: float | None) -> float:
-        """Seconds to wait before the next attempt.
+    def delay_after(self, failure: FerryError, remaining: float | None) -> float:
+        """Return the seconds to wait before the next attempt.
 
         Args:
-            failure: What became of the last.
-            remaining: Seconds until the call has to be over; None: no limit.
+            failure: The failure of the last attempt.
+            remaining: Seconds until the deadline; None without one.
 
         Raises:
-            FerryError: The failure itself: there is no next attempt.
+            FerryError: The failure itself, if there is no next attempt.
         """
-        self._longest = LONGEST_WAIT if remaining is None else remaining
-        self._state.set_exception((type(failure), failure, failure.__traceback__))
-        step = self._retrying.iter(self._state)
-        assert isinstance(step, DoSleep)  # noqa: S101 -- a failure is raised, or slept on
-        seconds = float(step)
-        if seconds > self._longest:
+        longest = LONGEST_WAIT if remaining is None else remaining
+        if failure_kind(failure) not in self._safety.retry_on:
             raise failure
-        self._state.prepare_for_next_attempt()
-        return seconds
+        if self._is_last(self._attempts.state):
+            raise failure
+        delay = failure.retry_after if isinstance(failure, APIError) else None
+        if delay is None:
+            delay = float(_retry_delay(self._attempts.state))
+        if delay > longest:
+            raise failure
+        self._attempts.attempt_number += 1
+        return delay
 
-    def _may_repeat(self, failure: BaseException) -> bool:
-        if not isinstance(failure, FerryError) or cause_of(failure) not in self._safety.resend:
-            return False
-        return not isinstance(failure, APIError) or (failure.retry_after or 0) <= self._longest
 
-
-class Pauses:
-    """The gentle backoff of one call that looks again and again."""
+class PollBackoff:
+    """The delays between the reads of one poll."""
 
     def __init__(self) -> None:
-        self._state = RetryCallState(Retrying(), None, (), {})
+        self._attempts = _Attempts()
 
     def next(self) -> float:
-        """Seconds until the next look."""
-        seconds = float(_pause(self._state))
-        self._state.prepare_for_next_attempt()
-        return seconds
-
-
-def _wait(state: RetryCallState) -> float:
-    failure = state.outcome.exception() if state.outcome else None
-    if isinstance(failure, APIError) and failure.retry_after is not None:
-        return failure.retry_after
-    return _backoff(state)
+        """Return the seconds until the next read."""
+        delay = float(_poll_delay(self._attempts.state))
+        self._attempts.attempt_number += 1
+        return delay

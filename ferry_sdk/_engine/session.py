@@ -35,7 +35,7 @@ class Session:
     skew: float = 0.0
     has_foreign_ids: bool = False
 
-    def hear(self, date: str | None, now: float) -> None:
+    def update_clock_skew(self, date: str | None, now: float) -> None:
         """Take the time from a reply's Date; one that cannot be read says nothing."""
         heard = _seconds(date or "")
         if heard is not None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, NoReturn, TypeVar
 
-from ferry_sdk._engine.effects import Timeout
+from ferry_sdk._engine.http import Timeout
 from ferry_sdk._engine.validation import (
     address,
     extra_headers,
@@ -40,10 +40,10 @@ class Secret:
 
     Attributes:
         source: The token or the function.
-        shown: The token in use; None until the function was asked.
+        current: The token in use; None until the function was asked.
     """
 
-    __slots__ = ("shown", "source")
+    __slots__ = ("current", "source")
 
     def __init__(
         self, source: TokenSource, argument: str = "token", *, may_be_async: bool = True
@@ -51,7 +51,7 @@ class Secret:
         if callable(source) and not may_be_async and is_async_function(source):
             raise InvalidInputError("an async function needs AsyncFerry", field=argument)
         self.source: TokenSource = source
-        self.shown: str | None = None if callable(source) else header_value(source, argument)
+        self.current: str | None = None if callable(source) else header_value(source, argument)
 
     def __repr__(self) -> str:
         return "Secret(…)"

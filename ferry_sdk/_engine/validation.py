@@ -9,7 +9,7 @@ from inspect import iscoroutinefunction
 from typing import cast
 from urllib.parse import urlsplit
 
-from ferry_sdk._engine.effects import Timeout
+from ferry_sdk._engine.http import Timeout
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.types import Recorder
 

@@ -9,11 +9,11 @@ from functools import partial
 from importlib import import_module
 from typing import TypeVar
 
-from ferry_sdk._engine.attempts import attempted
+from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Consult, Steps, Together
+from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
 from ferry_sdk._engine.operation import Operation, ReadBack, Wait, Write
-from ferry_sdk._engine.polling import Watched, watched
+from ferry_sdk._engine.polling import PollResult, poll
 from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk.errors import (
     APIError,
@@ -34,7 +34,7 @@ READ_BACK_WINDOW = 30.0
 """Seconds that an effect is looked for, where there is no deadline."""
 
 
-def written(operation: Operation[T], write: Write[T], context: Context) -> Steps[RawResponse[T]]:
+def send_write(operation: Operation[T], write: Write[T], context: Context) -> Flow[RawResponse[T]]:
     """Return the answer of a write.
 
     Raises:
@@ -46,7 +46,7 @@ def written(operation: Operation[T], write: Write[T], context: Context) -> Steps
         return (yield from _deduplicate(operation, write, context))
     guard = write.guard
     try:
-        before = yield from attempted(guard.reading, context.aside())
+        before = yield from send_with_retries(guard.reading, context.copy())
     except FerryError as failure:
         if failure.outcome == "unknown":
             failure.outcome = "not_sent"  # of the write, which waited for this read
@@ -66,7 +66,7 @@ def _refuse_expired(write: Write[T], context: Context) -> None:
 
 def _deduplicate(
     operation: Operation[T], write: Write[T], context: Context
-) -> Steps[RawResponse[T]]:
+) -> Flow[RawResponse[T]]:
     """Send one request for all callers who ask for the same change at the same time.
 
     Callers who share a journal share its entry. A caller with another journal has an entry of its
@@ -81,7 +81,7 @@ def _deduplicate(
     key = _key(operation, write, context)
     share = partial(_share, operation, write, context)
 
-    def share_request(entry_id: str | None) -> Steps[RawResponse[T]]:
+    def share_request(entry_id: str | None) -> Flow[RawResponse[T]]:
         return share(key, partial(send, entry_id), entry_id)
 
     if journal is None:
@@ -95,26 +95,26 @@ def _share(
     write: Write[T],
     context: Context,
     key: Hashable,
-    steps: Callable[[], Steps[RawResponse[T]]],
+    steps: Callable[[], Flow[RawResponse[T]]],
     entry_id: str | None,
-) -> Steps[RawResponse[T]]:
+) -> Flow[RawResponse[T]]:
     """Run the steps, or wait for the caller who runs those of the same key."""
 
-    def lead() -> Steps[RawResponse[T]]:
+    def lead() -> Flow[RawResponse[T]]:
         context.is_in_doubt = False
         return (yield from steps())
 
     context.is_in_doubt = True  # another caller's request for the same may be on its way
     try:
-        return (yield from Together(key, lead, context.until))
+        return (yield from SingleFlight(key, lead, context.deadline))
     except FerryError as failure:
         if failure.outcome != "unknown":
             context.is_in_doubt = False
             raise
         if not isinstance(failure, TransportError):
             raise
-        doubt = failure  # the caller who was joined was interrupted
-    return (yield from _resolve_unknown(operation, write, context, doubt, entry_id))
+        lost = failure  # the caller who was joined was interrupted
+    return (yield from _resolve_unknown(operation, write, context, lost, entry_id))
 
 
 def _key(operation: Operation[T], write: Write[T], context: Context) -> tuple[Hashable, ...]:
@@ -133,8 +133,8 @@ def _with_journal(
     operation: Operation[T],
     write: Write[T],
     context: Context,
-    send: Callable[[str], Steps[RawResponse[T]]],
-) -> Steps[RawResponse[T]]:
+    send: Callable[[str], Flow[RawResponse[T]]],
+) -> Flow[RawResponse[T]]:
     """Send it with its intent on record before, and its outcome after.
 
     The entry is ``open``, which counts as unresolved, from before the first byte leaves. Only an
@@ -143,7 +143,7 @@ def _with_journal(
     intent = _intent(operation, write, context)
     begun: list[str] = []
     try:
-        yield from Consult(partial(_begin, journal, intent, context, begun), context.until)
+        yield from RunBlocking(partial(_begin, journal, intent, context, begun), context.deadline)
         response = yield from send(begun[0])
     except GeneratorExit:
         raise
@@ -152,16 +152,18 @@ def _with_journal(
     except BaseException as stop:
         context.is_left = True
         if isinstance(stop, FerryError):
-            context.name(stop, operation.name)
+            context.describe(stop, operation.name)
         if isinstance(stop, OutcomeUnknownError):
             stop.entry_id = begun[0]  # not that of the caller whose request was shared
-        yield from ended(context, begun[0] if begun else None, outcome_after(stop, context))
+        yield from record_outcome(
+            context, begun[0] if begun else None, outcome_after(stop, context)
+        )
         raise
     else:
         context.is_done = True
-        yield from ended(context, begun[0], "done")
+        yield from record_outcome(context, begun[0], "done")
         return response
-    return (yield from _settled(write, context, duplicate))
+    return (yield from _resolve_duplicate(write, context, duplicate))
 
 
 def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:
@@ -184,29 +186,29 @@ def _intent(operation: Operation[T], write: Write[T], context: Context) -> Inten
     )
 
 
-def _settled(
-    write: Write[T], context: Context, twin: UnresolvedWriteError
-) -> Steps[RawResponse[T]]:
+def _resolve_duplicate(
+    write: Write[T], context: Context, duplicate: UnresolvedWriteError
+) -> Flow[RawResponse[T]]:
     """The result of the same write, made earlier, if its effect is seen by now."""
     if write.read_back is None:
-        raise twin
+        raise duplicate
     try:
-        seen = yield from attempted(write.read_back.reading, context.aside())
+        seen = yield from send_with_retries(write.read_back.reading, context.copy())
     except FerryError as failure:
-        raise twin from failure.with_traceback(None)
+        raise duplicate from failure.with_traceback(None)
     if not write.read_back.shows(seen.parse()):
-        raise twin
-    yield from ended(context, twin.entry.id, "done")
+        raise duplicate
+    yield from record_outcome(context, duplicate.entry.id, "done")
     return seen.of(write.read_back.result(seen.parse()))
 
 
-def ended(context: Context, entry_id: str | None, state: EndState) -> Steps[None]:
+def record_outcome(context: Context, entry_id: str | None, state: EndState) -> Flow[None]:
     """Put an outcome on record; where that fails, the entry stays unresolved, which is true."""
     journal = context.settings.journal
     if journal is None or entry_id is None:
         return
     try:
-        yield from Consult(partial(journal.end, entry_id, state), context.until)
+        yield from RunBlocking(partial(journal.end, entry_id, state), context.deadline)
     except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
         logger.error(  # noqa: TRY400 -- its traceback may show the recorder's variables
             "journal entry %s is not known to be %s: %s (correlation id %s)",
@@ -225,20 +227,20 @@ def outcome_after(stop: BaseException, context: Context) -> Outcome:
 
 def _send(
     operation: Operation[T], write: Write[T], context: Context, entry_id: str | None
-) -> Steps[RawResponse[T]]:
+) -> Flow[RawResponse[T]]:
     """Send it once; where the reply is lost, find out whether it was done."""
     # Nothing is imported once the request has left: an interrupted import breaks what follows.
-    import_module("ferry_sdk.repeating")
+    import_module("ferry_sdk._engine.retry")
 
     context.keeps_reserve = write.read_back is not None
     try:
-        return (yield from attempted(operation, context))
+        return (yield from send_with_retries(operation, context))
     except FerryError as failure:
         if failure.outcome != "unknown" or _is_redirect(failure):
             raise
-        doubt = failure
+        lost = failure
     context.keeps_reserve, context.is_in_doubt = False, True
-    return (yield from _resolve_unknown(operation, write, context, doubt, entry_id))
+    return (yield from _resolve_unknown(operation, write, context, lost, entry_id))
 
 
 def _is_redirect(failure: FerryError) -> bool:
@@ -249,16 +251,16 @@ def _resolve_unknown(
     operation: Operation[T],
     write: Write[T],
     context: Context,
-    doubt: FerryError,
+    lost: FerryError,
     entry_id: str | None,
-) -> Steps[RawResponse[T]]:
+) -> Flow[RawResponse[T]]:
     """The result of a write whose reply was lost, if its effect is seen in time."""
-    last_seen = doubt.body if isinstance(doubt, UnexpectedResponseError | APIError) else None
+    last_seen = lost.body if isinstance(lost, UnexpectedResponseError | APIError) else None
     if write.read_back is not None:
         logger.info(
             "%s may have happened (%s), its effect is looked for (correlation id %s)",
             operation.name,
-            type(doubt).__name__,
+            type(lost).__name__,
             context.correlation_id,
         )
         try:
@@ -267,25 +269,25 @@ def _resolve_unknown(
             found = None
         if found is not None and found.last is not None:
             last_seen = found.last.parse()
-            if found.is_enough:
+            if found.is_met:
                 return found.last.of(write.read_back.result(last_seen))
     raise OutcomeUnknownError(
-        f"{operation.name} may have happened: {doubt}",
+        f"{operation.name} may have happened: {lost}",
         request=operation.call.digest(),
         subject=write.subject,
         last_seen=last_seen,
         entry_id=entry_id,
-    ) from doubt.with_traceback(None)
+    ) from lost.with_traceback(None)
 
 
-def _poll_for_effect(read_back: ReadBack[T], context: Context) -> Steps[Watched[object] | None]:
+def _poll_for_effect(read_back: ReadBack[T], context: Context) -> Flow[PollResult[object] | None]:
     remaining = context.remaining()
     if remaining is not None and remaining <= 0:
         return None
     wait = Wait(
         seconds=READ_BACK_WINDOW if remaining is None else remaining,
-        is_enough=read_back.shows,
-        is_over=lambda _: False,
-        due=lambda _: (),
+        until=read_back.shows,
+        is_final=lambda _: False,
+        due_times=lambda _: (),
     )
-    return (yield from watched(read_back.reading, context, wait))
+    return (yield from poll(read_back.reading, context, wait))

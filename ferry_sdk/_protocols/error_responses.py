@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final, cast
 
-from ferry_sdk._engine.effects import Head
+from ferry_sdk._engine.http import Head
 from ferry_sdk._engine.redaction import phrase_of
 from ferry_sdk.errors import (
     APIError,
@@ -51,7 +51,7 @@ _MESSAGES = ("message", "error_description", "detail", "title", "error", "msg")
 _LONGEST_MESSAGE = 500
 
 
-def refusal(
+def api_error(
     head: Head,
     body: object,
     *,

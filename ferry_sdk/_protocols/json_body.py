@@ -12,8 +12,9 @@ from typing import Final, NoReturn, cast
 
 from pydantic_core import from_json
 
+from ferry_sdk._engine.http import MOST_JSON_VALUES, JsonValueCounter
 from ferry_sdk._engine.raw_response import is_aside
-from ferry_sdk.errors import InvalidInputError, UnexpectedResponseError
+from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import LongNumber
 from ferry_sdk.models.bulk.gc_pause import held_back
 from ferry_sdk.types import RequestDigest
@@ -32,8 +33,6 @@ _PERSONAL: Final = frozenset(
     }
 )
 _LARGE = 64 * 1024
-MOST_VALUES: Final = 4_000_000
-"""Values of JSON in one reply: beyond them it is not decoded."""
 _STRETCH: Final = 1024 * 1024
 _DEEPEST: Final = 200
 _DIGITS: Final = 16
@@ -85,32 +84,10 @@ def decoded(content: bytes) -> object:
     return decode() if len(content) < _LARGE else held_back(decode)
 
 
-class Values:
-    """Counts the values of JSON that comes in pieces, before any of them becomes an object.
-
-    What opens and parts them is counted, in texts as well.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def add(self, piece: bytes) -> None:
-        """Count those of the next piece.
-
-        Raises:
-            UnexpectedResponseError: There are more than are read.
-        """
-        self._count += sum(map(piece.count, (b",", b"[", b"{")))
-        if self._count > MOST_VALUES:
-            raise UnexpectedResponseError(
-                f"a reply of more than {MOST_VALUES} JSON values is not read"
-            )
-
-
 def _refuse_many(content: bytes) -> None:
-    if len(content) <= MOST_VALUES:
+    if len(content) <= MOST_JSON_VALUES:
         return  # a value is a byte at the least
-    values = Values()
+    values = JsonValueCounter()
     for start in range(0, len(content), _STRETCH):
         values.add(content[start : start + _STRETCH])
 
@@ -175,17 +152,17 @@ def digest(method: str, path: str, body: object) -> RequestDigest:
     return RequestDigest(method=method, path=path, digest=fingerprint)
 
 
-def personal(body: object) -> Iterable[str]:
+def personal_data(body: object) -> Iterable[str]:
     """The texts of a request that are a traveller's own."""
     if isinstance(body, Mapping):
         for name, value in cast("Mapping[str, object]", body).items():
             if name in _PERSONAL and isinstance(value, str | int) and str(value).strip():
                 yield str(value)
             else:
-                yield from personal(value)
+                yield from personal_data(value)
     elif isinstance(body, list | tuple):
         for item in cast("Iterable[object]", body):
-            yield from personal(item)
+            yield from personal_data(item)
 
 
 def text_of(content: bytes) -> str:

@@ -9,11 +9,12 @@ from typing import Literal
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Reply, Request, Steps
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.operation import Answered
 from ferry_sdk._engine.settings import Authority
-from ferry_sdk._protocols.error_responses import refusal, service_error
-from ferry_sdk._protocols.json_body import decoded, digest, encoded, personal, text_of
+from ferry_sdk._protocols.error_responses import api_error, service_error
+from ferry_sdk._protocols.json_body import decoded, digest, encoded, personal_data, text_of
 from ferry_sdk._protocols.paths import joined
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import RequestDigest
@@ -59,7 +60,7 @@ class Rest:
             return f"/api/{name}/{{id}}/{last}"
         return f"/api/{name}/{{id}}" if rest and self.method == "GET" else f"/api/{self.path}"
 
-    def exchange(self, context: Context) -> Steps[Answered]:
+    def exchange(self, context: Context) -> Flow[Answered]:
         """Send the request once and read its reply."""
         settings = context.settings
         headers = {
@@ -85,7 +86,7 @@ class Rest:
 
     def secrets(self) -> frozenset[str]:
         """Texts of the request that no message may repeat."""
-        return frozenset(personal(self.body))
+        return frozenset(personal_data(self.body))
 
 
 def value_of(reply: Reply) -> object:
@@ -105,7 +106,7 @@ def value_of(reply: Reply) -> object:
         value = decoded(reply.content)
     except ValueError:
         if not reply.is_success:
-            raise refusal(reply, text_of(reply.content)) from None
+            raise api_error(reply, text_of(reply.content)) from None
         raise UnexpectedResponseError(
             f"the reply is not JSON (HTTP {reply.status_code}, {reply.media_type or 'no type'})",
             status_code=reply.status_code,
@@ -114,7 +115,7 @@ def value_of(reply: Reply) -> object:
         ) from None
     known = service_error(value)
     if known is not None:
-        raise refusal(reply, value, code=known[0], message=known[1])
+        raise api_error(reply, value, code=known[0], message=known[1])
     if not reply.is_success:
-        raise refusal(reply, value)
+        raise api_error(reply, value)
     return value

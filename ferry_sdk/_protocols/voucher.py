@@ -10,10 +10,11 @@ from urllib.parse import urljoin, urlsplit
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Reply, Request, Save, Send, Steps
+from ferry_sdk._engine.effects import Flow, Save, Send
+from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.operation import Answered
 from ferry_sdk._engine.settings import Authority
-from ferry_sdk._protocols.error_responses import refusal
+from ferry_sdk._protocols.error_responses import api_error
 from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import ConfigurationError, NotFoundError, UnexpectedResponseError
@@ -34,7 +35,7 @@ class VoucherFile:
     path: Path = field(repr=False)
     authority: Authority = "token"
 
-    def exchange(self, context: Context) -> Steps[Answered]:
+    def exchange(self, context: Context) -> Flow[Answered]:
         """Ask where the voucher is, fetch it, save it."""
         answered = yield from self._address().exchange(context)
         url = _url_of(answered)
@@ -42,7 +43,7 @@ class VoucherFile:
         if reply.is_redirect:
             raise _unexpected("the voucher's address redirects without end or aim", reply)
         if not reply.is_success:
-            raise refusal(reply, text_of(reply.content), message="the voucher cannot be fetched")
+            raise api_error(reply, text_of(reply.content), message="the voucher cannot be fetched")
         if _PDF not in reply.content[:_PDF_WITHIN]:
             raise _unexpected("what stands at the voucher's address is no PDF", reply)
         yield from Save(self.path, reply.content)
@@ -74,7 +75,7 @@ def _url_of(answered: Answered) -> str:
     return url
 
 
-def _fetched(url: str, context: Context) -> Steps[Reply]:
+def _fetched(url: str, context: Context) -> Flow[Reply]:
     """Fetch it; the token goes to the service's own origin, and redirects to https only."""
     headers = _PLAIN_HEADERS
     if _origin(url) == _origin(context.settings.base_url):
@@ -93,12 +94,12 @@ def _fetched(url: str, context: Context) -> Steps[Reply]:
     return reply
 
 
-def _got(url: str, headers: Mapping[str, str], context: Context) -> Steps[Reply]:
+def _got(url: str, headers: Mapping[str, str], context: Context) -> Flow[Reply]:
     request = Request("GET", url, headers, route="/{voucher}")
     try:
         return (
-            yield from context.told(
-                Send(request, context.within(context.until), until=context.until)
+            yield from context.send_with_hooks(
+                Send(request, context.timeouts_until(context.deadline), until=context.deadline)
             )
         )
     except ConfigurationError:

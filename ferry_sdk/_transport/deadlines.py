@@ -13,13 +13,16 @@ from ferry_sdk.errors import ConfigurationError
 
 T = TypeVar("T")
 
+GRACE = 0.05
+"""Seconds after a deadline in which the HTTP library's own time-outs speak first."""
+
 
 def seconds_until(moment: float | None, forever: float) -> float:
     """Seconds until a moment; those of `forever` where there is none."""
     return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
 
 
-def in_a_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
+def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
     """Begin work that nobody has to wait for, in the caller's context.
 
     Args:

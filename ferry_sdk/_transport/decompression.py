@@ -13,7 +13,7 @@ _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 """How zlib calls the packings that HTTP knows; only gzip is asked for."""
 
 
-class Unpacking(Protocol):
+class Decompressor(Protocol):
     """Takes what comes in, and gives what is in it."""
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
@@ -56,7 +56,7 @@ class Zipped:
             raise UnexpectedResponseError(f"the reply cannot be unpacked: {error}") from None
 
 
-def unpacking_of(packing: str) -> Unpacking:
+def decompressor_of(packing: str) -> Decompressor:
     """What unpacks a body of this Content-Encoding.
 
     Raises:

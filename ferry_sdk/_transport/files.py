@@ -14,7 +14,7 @@ _BINARY: int = getattr(os, "O_BINARY", 0)
 """On Windows, bytes are not translated."""
 
 
-def saved(path: Path, content: bytes) -> None:
+def save(path: Path, content: bytes) -> None:
     """Write beside the place and move there, so that nobody sees half a file.
 
     The file is new, also where one is replaced: nobody but its owner may read it.

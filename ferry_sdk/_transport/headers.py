@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ferry_sdk._engine.effects import Headers
+from ferry_sdk._engine.http import Headers
 
 
-def fields_of(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+def parse_headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
     """The headers; one that comes twice is one list."""
     fields: dict[str, str] = {}
     for raw_name, raw_value in raw:

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mappi
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from ferry_sdk._engine.effects import Head, Headers
+from ferry_sdk._engine.http import Head, Headers
 from ferry_sdk._transport.http_client import (
     AsyncHttpResponse,
     HttpHead,
@@ -28,7 +28,7 @@ from ferry_sdk.errors import (
 )
 
 if TYPE_CHECKING:
-    from ferry_sdk._engine.effects import Request, Timeout
+    from ferry_sdk._engine.http import Request, Timeout
     from ferry_sdk.types import Outcome
 
 _is_ours: ContextVar[bool] = ContextVar("ferry_sdk_request", default=False)
@@ -59,7 +59,7 @@ _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
 }
 
 
-def built(
+def build_request(
     client: Requests[RequestT],
     request: Request,
     timeout: Timeout,
@@ -86,16 +86,18 @@ def failure_of(error: Exception) -> FerryError | None:
         known = ConfigurationError  # a host that no encoding of names allows
     if known is None:
         return None
-    return known(words_of(error, is_ours=known("").outcome == "not_sent"))
+    return known(message_of(error, is_ours=known("").outcome == "not_sent"))
 
 
-def words_of(error: Exception, *, is_ours: bool) -> str:
+def message_of(error: Exception, *, is_ours: bool) -> str:
     """What an exception is called and says; of a reply that it may quote, no word that names."""
     from ferry_sdk._engine.redaction import plain_beginning  # noqa: PLC0415 -- most calls never need it
 
-    said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said if is_ours else plain_beginning(said)}".removesuffix(
-        ": "
+    message = " ".join(str(error).split())
+    return (
+        f"{type(error).__name__}: {message if is_ours else plain_beginning(message)}".removesuffix(
+            ": "
+        )
     )
 
 

@@ -1,7 +1,7 @@
 """Calls under way that others of this process may join, from any thread and any event loop.
 
-The caller who makes the call holds a `Flight`; those who join hold its `Landing` only. However the
-maker is interrupted, the flight is collected with its frame, and nobody waits for ever.
+The caller who makes the call holds a `SharedCall`; those who join hold only its `SharedResult`. If
+the first caller is interrupted, its `SharedCall` is collected with its frame and the others wake.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ferry_sdk.errors import ConnectionFailedError, FerryError
 T = TypeVar("T")
 
 
-class Landing:
+class SharedResult:
     """How a call ended, for those who wait for it.
 
     Attributes:
@@ -47,7 +47,7 @@ class Landing:
         )
 
 
-class Flight:
+class SharedCall:
     """One call that is under way, held by the one who makes it.
 
     Attributes:
@@ -55,9 +55,9 @@ class Flight:
     """
 
     def __init__(self) -> None:
-        self.landing = Landing()
+        self.landing = SharedResult()
 
-    def land(self, key: Hashable, value: T) -> T:
+    def complete(self, key: Hashable, value: T) -> T:
         """Give the result to those who joined, and let nobody join any more."""
         self.landing.value, self.landing.is_done = value, True
         self._end(key)
@@ -70,18 +70,18 @@ class Flight:
         self._end(key)
 
     def _end(self, key: Hashable) -> None:
-        _flights.pop(key, None)
+        _shared_calls.pop(key, None)
         self.landing.event.set()
 
     def __del__(self) -> None:
         self.landing.event.set()
 
 
-_flights: WeakValueDictionary[Hashable, Flight] = WeakValueDictionary()
+_shared_calls: WeakValueDictionary[Hashable, SharedCall] = WeakValueDictionary()
 _lock = threading.RLock()
 
 
-def join_or_start(key: Hashable, mine: Flight) -> Landing | None:
+def join_or_start(key: Hashable, mine: SharedCall) -> SharedResult | None:
     """Return what to wait for, if the call is under way; None where the caller's flight is to be.
 
     Args:
@@ -89,14 +89,14 @@ def join_or_start(key: Hashable, mine: Flight) -> Landing | None:
         mine: The caller's own flight, which others join from now on if there is no other.
     """
     with _lock:
-        under_way = _flights.setdefault(key, mine)
+        under_way = _shared_calls.setdefault(key, mine)
     return None if under_way is mine else under_way.landing
 
 
-def _begin_anew() -> None:
+def _forget_calls() -> None:
     global _lock  # noqa: PLW0603 -- another thread of the parent may have held it
     _lock = threading.RLock()
-    _flights.clear()
+    _shared_calls.clear()
 
 
-in_a_child(_begin_anew)
+in_a_child(_forget_calls)

@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 
 import anyio
 
-from ferry_sdk._engine.effects import Sending
+from ferry_sdk._engine.http import Sending
 from ferry_sdk._engine.validation import is_loopback
 from ferry_sdk._fork import process_id
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 
 
 @dataclass(slots=True)
-class Lines:
+class OpenConnections:
     """The connections of one HTTP client, in one process.
 
     Attributes:
@@ -39,7 +39,7 @@ class Lines:
         default_factory=WeakKeyDictionary[Any, "ref[socket]"]
     )
 
-    def under(self, stream: Any) -> socket | None:  # noqa: ANN401 -- httpcore's or httpcore2's
+    def socket_of(self, stream: Any) -> socket | None:  # noqa: ANN401 -- httpcore's or httpcore2's
         """The connection under a stream, taken in; one that comes too late is ended."""
         known = self._by_stream.get(stream)
         if known is not None:
@@ -77,8 +77,8 @@ class Tracing:
     """
 
     __slots__ = (
+        "_connections",
         "_is_local_only",
-        "_lines",
         "_lock",
         "_sending",
         "_socket",
@@ -86,18 +86,18 @@ class Tracing:
         "is_given_up",
     )
 
-    def __init__(self, sending: Sending, lines: Lines, *, is_plain: bool) -> None:
+    def __init__(self, sending: Sending, connections: OpenConnections, *, is_plain: bool) -> None:
         self._sending = sending
-        self._is_local_only = is_plain and lines.is_local_only
-        self._lines = lines
+        self._is_local_only = is_plain and connections.is_local_only
+        self._connections = connections
         self._lock = threading.RLock()
         self._socket: socket | None = None
         self._stream: Any = None
         self.is_given_up = False
         sending.is_handed_over = True
-        sending.is_own = lines.is_ours
+        sending.is_own = connections.is_ours
 
-    def hear(self, event: str, info: Mapping[str, Any]) -> None:
+    def on_event(self, event: str, info: Mapping[str, Any]) -> None:
         """Hear of a step; one that would send what must not be sent any more raises.
 
         Raises:
@@ -108,15 +108,15 @@ class Tracing:
         if self._is_left_open(event, info):
             self._stream.close()
 
-    async def ahear(self, event: str, info: Mapping[str, Any]) -> None:
-        """Hear of a step, as `hear` does."""
+    async def on_event_async(self, event: str, info: Mapping[str, Any]) -> None:
+        """Hear of a step, as `on_event` does."""
         if self._is_left_open(event, info):
             with anyio.CancelScope(shield=True):
                 await self._stream.aclose()
 
     def uses(self, stream: Any) -> None:  # noqa: ANN401 -- httpcore's or httpcore2's
         """Know the connection."""
-        connection = self._lines.under(stream)
+        connection = self._connections.socket_of(stream)
         if connection is not None:
             with self._lock:
                 self._socket = connection
@@ -153,7 +153,7 @@ class Tracing:
         with self._lock:
             if self.is_given_up:
                 raise RequestTimeoutError("the deadline has passed")
-            if self._lines.is_closed:
+            if self._connections.is_closed:
                 raise ConnectionFailedError("the client was closed meanwhile")
             # A connection that is used again was looked at when it was made.
             if self._is_local_only and self._socket is not None and _is_remote(self._socket):

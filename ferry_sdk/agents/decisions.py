@@ -20,7 +20,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from ferry_sdk._engine.correlation import next_correlation_id
-from ferry_sdk._transport.transport import AsyncTransport, Transport
+from ferry_sdk._transport.async_ import AsyncTransport
+from ferry_sdk._transport.sync import Transport
 from ferry_sdk.agents.policy.answers import Answer, RefusedError, failure, out_of_order, unknown
 from ferry_sdk.agents.policy.approval import VALID_FOR, ApprovalRequest, Codes, approval_needed
 from ferry_sdk.agents.policy.audit import AuditRecord, Call

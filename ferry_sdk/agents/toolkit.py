@@ -16,7 +16,7 @@ from ferry_sdk.agents.policy.audit import AuditRecord
 from ferry_sdk.agents.policy.budget import Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
 from ferry_sdk.agents.policy.writes import Ask, Effect
-from ferry_sdk.agents.tools import formats
+from ferry_sdk.agents.tools import definitions as formats
 from ferry_sdk.agents.tools.definitions import ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.errors import ConfigurationError

@@ -15,12 +15,9 @@ from ferry_sdk._version import __version__
 from ferry_sdk.cli.commands.book import book
 from ferry_sdk.cli.commands.confirm_cancel import cancel, confirm
 from ferry_sdk.cli.commands.doctor import doctor
-from ferry_sdk.cli.commands.mcp import mcp
-from ferry_sdk.cli.commands.ports import ports
-from ferry_sdk.cli.commands.sandbox import demo, sandbox
 from ferry_sdk.cli.commands.search import search
-from ferry_sdk.cli.commands.show import show
-from ferry_sdk.cli.commands.voucher import voucher
+from ferry_sdk.cli.commands.serve import demo, mcp, sandbox
+from ferry_sdk.cli.commands.show import ports, show, voucher
 from ferry_sdk.cli.terminal.errors import told
 
 COMMANDS: tuple[Callable[..., None], ...] = (

@@ -1,4 +1,8 @@
-"""Connections that a process has from its parent: kept, never used and never closed."""
+"""The journal and `os.fork()`: no fork while a database is in use, a new engine in the child.
+
+SQLite takes locks that belong to the whole process. If a process forks while another thread holds
+one, the child keeps it for ever, and no thread of the child can release it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,12 @@ from weakref import WeakSet
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine, Pool
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 
 class Forked(Protocol):
@@ -41,3 +51,60 @@ def _tell() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_tell)
+
+
+_PATIENCE = 15.0
+"""Seconds that a fork waits at the most; longer than a lock of SQLite's is waited for."""
+_PAUSE = 0.001
+
+
+class _Visit:
+    """A block inside."""
+
+
+class Gate:
+    """Lets in any number of threads, unless somebody waits to be alone.
+
+    It holds no lock, which an interrupt could leave held for ever. A visit that an interrupt kept
+    from leaving ends with its last reference.
+    """
+
+    def __init__(self) -> None:
+        self._inside: WeakSet[_Visit] = WeakSet()
+        self._shut: list[None] = []
+
+    @contextmanager
+    def passed(self) -> Generator[None]:
+        """A block inside."""
+        visit = _Visit()
+        try:
+            self._inside.add(visit)
+            while self._shut:  # looked at from inside: who shuts it looks inside after that
+                self._inside.discard(visit)
+                time.sleep(_PAUSE)
+                self._inside.add(visit)
+            yield
+        finally:
+            self._inside.discard(visit)
+
+    def shut(self) -> None:
+        """Let nobody in any more, and wait until all are out."""
+        self._shut.append(None)
+        until = time.monotonic() + _PATIENCE
+        while self._inside and time.monotonic() < until:
+            time.sleep(_PAUSE)
+
+    def open(self) -> None:
+        """Let in again."""
+        self._shut.pop()
+
+    def renew(self) -> None:
+        """Forget the threads that a child process does not have."""
+        self._inside = WeakSet()
+        self._shut = []
+
+
+GATE = Gate()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=GATE.shut, after_in_parent=GATE.open, after_in_child=GATE.renew)

@@ -20,10 +20,8 @@ from ferry_sdk.errors import (
     UnresolvedWriteError,
 )
 from ferry_sdk.journal import statements as ledger
-from ferry_sdk.journal.engines import connected, engine_of, is_in_memory, shown
-from ferry_sdk.journal.errors import named
-from ferry_sdk.journal.fork import leave_to_parent, watch
-from ferry_sdk.journal.fork_lock import GATE
+from ferry_sdk.journal.engines import connected, engine_of, is_in_memory, named, shown
+from ferry_sdk.journal.fork import GATE, leave_to_parent, watch
 from ferry_sdk.journal.keys import Key, given_key
 from ferry_sdk.journal.migrations import opened
 from ferry_sdk.types import EndState, Intent, JournalEntry

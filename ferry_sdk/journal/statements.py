@@ -12,7 +12,7 @@ from sqlalchemy import delete, insert, or_, select, update
 from sqlalchemy.exc import DataError, OperationalError
 
 from ferry_sdk.errors import InvalidInputError, JournalError
-from ferry_sdk.journal.errors import is_undecodable
+from ferry_sdk.journal.engines import is_undecodable
 from ferry_sdk.journal.schema import SETTLED, entries, is_unresolved, is_without_fingerprint
 from ferry_sdk.types import EntryState, JournalEntry
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _STATES: Final[tuple[EntryState, ...]] = get_args(EntryState)
 _UNRESOLVED: Final[tuple[EntryState, ...]] = ("open", "unknown")
 
-_GIVES_WAY: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
+_TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
     "unknown": ("open",),
     "not_sent": _UNRESOLVED,
     "rejected": _UNRESOLVED,
@@ -51,7 +51,7 @@ _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, 
 
 def is_end(state: str) -> bool:
     """Whether a write can end in it."""
-    return state in _GIVES_WAY
+    return state in _TRANSITIONS
 
 
 def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
@@ -93,7 +93,7 @@ def twin(connection: Connection, fingerprint: str) -> JournalEntry | None:
 
 def change(connection: Connection, entry_id: str, state: EndState) -> JournalEntry | None:
     """Put an end on record, unless there is a stronger word; give what stands then."""
-    gives_way = or_(entries.c.state.in_(_GIVES_WAY[state]), entries.c.state.not_in(_STATES))
+    gives_way = or_(entries.c.state.in_(_TRANSITIONS[state]), entries.c.state.not_in(_STATES))
     connection.execute(
         update(entries)
         .where(entries.c.id == entry_id, gives_way)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         SailingCompany,
         Tariff,
     )
-    from ferry_sdk.models.base import Model, OpenEnum
+    from ferry_sdk.models.base import Model
     from ferry_sdk.models.bookings import (
         Balance,
         Booking,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ActionType,
         Direction,
         Gender,
+        OpenEnum,
         PassengerType,
         PaymentStatus,
         PlaceGender,
@@ -90,7 +91,6 @@ _ROOMS = (
     "catalogue",
     "enums",
     "inputs",
-    "listings",
     "mcp",
     "records",
     "tickets",

@@ -149,9 +149,14 @@ class Availability(Model):
             tariff_id=tariff_id,
             place_id=place_id,
             expiration_date=chosen.expiration_date,
-            carrier=self.company.id,
+            company=self.company.id,
             roundtrip_locked=chosen.roundtrip_locked,
         )
+
+    def _repr_html_(self) -> str:
+        from ferry_sdk.models.display.cards import sailing_card  # noqa: PLC0415 -- for notebooks only
+
+        return sailing_card(self)
 
 
 def _id_of(chosen: object, kind: type[Tariff | Place], argument: str) -> str:

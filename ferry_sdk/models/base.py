@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeVar, cast
 
 from pydantic import (
@@ -78,10 +77,10 @@ class Model(BaseModel):
         return ((name, value) for name, value in super().__repr_args__() if name in known)
 
     def _repr_html_(self) -> str:
-        """The record as a card, for notebooks; no more of it than the repr shows."""
-        from ferry_sdk.models.display.cards import card_of  # noqa: PLC0415 -- for notebooks only
+        """Return the record as a card, for notebooks; it shows no more than the repr."""
+        from ferry_sdk.models.display.cards import record_card  # noqa: PLC0415 -- for notebooks only
 
-        return card_of(self)
+        return record_card(self)
 
 
 def _hashable(value: object) -> object:
@@ -92,39 +91,6 @@ def _hashable(value: object) -> object:
     if isinstance(value, list | tuple):
         return tuple(map(_hashable, cast("Iterable[object]", value)))
     return value
-
-
-class OpenEnum(str, Enum):
-    """Names for the values seen so far; any other string is a value as well.
-
-    A member is its string (``Stage.VOIDED == "voided"``). ``Stage("moored")`` does not fail: it
-    gives a member of that value, equal to its string, whose ``is_known`` is false.
-    """
-
-    @classmethod
-    def _missing_(cls, value: object) -> Self | None:
-        if not isinstance(value, str):
-            return None
-        member = str.__new__(cls, value)
-        member._name_ = member._value_ = value
-        return member
-
-    @property
-    def is_known(self) -> bool:
-        """Whether this SDK has a name for the value."""
-        return type(self).__members__.get(self._name_) is self
-
-    def __str__(self) -> str:
-        return str.__str__(self)
-
-    def __format__(self, format_spec: str) -> str:
-        return str.__format__(self, format_spec)
-
-    def __hash__(self) -> int:
-        return str.__hash__(self)
-
-    def __reduce_ex__(self, _protocol: object) -> tuple[type[Self], tuple[str]]:
-        return type(self), (str(self),)
 
 
 class LongNumber(float):

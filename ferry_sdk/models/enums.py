@@ -2,7 +2,42 @@
 
 from __future__ import annotations
 
-from ferry_sdk.models.base import OpenEnum
+from enum import Enum
+
+from typing_extensions import Self
+
+
+class OpenEnum(str, Enum):
+    """Names for the values seen so far; any other string is a value as well.
+
+    A member is its string (``Stage.VOIDED == "voided"``). ``Stage("moored")`` does not fail: it
+    gives a member of that value, equal to its string, whose ``is_known`` is false.
+    """
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        if not isinstance(value, str):
+            return None
+        member = str.__new__(cls, value)
+        member._name_ = member._value_ = value
+        return member
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this SDK has a name for the value."""
+        return type(self).__members__.get(self._name_) is self
+
+    def __str__(self) -> str:
+        return str.__str__(self)
+
+    def __format__(self, format_spec: str) -> str:
+        return str.__format__(self, format_spec)
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+    def __reduce_ex__(self, _protocol: object) -> tuple[type[Self], tuple[str]]:
+        return type(self), (str(self),)
 
 
 class Direction(OpenEnum):

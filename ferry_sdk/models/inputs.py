@@ -150,7 +150,7 @@ class Selection(Input):
         tariff_id: The id of one of its tariffs.
         place_id: The id of one of its places.
         expiration_date: Until when the tariff holds.
-        carrier: The ferry company's id.
+        company: The ferry company's id.
         roundtrip_locked: The tariff holds only as a round trip with the same carrier.
     """
 
@@ -158,7 +158,7 @@ class Selection(Input):
     tariff_id: Identifier
     place_id: Identifier
     expiration_date: AwareDatetime | None = Field(default=None, exclude=True)
-    carrier: Identifier | None = Field(default=None, exclude=True)
+    company: Identifier | None = Field(default=None, exclude=True)
     roundtrip_locked: bool = Field(default=False, exclude=True)
 
 
@@ -241,7 +241,7 @@ class SelectionDict(TypedDict, total=False):
     tariff_id: Required[str]
     place_id: Required[str]
     expiration_date: datetime
-    carrier: str
+    company: str
     roundtrip_locked: bool
 
 

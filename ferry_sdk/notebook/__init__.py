@@ -1,27 +1,24 @@
-"""Records in a notebook: cards and tables, data frames, charts.
+"""Charts of records in a notebook. They need matplotlib, which the extra ``notebook`` installs.
 
-The cards and tables need nothing more than the library itself. Frames need pandas and charts need
-matplotlib, which the extra ``notebook`` brings.
+Cards and tables are the records' own (`_repr_html_`), and so are data frames (`to_frame`).
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ferry_sdk.notebook.fares import fares_by_day
-    from ferry_sdk.notebook.network import network_map
-
-_ROOMS = {"fares_by_day": "fares", "network_map": "network"}
+    from ferry_sdk.notebook.charts import fares_by_day, network_map
 
 __all__ = ["fares_by_day", "network_map"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _ROOMS:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    from ferry_sdk.notebook import charts  # noqa: PLC0415 -- loads matplotlib
+
+    return getattr(charts, name)
 
 
 def __dir__() -> list[str]:

@@ -1,16 +1,22 @@
-"""What every chart has in common."""
-
-# matplotlib leaves its keyword arguments without types.
-# pyright: reportUnknownMemberType=false
+"""Charts: the fares of several days, and a map of the network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+# matplotlib leaves its keyword arguments without types.
+# pyright: reportUnknownMemberType=false
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from io import BytesIO
-from typing import TYPE_CHECKING
+from math import cos, inf, radians
+from typing import TYPE_CHECKING, Final
 
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.models.display.extra import needed
+from ferry_sdk.models.display.html import money
+from ferry_sdk.models.display.kinds import cheapest_ticket
+from ferry_sdk.models.mcp import McpPort
 
 with needed("matplotlib", "numpy"):
     import numpy as np
@@ -22,10 +28,10 @@ with needed("matplotlib", "numpy"):
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Axes", "Chart", "Figure", "days_as_places", "named_by_day", "started", "withStroke"]
+__all__ = ["fares_by_day", "network_map"]
 
 
-class Chart(Figure):
+class _Chart(Figure):
     """A figure that a notebook shows as it is: nothing of pyplot is needed, or touched."""
 
     def _repr_png_(self) -> bytes:
@@ -34,9 +40,9 @@ class Chart(Figure):
         return content.getvalue()
 
 
-def started(title: str, *, width: float = 9, height: float = 4.8) -> tuple[Chart, Axes]:
+def _new_chart(title: str, *, width: float = 9, height: float = 4.8) -> tuple[_Chart, Axes]:
     """A figure with one pair of axes; the title is text, whatever signs of TeX are in it."""
-    figure = Chart(figsize=(width, height), dpi=110, layout="constrained")
+    figure = _Chart(figsize=(width, height), dpi=110, layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", parse_math=False)
     axes.grid(alpha=0.25)
@@ -44,14 +50,196 @@ def started(title: str, *, width: float = 9, height: float = 4.8) -> tuple[Chart
     return figure, axes
 
 
-def days_as_places(days: Iterable[date]) -> NDArray[np.datetime64]:
+def _positions_of(days: Iterable[date]) -> NDArray[np.datetime64]:
     """Days as an axis takes them."""
     return np.array([*days], dtype="datetime64[D]")
 
 
-def named_by_day(axes: Axes) -> None:
+def _label_days(axes: Axes) -> None:
     """Have the days along the bottom named as briefly as is clear."""
     locator = AutoDateLocator(minticks=2)  # type: ignore[no-untyped-call]  # matplotlib's own
     axes.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]  # matplotlib's own
     axes.xaxis.set_major_formatter(formatter)
+
+
+_Fare = tuple[date, Tariff]
+
+
+def fares_by_day(sailings: Iterable[Availability]) -> Figure:
+    """The cheapest ticket of every sailing by the day it leaves, and the cheapest of each day.
+
+    Days are those of the departure port. Each route has a line of its own; the cheapest ticket
+    of all is named. Sailings without a ticket that can be had for one way are left out.
+
+    Args:
+        sailings: Sailings of any number of searches, in one currency.
+
+    Returns:
+        The figure, 9 by 4.8 inches. pyplot knows nothing of it, so nothing has to be closed.
+
+    Raises:
+        InvalidInputError: The fares are in several currencies.
+        ModuleNotFoundError: matplotlib is not installed.
+    """
+    routes: dict[str, list[_Fare]] = {}
+    for sailing in sailings:
+        if ticket := cheapest_ticket(sailing):
+            route = f"{sailing.depart_name} → {sailing.arrive_name}"
+            routes.setdefault(route, []).append((sailing.depart_at.date(), ticket))
+    currencies = sorted({ticket.currency for fares in routes.values() for _, ticket in fares})
+    if len(currencies) > 1:
+        raise InvalidInputError(f"fares in {', '.join(currencies)}", field="sailings")
+    if not routes:
+        figure, axes = _new_chart("Fares by day")
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, "No sailings with a ticket", ha="center", transform=axes.transAxes)
+        return figure
+
+    figure, axes = _new_chart(next(iter(routes)) if len(routes) == 1 else "Fares by day")
+    for number, (route, fares) in enumerate(routes.items()):
+        label = "cheapest of the day" + (f", {route}" if len(routes) > 1 else "")
+        _draw(axes, label, fares, f"C{number % 10}")
+    _name(axes, min((fare for fares in routes.values() for fare in fares), key=_price))
+    _label_days(axes)
+    axes.set_xlabel("Day of departure")
+    axes.set_ylabel(f"Ticket ({currencies[0]})")
+    axes.margins(y=0.18)
+    for text in axes.legend(frameon=False, fontsize="small").get_texts():
+        text.set_parse_math(False)
+    return figure
+
+
+def _price(fare: _Fare) -> float:
+    return float(fare[1].amount)
+
+
+def _draw(axes: Axes, label: str, fares: list[_Fare], colour: str) -> None:
+    lowest: dict[date, float] = {}
+    for fare in sorted(fares, key=lambda fare: fare[0]):
+        lowest[fare[0]] = min(_price(fare), lowest.get(fare[0], inf))
+    every = [*map(_price, fares)]
+    axes.plot(
+        _positions_of(day for day, _ in fares), every, "o", color=colour, alpha=0.3, markersize=4
+    )
+    cheapest = [*lowest.values()]
+    axes.plot(_positions_of(lowest), cheapest, "o-", color=colour, markersize=5, label=label)
+
+
+def _name(axes: Axes, fare: _Fare) -> None:
+    day, ticket = fare
+    axes.annotate(
+        f"{money(ticket.amount, ticket.currency)} on {day}",
+        (day, _price(fare)),
+        xytext=(0, -14),
+        textcoords="offset points",
+        ha="center",
+        va="top",
+        fontweight="bold",
+    )
+
+
+_Place = tuple[float, float]
+
+_WIDTH: Final = 11
+_LEAST, _MOST = 4, 11
+_LETTER, _LINE = 0.0075, 0.022
+"""Inches of the figure's width and the least and most of its height; a letter and a line of a
+name, in parts of the width."""
+
+
+def network_map(
+    ports: Iterable[McpPort], *, routes: Iterable[tuple[str | None, str | None]] = ()
+) -> Figure:
+    """The ports where they are, and the routes between them as straight lines.
+
+    There is no coast: the service knows positions only. The ports with the most routes are named
+    first, the others as far as there is room. Ports without a position are left out and counted.
+
+    Args:
+        ports: The ports, as `mcp.ports` gives them.
+        routes: Codes of two ports each; which of the two is first does not matter.
+
+    Returns:
+        The figure, 11 inches wide and as high as suits the network. pyplot knows nothing of it,
+        so nothing has to be closed.
+
+    Raises:
+        ModuleNotFoundError: matplotlib is not installed.
+    """
+    all_ports = [*ports]
+    places: dict[str, _Place] = {}
+    names: dict[str, str] = {}
+    for port in all_ports:
+        if port.code and port.longitude is not None and port.latitude is not None:
+            places[port.code] = (port.longitude, port.latitude)
+            names[port.code] = port.city or port.name or port.code
+    lines = {
+        (min(one, other), max(one, other))
+        for one, other in routes
+        if one in places and other in places
+    }
+    title = f"{len(places)} ports" + (f", {len(lines)} routes" if lines else "")
+    if lost := len(all_ports) - len(places):
+        title += f" ({lost} without a position)"
+    figure, axes = _new_chart(title, width=_WIDTH, height=_height(places.values()))
+    axes.set_xlabel("Longitude (degrees east)")
+    axes.set_ylabel("Latitude (degrees north)")
+    if not places:
+        return figure
+
+    for pair in lines:
+        axes.plot(
+            *zip(*(places[code] for code in pair), strict=True), color="C0", alpha=0.3, lw=0.8
+        )
+    busy = Counter(code for pair in lines for code in pair)
+    sizes = [12 + 6 * busy[code] for code in places]
+    longitudes, latitudes = zip(*places.values(), strict=True)
+    axes.scatter(longitudes, latitudes, s=sizes, color="C0", zorder=3)
+    axes.margins(0.06)
+    axes.set_aspect(_stretch(places.values()), adjustable="box")
+    _port_name(axes, places, names, busy)
+    return figure
+
+
+def _stretch(places: Collection[_Place]) -> float:
+    """How much longer a degree of latitude is than one of longitude, in the middle of the map."""
+    middle = sum(latitude for _, latitude in places) / len(places)
+    return 1 / max(cos(radians(middle)), 0.1)
+
+
+def _height(places: Collection[_Place]) -> float:
+    """The height at which the map fills the figure."""
+    if not places:
+        return _LEAST
+    longitudes, latitudes = zip(*places, strict=True)
+    wide, high = max(longitudes) - min(longitudes), max(latitudes) - min(latitudes)
+    height: float = _WIDTH * high * _stretch(places) / max(wide, 1)
+    return min(max(height, _LEAST), _MOST)
+
+
+def _port_name(
+    axes: Axes, places: Mapping[str, _Place], names: Mapping[str, str], busy: Counter[str]
+) -> None:
+    """Name the ports, the busiest first, where no other name stands."""
+    left, right = axes.get_xlim()
+    letter, line = (right - left) * _LETTER, (right - left) * _LINE / _stretch(places.values())
+    taken: list[tuple[float, float, float]] = []
+    for code in sorted(places, key=lambda code: (-busy[code], code)):
+        x, y = places[code]
+        end = x + (len(names[code]) + 2) * letter
+        if any(
+            x < its_end and its_x < end and abs(y - its_y) < line for its_x, its_end, its_y in taken
+        ):
+            continue
+        taken.append((x, end, y))
+        axes.annotate(
+            names[code],
+            (x, y),
+            xytext=(5, 3),
+            textcoords="offset points",
+            fontsize=8,
+            parse_math=False,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            zorder=4,
+        )

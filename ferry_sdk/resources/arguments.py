@@ -104,9 +104,9 @@ def search(
 def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Selection]:
     """What is to be booked; a tariff that is locked to its carrier stays with it."""
     chosen = _all(Selection, availabilities, "availabilities")
-    carriers = {one.carrier for one in chosen if one.carrier is not None}
+    companies = {one.company for one in chosen if one.company is not None}
     for index, one in enumerate(chosen):
-        if one.roundtrip_locked and len(carriers) > 1:
+        if one.roundtrip_locked and len(companies) > 1:
             raise InvalidInputError(
                 "the tariff holds only as a round trip with the same carrier",
                 field=f"availabilities[{index}]",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, time
 
 from ferry_sdk._engine.operation import Operation
-from ferry_sdk._engine.parsing import Many
+from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.inputs import (
@@ -108,6 +108,6 @@ class AvailabilityGroup(Resource[TransportT_co]):
         )
         return Operation(
             Rest.post("availability", body=body),
-            Many(Availability),
+            RecordList(Availability),
             SAFETY["availability.search"],
         )

@@ -10,12 +10,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.raw_response import RawResponse
-from ferry_sdk._transport.transport import (
-    AsyncRawTransport,
-    AsyncTransport,
-    RawTransport,
-    Transport,
-)
+from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
+from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, trimmed
 
 P = ParamSpec("P")

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import One
+from ferry_sdk._engine.parsing import Record
 from ferry_sdk._engine.validation import seconds
 from ferry_sdk._protocols.paths import identifier
 from ferry_sdk._protocols.rest import Rest
@@ -109,7 +109,7 @@ class BookingsGroup(Resource[TransportT_co]):
         )
         return Operation(
             Rest.post("booking", body=body),
-            One(BookingCreated),
+            Record(BookingCreated),
             SAFETY["bookings.create"],
             Write(body, expiries=arguments.expiries(chosen)),
         )
@@ -145,7 +145,7 @@ class BookingsGroup(Resource[TransportT_co]):
             guard = total_is(arguments.money(expect_total, "expect_total"), booking_id)
         return Operation(
             Rest.post("booking", "confirm", body={"id": booking_id}),
-            One(BookingConfirmation, booking_id=booking_id),
+            Record(BookingConfirmation, booking_id=booking_id),
             row,
             Write(subject, subject, read_back(row, subject), guard),
         )
@@ -162,7 +162,7 @@ class BookingsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("booking", identifier(booking_id, "booking_id")),
-            One(Booking, booking_id=booking_id),
+            Record(Booking, booking_id=booking_id),
             SAFETY["bookings.get"],
         )
 
@@ -197,7 +197,7 @@ class BookingsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("booking", identifier(booking_id, "booking_id")),
-            One(Booking, booking_id=booking_id),
+            Record(Booking, booking_id=booking_id),
             SAFETY["bookings.wait"],
             wait=booking_until(until, seconds(deadline, "deadline"), on_progress),
         )
@@ -241,7 +241,7 @@ class BookingsGroup(Resource[TransportT_co]):
             guard = penalty_within(arguments.money(max_penalty, "max_penalty"), booking_id)
         return Operation(
             Rest.post("booking", "cancel", body=body),
-            One(BookingCancellation, booking_id=booking_id),
+            Record(BookingCancellation, booking_id=booking_id),
             row,
             Write(subject, subject, read_back(row, subject), guard),
         )
@@ -264,6 +264,6 @@ class BookingsGroup(Resource[TransportT_co]):
         body = {"id": identifier(id, "id")}
         return Operation(
             Rest.post("booking", "cancel-fee", body=body),
-            One(CancellationFee),
+            Record(CancellationFee),
             SAFETY["bookings.cancel_fee"],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ferry_sdk._engine.operation import Operation
-from ferry_sdk._engine.parsing import Many
+from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.paths import identifier, identifiers
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
@@ -26,7 +26,9 @@ class CatalogueGroup(Resource[TransportT_co]):
         Raises:
             FerryError: Anything that went wrong.
         """
-        return Operation(Rest.get("port"), Many(Port, member="ports"), SAFETY["catalogue.ports"])
+        return Operation(
+            Rest.get("port"), RecordList(Port, member="ports"), SAFETY["catalogue.ports"]
+        )
 
     @method
     def journeys(self) -> Operation[Records[Journey]]:
@@ -38,7 +40,9 @@ class CatalogueGroup(Resource[TransportT_co]):
             FerryError: Anything that went wrong.
         """
         return Operation(
-            Rest.post("journey"), Many(Journey, member="journeys"), SAFETY["catalogue.journeys"]
+            Rest.post("journey"),
+            RecordList(Journey, member="journeys"),
+            SAFETY["catalogue.journeys"],
         )
 
     @method
@@ -61,7 +65,7 @@ class CatalogueGroup(Resource[TransportT_co]):
             body["__journey_id"] = identifiers(journey_ids, "journey_ids")
         return Operation(
             Rest.post("departure", body=body),
-            Many(Departure, member="departures"),
+            RecordList(Departure, member="departures"),
             SAFETY["catalogue.departures"],
         )
 
@@ -76,7 +80,7 @@ class CatalogueGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("vehicle-brand"),
-            Many(VehicleBrand, member="brands"),
+            RecordList(VehicleBrand, member="brands"),
             SAFETY["catalogue.vehicle_brands"],
         )
 
@@ -91,6 +95,6 @@ class CatalogueGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("vehicle-data"),
-            Many(VehicleType, member="vehicle_types"),
+            RecordList(VehicleType, member="vehicle_types"),
             SAFETY["catalogue.vehicle_types"],
         )

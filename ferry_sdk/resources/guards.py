@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ferry_sdk._engine.operation import Guard, Operation
-from ferry_sdk._engine.parsing import One
+from ferry_sdk._engine.parsing import Record
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
@@ -23,7 +23,7 @@ def total_is(expected: Decimal, booking_id: str) -> Guard[BookingConfirmation]:
     return Guard(
         Operation(
             Rest.get("booking", booking_id),
-            One(Booking, booking_id=booking_id),
+            Record(Booking, booking_id=booking_id),
             SAFETY["bookings.get"],
         ),
         partial(_refuse_other_total, expected),
@@ -36,7 +36,7 @@ def penalty_within(limit: Decimal, identifier: str) -> Guard[Any]:
     return Guard(
         Operation(
             Rest.post("booking", "cancel-fee", body={"id": identifier}),
-            One(CancellationFee),
+            Record(CancellationFee),
             SAFETY["bookings.cancel_fee"],
         ),
         partial(_refuse_higher_penalty, limit),

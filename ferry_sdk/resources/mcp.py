@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import Json, Many, One
+from ferry_sdk._engine.parsing import Json, Record, RecordList
 from ferry_sdk._protocols.json_body import plain
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk._protocols.paths import identifier
@@ -102,7 +102,7 @@ class McpGroup(Resource[TransportT_co]):
         )
         return Operation(
             Mcp.tool("search_availability", body, gives_list=True),
-            Many(Availability),
+            RecordList(Availability),
             SAFETY["mcp.search_availability"],
         )
 
@@ -155,7 +155,7 @@ class McpGroup(Resource[TransportT_co]):
         )
         return Operation(
             Mcp.tool("create_booking", body),
-            One(BookingCreated),
+            Record(BookingCreated),
             SAFETY["mcp.create_booking"],
             Write(identity, expiries=arguments.expiries(chosen or ())),
         )
@@ -175,7 +175,7 @@ class McpGroup(Resource[TransportT_co]):
         row = SAFETY["mcp.confirm_booking"]
         return Operation(
             Mcp.tool("confirm_booking", {"id": booking_id}),
-            One(BookingConfirmation, booking_id=booking_id),
+            Record(BookingConfirmation, booking_id=booking_id),
             row,
             Write(subject, subject, read_back(row, subject)),
         )
@@ -192,7 +192,7 @@ class McpGroup(Resource[TransportT_co]):
         """
         return Operation(
             Mcp.tool("view_ticket", {"id": identifier(ticket_id, "ticket_id")}),
-            One(Ticket, id=ticket_id),
+            Record(Ticket, id=ticket_id),
             SAFETY["mcp.view_ticket"],
         )
 
@@ -220,7 +220,7 @@ class McpGroup(Resource[TransportT_co]):
         row = SAFETY["mcp.cancel_ticket"]
         return Operation(
             Mcp.tool("cancel_ticket", body),
-            One(TicketCancellation, ticket_id=ticket_id),
+            Record(TicketCancellation, ticket_id=ticket_id),
             row,
             Write(subject, subject, read_back(row, subject)),
         )
@@ -228,37 +228,37 @@ class McpGroup(Resource[TransportT_co]):
     @method
     def ports(self) -> Operation[Records[McpPort]]:
         """Ports with cities and positions. Interface: resource://service/ports."""
-        return Operation(Mcp.resource("ports"), Many(McpPort), SAFETY["mcp.ports"])
+        return Operation(Mcp.resource("ports"), RecordList(McpPort), SAFETY["mcp.ports"])
 
     @method
     def companies(self) -> Operation[Records[Company]]:
         """Ferry companies with logos. Interface: resource://service/companies."""
-        return Operation(Mcp.resource("companies"), Many(Company), SAFETY["mcp.companies"])
+        return Operation(Mcp.resource("companies"), RecordList(Company), SAFETY["mcp.companies"])
 
     @method
     def countries(self) -> Operation[Records[Country]]:
         """Countries with phone prefixes. Interface: resource://service/countries."""
-        return Operation(Mcp.resource("countries"), Many(Country), SAFETY["mcp.countries"])
+        return Operation(Mcp.resource("countries"), RecordList(Country), SAFETY["mcp.countries"])
 
     @method
     def vehicle_brands(self) -> Operation[Records[VehicleBrand]]:
         """Makes of vehicles. Interface: resource://service/vehicle-brands."""
         return Operation(
-            Mcp.resource("vehicle-brands"), Many(VehicleBrand), SAFETY["mcp.vehicle_brands"]
+            Mcp.resource("vehicle-brands"), RecordList(VehicleBrand), SAFETY["mcp.vehicle_brands"]
         )
 
     @method
     def vehicle_data(self) -> Operation[Records[VehicleModel]]:
         """Models of vehicles with their sizes. Interface: resource://service/vehicle-data."""
         return Operation(
-            Mcp.resource("vehicle-data"), Many(VehicleModel), SAFETY["mcp.vehicle_data"]
+            Mcp.resource("vehicle-data"), RecordList(VehicleModel), SAFETY["mcp.vehicle_data"]
         )
 
     @method
     def departures(self) -> Operation[Records[ScheduledDeparture]]:
         """Scheduled departures. Interface: resource://service/departures."""
         return Operation(
-            Mcp.resource("departures"), Many(ScheduledDeparture), SAFETY["mcp.departures"]
+            Mcp.resource("departures"), RecordList(ScheduledDeparture), SAFETY["mcp.departures"]
         )
 
     @method
@@ -318,7 +318,7 @@ class McpGroup(Resource[TransportT_co]):
             FerryError: Anything else that went wrong.
         """
         return Operation(
-            Mcp.listing("tools/list"), Many(McpTool, member="tools"), SAFETY["mcp.list_tools"]
+            Mcp.listing("tools/list"), RecordList(McpTool, member="tools"), SAFETY["mcp.list_tools"]
         )
 
     @method
@@ -333,7 +333,7 @@ class McpGroup(Resource[TransportT_co]):
         """
         return Operation(
             Mcp.listing("resources/list"),
-            Many(McpResource, member="resources"),
+            RecordList(McpResource, member="resources"),
             SAFETY["mcp.list_resources"],
         )
 

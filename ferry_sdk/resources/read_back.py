@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from ferry_sdk._engine.operation import Operation, ReadBack
-from ferry_sdk._engine.parsing import One
+from ferry_sdk._engine.parsing import Record
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
@@ -20,12 +20,12 @@ Recovered = BookingConfirmation | BookingCancellation | TicketCancellation | Pay
 
 def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
     """How the effect of a write on these ids is read back; None where no read shows it."""
-    for proof in row.shown_by:
+    for proof in row.confirmed_by:
         if proof.subject in subject:
             make = _RESULTS[row.effect or ""]
             return ReadBack(
                 reading=_reading(proof, subject[proof.subject]),
-                shows=partial(proof.is_shown_by, ticket_id=subject.get("ticket_id")),
+                shows=partial(proof.is_confirmed_by, ticket_id=subject.get("ticket_id")),
                 result=partial(make, dict(subject)),
             )
     return None
@@ -34,10 +34,14 @@ def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
 def _reading(proof: Proof, identifier: str) -> Operation[Booking] | Operation[Ticket]:
     row = SAFETY[proof.read]
     if proof.read == "bookings.get":
-        return Operation(Rest.get("booking", identifier), One(Booking, booking_id=identifier), row)
+        return Operation(
+            Rest.get("booking", identifier), Record(Booking, booking_id=identifier), row
+        )
     if proof.read == "tickets.get":
-        return Operation(Rest.get("ticket", identifier), One(Ticket, id=identifier), row)
-    return Operation(Mcp.tool("view_ticket", {"id": identifier}), One(Ticket, id=identifier), row)
+        return Operation(Rest.get("ticket", identifier), Record(Ticket, id=identifier), row)
+    return Operation(
+        Mcp.tool("view_ticket", {"id": identifier}), Record(Ticket, id=identifier), row
+    )
 
 
 def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfirmation:

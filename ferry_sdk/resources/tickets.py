@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import Just, One
+from ferry_sdk._engine.parsing import Constant, Record
 from ferry_sdk._engine.validation import seconds
 from ferry_sdk._protocols.paths import file_path, identifier
 from ferry_sdk._protocols.rest import Rest
@@ -44,7 +44,7 @@ class TicketsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id")),
-            One(Ticket, id=ticket_id),
+            Record(Ticket, id=ticket_id),
             SAFETY["tickets.get"],
         )
 
@@ -87,7 +87,7 @@ class TicketsGroup(Resource[TransportT_co]):
             guard = penalty_within(arguments.money(max_penalty, "max_penalty"), ticket_id)
         return Operation(
             Rest.post("ticket", "cancel", body=body),
-            One(TicketCancellation, ticket_id=ticket_id),
+            Record(TicketCancellation, ticket_id=ticket_id),
             row,
             Write(subject, subject, read_back(row, subject), guard),
         )
@@ -110,7 +110,7 @@ class TicketsGroup(Resource[TransportT_co]):
         body = {"id": identifier(id, "id")}
         return Operation(
             Rest.post("booking", "cancel-fee", body=body),
-            One(CancellationFee),
+            Record(CancellationFee),
             SAFETY["tickets.cancel_fee"],
         )
 
@@ -130,7 +130,7 @@ class TicketsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
-            One(Voucher, ticket_id=ticket_id),
+            Record(Voucher, ticket_id=ticket_id),
             SAFETY["tickets.pdf"],
         )
 
@@ -162,7 +162,7 @@ class TicketsGroup(Resource[TransportT_co]):
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
-            One(Voucher, ticket_id=ticket_id),
+            Record(Voucher, ticket_id=ticket_id),
             SAFETY["tickets.wait_pdf"],
             wait=voucher_there(seconds(deadline, "deadline"), on_progress),
         )
@@ -191,7 +191,7 @@ class TicketsGroup(Resource[TransportT_co]):
         """
         return Operation(
             VoucherFile(identifier(ticket_id, "ticket_id"), file_path(path, "path")),
-            Just(Path),
+            Constant(Path),
             SAFETY["tickets.save_pdf"],
         )
 
@@ -236,7 +236,7 @@ class TicketsGroup(Resource[TransportT_co]):
         )
         return Operation(
             Rest.post("ticket", ticket_id, "mark-paid", body=body, authority="organisation_token"),
-            One(PaymentRecorded, ticket_id=ticket_id),
+            Record(PaymentRecorded, ticket_id=ticket_id),
             row,
             Write({**body, "ticket_id": ticket_id}, subject, read_back(row, subject)),
         )

@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.api.mcp.options import McpOptions, McpSwitches
     from ferry_sdk.sandbox.clock import Clock
     from ferry_sdk.sandbox.counters import Counters, Effect
     from ferry_sdk.sandbox.faults.faults import Fault, Faults
     from ferry_sdk.sandbox.faults.kinds import FaultKind
-    from ferry_sdk.sandbox.requests.orders import InvalidOrderError
+    from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
+    from ferry_sdk.sandbox.requests.validation import InvalidOrderError
     from ferry_sdk.sandbox.server import AsyncSandbox, Sandbox, serve
 
 __all__ = [
@@ -34,12 +34,12 @@ _ROOMS = {
     "Clock": "clock",
     "Counters": "counters",
     "Effect": "counters",
-    "Fault": "faults",
-    "FaultKind": "fault_kinds",
-    "Faults": "faults",
-    "InvalidOrderError": "orders",
-    "McpOptions": "mcp_options",
-    "McpSwitches": "mcp_options",
+    "Fault": "faults.faults",
+    "FaultKind": "faults.kinds",
+    "Faults": "faults.faults",
+    "InvalidOrderError": "requests.orders",
+    "McpOptions": "faults.mcp_options",
+    "McpSwitches": "faults.mcp_options",
     "Sandbox": "server",
     "serve": "server",
 }

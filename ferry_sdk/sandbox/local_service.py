@@ -9,12 +9,11 @@ from starlette.applications import Starlette
 
 from ferry_sdk.sandbox.api import rest
 from ferry_sdk.sandbox.api.control import Control
-from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint
-from ferry_sdk.sandbox.api.mcp.options import McpOptions, McpSwitches
-from ferry_sdk.sandbox.api.mcp.sessions import McpSessions
+from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint, McpSessions
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import conventional
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.network.network import Network

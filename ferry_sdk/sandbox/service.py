@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.network.network import MismatchError
 from ferry_sdk.sandbox.network.seeded_random import Ids
-from ferry_sdk.sandbox.offers.search import search
+from ferry_sdk.sandbox.offers.offers import search
 from ferry_sdk.sandbox.requests import requests
-from ferry_sdk.sandbox.requests.caller import Ask, Caller
-from ferry_sdk.sandbox.requests.messages import text
-from ferry_sdk.sandbox.requests.refusals import MalformedError, Problem, RefusedError
+from ferry_sdk.sandbox.requests.access import Ask, Caller
+from ferry_sdk.sandbox.requests.refusals import MalformedError, Problem, RefusedError, text
 from ferry_sdk.sandbox.requests.validation import read
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
-from ferry_sdk.agents.tools.docstrings import words_of
-from ferry_sdk.agents.tools.formats import anthropic, openai
-from ferry_sdk.agents.tools.tools import LEFT_OUT, TOOLS
+from ferry_sdk.agents.tools.definitions import anthropic, openai
+from ferry_sdk.agents.tools.schemas import words_of
+from ferry_sdk.agents.tools.tools import EXCLUDED, TOOLS
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
@@ -35,7 +35,7 @@ BOTH = [
 ]
 NO_DOCSTRINGS = """
 import json
-from ferry_sdk.agents.tools import TOOLS
+from ferry_sdk.agents.tools.tools import TOOLS
 assert not __debug__ and json.__doc__ is None
 for tool in TOOLS.values():
     definition = tool.definition(approval=True)
@@ -152,9 +152,9 @@ def test_every_operation_is_a_tool_or_left_out_for_a_reason():
         for name, _ in inspect.getmembers(of, inspect.isfunction)
         if not name.startswith("_")
     }
-    assert chosen.isdisjoint(LEFT_OUT)
-    assert chosen | LEFT_OUT.keys() == written == SAFETY.keys()
-    assert all(LEFT_OUT.values())
+    assert chosen.isdisjoint(EXCLUDED)
+    assert chosen | EXCLUDED.keys() == written == SAFETY.keys()
+    assert all(EXCLUDED.values())
 
 
 def test_words_come_from_the_docstring_and_tools_have_their_own_names():

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import InvalidInputError
 from ferry_sdk.agents.tools.arguments import model_of
-from ferry_sdk.agents.tools.sanitize import cleaned
-from ferry_sdk.agents.tools.text_rules import KINDS
+from ferry_sdk.agents.tools.sanitize import KINDS, cleaned
 from ferry_sdk.agents.tools.tools import TOOLS
 from tests.support.cases import case
 

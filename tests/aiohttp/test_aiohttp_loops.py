@@ -31,7 +31,7 @@ def test_one_loop_after_the_other(ferry_sandbox: Sandbox) -> None:
         assert ferry_sandbox.counters.connections == before + count
         assert not connections_to(ferry_sandbox.base_url)
         gc.collect()
-    assert not http._homes
+    assert not http._resources
     asyncio.run(http.aclose())
 
 

@@ -24,7 +24,7 @@ def replied(*parts: bytes) -> Script:
     return reply
 
 
-def exchanged(*scripts: Script, limit: float = 20, unpacked: bool = False) -> tuple[Any, bytes]:
+def exchange(*scripts: Script, limit: float = 20, unpacked: bool = False) -> tuple[Any, bytes]:
     """The reply that a service gives, and its body."""
 
     async def call(url: str) -> tuple[Any, bytes]:
@@ -69,7 +69,7 @@ def exchanged(*scripts: Script, limit: float = 20, unpacked: bool = False) -> tu
     ids=["whole", "parts", "empty", "none", "1.0", "till the end", "chunked", "after others"],
 )
 def test_a_body(parts: tuple[bytes, ...], body: bytes) -> None:
-    response, found = exchanged(replied(*parts), cut)
+    response, found = exchange(replied(*parts), cut)
     assert response.status_code in {200, 204}
     assert found == body
 
@@ -78,7 +78,7 @@ def test_headers() -> None:
     long = b"x" * 90_000
     head = b"HTTP/1.1 200 OK\r\nX-Two: a\r\nx-two: b\r\n"
     head += b"X-Long: %b\r\nx-old: caf\xe9\r\nx-new: %b\r\n"
-    response, _ = exchanged(replied(head % (long, "naïve".encode()), b"content-length: 0\r\n\r\n"))
+    response, _ = exchange(replied(head % (long, "naïve".encode()), b"content-length: 0\r\n\r\n"))
     assert response.headers == {
         "x-two": "a, b",
         "x-long": long.decode(),
@@ -91,8 +91,8 @@ def test_headers() -> None:
 def test_a_packed_body_is_left_as_it_is_and_can_be_unpacked() -> None:
     packed = gzip.compress(b"a") + gzip.compress(b"b")
     head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % len(packed)
-    assert exchanged(replied(head + packed))[1] == packed
-    assert exchanged(replied(head + packed), unpacked=True)[1] == b"ab"
+    assert exchange(replied(head + packed))[1] == packed
+    assert exchange(replied(head + packed), unpacked=True)[1] == b"ab"
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_packed_body_is_left_as_it_is_and_can_be_unpacked() -> None:
 )
 def test_what_is_no_whole_reply_is_a_connection_that_failed(scripts: tuple[Script, ...]) -> None:
     with pytest.raises(ConnectionFailedError) as caught:
-        exchanged(*scripts)
+        exchange(*scripts)
     assert caught.value.outcome == "unknown"
     assert caught.value.__context__ is None  # which would hold the request
 
@@ -128,7 +128,7 @@ def test_what_is_no_whole_reply_is_a_connection_that_failed(scripts: tuple[Scrip
 @pytest.mark.parametrize("part", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"])
 def test_a_reply_that_stands_still_is_late(part: bytes) -> None:
     with pytest.raises(RequestTimeoutError) as caught:
-        exchanged(replied(part), hang, limit=0.2)
+        exchange(replied(part), hang, limit=0.2)
     assert caught.value.outcome == "unknown"
 
 
@@ -140,7 +140,7 @@ def test_a_reply_that_comes_byte_by_byte_is_not_late() -> None:
             connection.socket.sendall(bytes([byte]))
             pause.wait(0.02)
 
-    assert exchanged(trickled, limit=0.5)[1] == b"abc"
+    assert exchange(trickled, limit=0.5)[1] == b"abc"
 
 
 def test_a_large_body_is_written_whole() -> None:

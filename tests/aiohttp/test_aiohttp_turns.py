@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, RequestTimeoutError
-from ferry_sdk._transport.aiohttp_client.limiter import Turns
-from ferry_sdk._transport.aiohttp_client.timeouts import Waits
+from ferry_sdk._transport.aiohttp_client.limiter import Limiter
+from ferry_sdk._transport.aiohttp_client.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,10 +31,10 @@ class Source:
     """Something that speaks when it is told to."""
 
     def __init__(self) -> None:
-        self.heard_at = -math.inf
+        self.last_activity = -math.inf
 
     def speaks(self) -> None:
-        self.heard_at = asyncio.get_running_loop().time()
+        self.last_activity = asyncio.get_running_loop().time()
 
 
 def in_a_loop(work: Callable[[], Any]) -> Any:
@@ -65,7 +65,7 @@ async def failed_after(awaited: asyncio.Future[None]) -> float:
 def test_what_takes_too_long_fails_in_its_time() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        waits, later, sooner = Waits(loop), loop.create_future(), loop.create_future()
+        waits, later, sooner = Timeouts(loop), loop.create_future(), loop.create_future()
         waits.begin(Source(), later, 4 * SHORT)
         waits.begin(Source(), sooner, SHORT)
         assert SHORT <= await failed_after(sooner) < 3 * SHORT
@@ -78,7 +78,7 @@ def test_what_takes_too_long_fails_in_its_time() -> None:
 def test_what_is_still_heard_of_is_waited_for_from_then_on() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        waits, awaited, source = Waits(loop), loop.create_future(), Source()
+        waits, awaited, source = Timeouts(loop), loop.create_future(), Source()
         waits.begin(source, awaited, 2 * SHORT)
         for _ in range(6):
             await asyncio.sleep(SHORT)
@@ -93,7 +93,7 @@ def test_what_has_ended_fails_no_more() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
         waits, ended, failed, source = (
-            Waits(loop),
+            Timeouts(loop),
             loop.create_future(),
             loop.create_future(),
             Source(),
@@ -111,7 +111,7 @@ def test_what_has_ended_fails_no_more() -> None:
 def test_nothing_fails_when_all_is_closed() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        waits, awaited = Waits(loop), loop.create_future()
+        waits, awaited = Timeouts(loop), loop.create_future()
         waits.close()
         waits.begin(Source(), awaited, SHORT)
         waits.close()
@@ -126,7 +126,7 @@ def test_what_comes_in_the_round_in_which_time_is_up_is_heard() -> None:
 
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        waits, awaited, source = Waits(loop), loop.create_future(), Source()
+        waits, awaited, source = Timeouts(loop), loop.create_future(), Source()
         here, there = socket.socketpair()
         with here, there:
             waits.begin(source, awaited, SHORT)
@@ -145,7 +145,7 @@ def test_what_comes_in_the_round_in_which_time_is_up_is_heard() -> None:
 def test_thousands_of_waits_have_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        timers, waits = timers_of(loop, monkeypatch), Waits(loop)
+        timers, waits = timers_of(loop, monkeypatch), Timeouts(loop)
         for _ in range(3000):
             source = Source()
             waits.begin(source, loop.create_future(), LONG)
@@ -178,7 +178,7 @@ def test_calls_make_no_timer_of_their_own(
 def test_turns_are_given_in_the_order_in_which_they_were_asked_for() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        turns, order = Turns(2, Waits(loop), loop), list[int]()
+        turns, order = Limiter(2, Timeouts(loop), loop), list[int]()
 
         async def one(number: int) -> None:
             await turns.take(LONG)
@@ -196,7 +196,7 @@ def test_turns_are_given_in_the_order_in_which_they_were_asked_for() -> None:
 def test_a_turn_that_does_not_come_in_time_is_given_to_the_next() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        turns = Turns(1, Waits(loop), loop)
+        turns = Limiter(1, Timeouts(loop), loop)
         await turns.take(None)
         patient = asyncio.create_task(turns.take(LONG))
         with pytest.raises(TimeoutError):
@@ -215,7 +215,7 @@ def test_a_turn_that_comes_in_the_round_in_which_time_is_up_is_taken() -> None:
         loop = asyncio.get_running_loop()
         failures: list[object] = []
         loop.set_exception_handler(lambda _, context: failures.append(context))
-        turns = Turns(1, Waits(loop), loop)
+        turns = Limiter(1, Timeouts(loop), loop)
         await turns.take(None)
         taking = asyncio.create_task(turns.take(SHORT))
         await asyncio.sleep(0)
@@ -230,7 +230,7 @@ def test_a_turn_that_comes_in_the_round_in_which_time_is_up_is_taken() -> None:
 def test_who_waits_in_vain_is_forgotten() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        turns = Turns(1, Waits(loop), loop)
+        turns = Limiter(1, Timeouts(loop), loop)
         await turns.take(None)
         futures: list[weakref.ref[Any]] = []
         create_future = loop.create_future
@@ -253,7 +253,7 @@ def test_who_waits_in_vain_is_forgotten() -> None:
 class Crowd:
     """Tasks that want turns, and hold those that they were given."""
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: Limiter) -> None:
         self.turns = turns
         self.held = 0
         self.tasks: list[asyncio.Task[None]] = []
@@ -297,7 +297,7 @@ def test_no_turn_is_lost_or_given_twice(acts: list[tuple[Any, int]], most: int) 
 
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        turns = Turns(most, Waits(loop), loop)
+        turns = Limiter(most, Timeouts(loop), loop)
         crowd = Crowd(turns)
         for act, whom in acts:
             await act(crowd, whom)
@@ -323,11 +323,11 @@ def test_a_turn_that_does_not_come_is_told_as_not_sent(ferry_sandbox: Sandbox) -
             ) as ferry,
         ):
             pool = await http._pool()
-            await pool._turns.take(None)
+            await pool._limiter.take(None)
             with pytest.raises(RequestTimeoutError) as caught:
                 await ferry.with_options(timeout=SHORT).catalogue.ports()
             assert caught.value.outcome == "not_sent"
-            pool._turns.give_back()
+            pool._limiter.give_back()
             assert await ferry.catalogue.ports()
 
     in_a_loop(work)

@@ -341,7 +341,7 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(
     async def calls(service: Service) -> None:
         async with AsyncFerry("t", base_url=service.url, timeout=5) as ferry:
             await ferry.catalogue.ports()
-            keeping: Any = next(iter(ferry._transport.shared._homes.values())).client
+            keeping: Any = next(iter(ferry._transport.shared._resources.values())).client
             for steps in range(120):
                 with monkeypatch.context() as patch:
                     if steps % 4 < expired:

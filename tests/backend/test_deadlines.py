@@ -42,7 +42,7 @@ pytestmark = pytest.mark.usefixtures("warm")
 def test_pauses_between_attempts(
     new_client: NewClient, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", lambda _: 0.1)
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.1)
     ferry_sandbox.faults.add(fault, "catalogue.vehicle_types", times=None)
     ferry = new_client(deadline=DEADLINE, max_retries=1000)
     error = in_time(lambda: read(ferry))

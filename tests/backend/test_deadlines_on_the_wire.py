@@ -191,10 +191,10 @@ def test_a_late_service_with_tls_is_not_sent_what_was_given_up(
     trusted = ssl.create_default_context()
     authority.configure_trust(trusted)
 
-    given_up = threading.Event()
+    give_up = threading.Event()
 
     def late(connection: Connection) -> None:
-        given_up.wait(20)
+        give_up.wait(20)
         connection.secure(good)
         serve(connection)
 
@@ -205,7 +205,7 @@ def test_a_late_service_with_tls_is_not_sent_what_was_given_up(
             "t", base_url=service.secure_url, http_client=http_client, deadline=DEADLINE
         )
         is_right(confirm, in_time(lambda: confirm(ferry)), "not_sent")
-        given_up.set()
+        give_up.set()
         threads_end()
         eventually(lambda: not connections_to(service.url))
         assert not service.asked

@@ -214,7 +214,7 @@ def leaving(tell: Callable[[], None]) -> Callable[[Tracing], None]:
 
 def no_slot_is_taken(ferry: Ferry | AsyncFerry) -> bool:
     """Whether all places of the pool are free, once what was interrupted is collected."""
-    slots = next(iter(ferry._transport.shared._homes.values())).client._slots
+    slots = next(iter(ferry._transport.shared._resources.values())).client._slots
     return not slots._taken or not (gc.collect(), slots._taken)[1]
 
 
@@ -260,7 +260,7 @@ def test_an_interruption_at_any_line_leaves_the_write_on_record(
     caplog: pytest.LogCaptureFixture,
     record_property: Callable[[str, object], None],
 ) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._pause", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._poll_delay", lambda _: 0.0)
     gc.freeze()  # so that what an interruption left is collected quickly
     try:
         with caplog.at_level(logging.WARNING, "ferry_sdk"):

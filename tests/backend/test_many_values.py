@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponseError
-from ferry_sdk._engine.effects import Consult
+from ferry_sdk._engine.effects import RunBlocking
 from ferry_sdk._engine.raw_response import LONG_REPLY, is_aside
 from ferry_sdk._protocols.json_body import decoded
 from tests.boundary.scripted import Connection, Service, serve
@@ -114,7 +114,7 @@ def test_a_long_reply_is_read_aside_and_a_short_one_is_not() -> None:
     for content, effects in ((long_list(), 2), (long_list(10), 0)):
         driver = heard(good(json.loads(content)))
         found = driver.raw(described("catalogue.ports"), SETTINGS, deadline=9.0).parse()
-        asides = [one for one in driver.effects if isinstance(one, Consult)]
+        asides = [one for one in driver.effects if isinstance(one, RunBlocking)]
         assert len(asides) == effects
         assert {one.until for one in asides} <= {1009.0}
         assert len(found) > 9

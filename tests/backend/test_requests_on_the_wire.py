@@ -14,7 +14,7 @@ import pytest
 from ferry_sdk import ConfigurationError, UnexpectedResponseError
 from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES
 from ferry_sdk._transport.httpcore_client import Connections
-from ferry_sdk._transport.httpcore_client.request import outgoing
+from ferry_sdk._transport.httpcore_client.request import prepare_request
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -182,7 +182,7 @@ def test_a_post_without_a_body_says_so() -> None:
     ],
 )
 def test_a_host_is_named_without_its_default_port(url: str, host: bytes) -> None:
-    assert fields(outgoing("GET", url, timeout=LIMITS))[b"Host"] == host
+    assert fields(prepare_request("GET", url, timeout=LIMITS))[b"Host"] == host
 
 
 @pytest.mark.parametrize(
@@ -197,14 +197,14 @@ def test_a_host_is_named_without_its_default_port(url: str, host: bytes) -> None
     ],
 )
 def test_what_is_encoded_is_not_encoded_again(rest: str, target: bytes) -> None:
-    request = outgoing("GET", f"https://ferry.example{rest}", timeout=LIMITS)
+    request = prepare_request("GET", f"https://ferry.example{rest}", timeout=LIMITS)
     assert request.request.url.target == target
 
 
 @pytest.mark.parametrize("url", ["ftp://ferry.example/", "//ferry.example/", "/api", "https:///a"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(httpcore.UnsupportedProtocol):
-        outgoing("GET", url, timeout=LIMITS)
+        prepare_request("GET", url, timeout=LIMITS)
 
 
 def test_a_host_that_cannot_be_named_is_refused(any_clients: Clients) -> None:

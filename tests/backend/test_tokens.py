@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from ferry_sdk import AsyncFerry, AuthenticationError, ConfigurationError, Ferry
-from ferry_sdk._engine.token_files import token_in
+from ferry_sdk._engine.auth import token_in
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.exchanges import client_of
 from tests.support.tiers import mostly_long
@@ -252,7 +252,7 @@ def test_what_holds_no_token_is_refused_at_once(tmp_path: Path, kind: str) -> No
 def test_a_pipe_that_nothing_comes_through_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.token_files._PATIENCE", 0.05)
+    monkeypatch.setattr("ferry_sdk._engine.auth._READ_TIMEOUT", 0.05)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)

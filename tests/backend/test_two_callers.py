@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
     NewClient = Callable[..., Ferry]
-    Together = Callable[..., list[UnderWay]]
+    SingleFlight = Callable[..., list[UnderWay]]
 
 
 @pytest.fixture
-def together(ferry_sandbox: Sandbox, joined: list[object]) -> Together:
+def together(ferry_sandbox: Sandbox, joined: list[object]) -> SingleFlight:
     """Makes calls of which the first is answered only when all others have joined it."""
 
     def made(operation: str, first: Callable[[], object], *others: Any) -> list[UnderWay]:
@@ -69,7 +69,7 @@ def test_two_callers_make_one_request(
     second: str,
     first_by: Callable[..., Any],
     second_by: Callable[..., Any],
-    together: Together,
+    together: SingleFlight,
 ) -> None:
     one = new_client()
     other = {
@@ -91,7 +91,7 @@ def test_a_crowd_makes_one_request(
     new_client: NewClient,
     ferry_sandbox: Sandbox,
     booking_id: str,
-    together: Together,
+    together: SingleFlight,
 ) -> None:
     ferry = new_client()
     calls = together("bookings.confirm", *[lambda: by_rest(ferry, booking_id)] * 22)
@@ -103,7 +103,7 @@ def test_a_ticket_is_cancelled_once_for_both_protocols(
     new_client: NewClient,
     ferry_sandbox: Sandbox,
     booking_id: str,
-    together: Together,
+    together: SingleFlight,
 ) -> None:
     ferry = new_client()
     ticket_id = ferry.bookings.confirm(booking_id).ticket_id
@@ -123,7 +123,7 @@ def test_callers_of_different_kinds_make_one_request(
     asyncio_portal: BlockingPortal,
     trio_portal: BlockingPortal,
     kind: str,
-    together: Together,
+    together: SingleFlight,
 ) -> None:
     settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
     ferry, aferry = Ferry(**settings), AsyncFerry(**settings)
@@ -164,7 +164,7 @@ def test_both_get_the_error(
     fault: str,
     details: Any,
     kind: type[FerryError],
-    together: Together,
+    together: SingleFlight,
 ) -> None:
     ferry = new_client(deadline=4)
     ferry_sandbox.faults.add(fault, "bookings.confirm", **details)
@@ -182,7 +182,7 @@ def test_the_error_of_one_who_joined_names_the_request_that_was_sent(
     new_client: NewClient,
     ferry_sandbox: Sandbox,
     booking_id: str,
-    together: Together,
+    together: SingleFlight,
 ) -> None:
     leading = new_client().with_options(correlation_id="sent")
     joining = new_client().with_options(correlation_id="joined")
@@ -202,7 +202,7 @@ def test_what_one_does_to_an_error_does_not_reach_the_other(
     new_client: NewClient,
     ferry_sandbox: Sandbox,
     new_booking: Callable[[], str],
-    together: Together,
+    together: SingleFlight,
 ) -> None:
     ferry = new_client()
     booking_id = new_booking()

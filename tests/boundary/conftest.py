@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     # What follows a failure is looked at here, not when.
-    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", wait_none())
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", wait_none())
 
 
 @pytest.fixture(scope="session")

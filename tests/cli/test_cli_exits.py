@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ferry_sdk.cli.terminal.exit_codes import Exit
+from ferry_sdk.cli.terminal.errors import Exit
 from tests.cli.commands import COMMAND, environment
 from tests.support.processes import start
 from tests.support.tiers import LONG, mostly_long

@@ -16,11 +16,11 @@ from ferry_sdk import (
     UnresolvedWriteError,
 )
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Ask, Consult, InTurn, Send, Sleep, Together
+from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Secret
-from ferry_sdk._transport.single_flight import Flight
+from ferry_sdk._transport.single_flight import SharedCall
 from tests.flow.kinds import GUARDS, SEEN, UNSEEN, answer, answered, described_as, path
 from tests.flow.recorder import Notes, entry
 from tests.flow.replies import good, reply
@@ -30,7 +30,8 @@ from tests.support.samples import CANCELLATION_FEE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk._engine.effects import Effect, Reply, Request, Steps
+    from ferry_sdk._engine.effects import Effect, Flow
+    from ferry_sdk._engine.http import Reply, Request
     from ferry_sdk.types import EndState, Intent
     from tests.flow.choices import Choices
     from tests.flow.kinds import Kind
@@ -147,7 +148,7 @@ class Course:
         """Of each time that it reached the service, the status of the reply."""
         return [status for left, status, _ in self.said if left]
 
-    def steps(self) -> Steps[Any]:
+    def steps(self) -> Flow[Any]:
         """The call's flow."""
         kind = self.kind
         settings = replace(
@@ -157,7 +158,7 @@ class Course:
             max_retries=1,
             token=Secret((lambda: "token") if kind.has_function else "token"),
         )
-        self.context = Context.begun(
+        self.context = Context.start(
             settings, self.session, kind.name, clock=self.clock, now=self.calendar
         )
         return (yield from run(described_as(kind.name, is_guarded=kind.is_guarded), self.context))
@@ -196,15 +197,15 @@ class Course:
                 return self._send(effect)
             case Sleep(seconds):
                 return self._sleep(seconds)
-            case Ask(function):
+            case CallUser(function):
                 return self._ask(effect, function)
-            case Consult():
+            case RunBlocking():
                 return self._consult(effect)
         raise NotImplementedError(effect)
 
-    def meet(self, effect: InTurn[Any] | Together[Any]) -> tuple[Any] | None:
+    def meet(self, effect: Exclusive[Any] | SingleFlight[Any]) -> tuple[Any] | None:
         """What is had from another call; None: the steps are the call's own to take."""
-        if isinstance(effect, InTurn):
+        if isinstance(effect, Exclusive):
             if self.choose("mine", "late") == "late":
                 self._wait_until(effect.until)
                 raise RequestTimeoutError("the deadline has passed")
@@ -223,9 +224,9 @@ class Course:
         if came.startswith("late"):
             self._wait_until(effect.until)
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
-        flight = Flight()
+        flight = SharedCall()
         if came == "done":
-            flight.land(effect.key, answered(self.kind.name))
+            flight.complete(effect.key, answered(self.kind.name))
         elif came.startswith("fell"):
             flight.fail(effect.key, KeyboardInterrupt())
         else:
@@ -249,7 +250,7 @@ class Course:
             raise ConfigurationError("the client is closed")
         self.now += seconds
 
-    def _ask(self, effect: Ask[Any], function: Callable[[], Any]) -> Any:
+    def _ask(self, effect: CallUser[Any], function: Callable[[], Any]) -> Any:
         came = self.choose("given", "no token", "late", "stop")
         self._stops_if(came)
         if came == "late":
@@ -257,7 +258,7 @@ class Course:
             raise RequestTimeoutError("the deadline has passed")
         return "two\nlines" if came == "no token" else function()
 
-    def _consult(self, effect: Consult[Any]) -> Any:
+    def _consult(self, effect: RunBlocking[Any]) -> Any:
         came = self.choose("done", "late now", "late after", "late never", "stop", "stop after")
         self.is_record_troubled |= came != "done"
         if came in {"done", "late now", "stop after"}:

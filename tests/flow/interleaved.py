@@ -5,13 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk._engine.effects import InTurn, Together
-from ferry_sdk._transport.single_flight import Flight, join_or_start
+from ferry_sdk._engine.effects import Exclusive, SingleFlight
+from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable
 
-    from ferry_sdk._engine.effects import Effect, Steps
+    from ferry_sdk._engine.effects import Effect, Flow
     from tests.support.driven import Driver
 
     Course = Generator[None, None, Any]
@@ -30,7 +30,7 @@ class Interleaved:
         self._random = Random(seed)  # noqa: S311 -- an order, not a secret
         self._turns: set[Hashable] = set()
 
-    def course(self, steps: Steps[Any]) -> Course:
+    def course(self, steps: Flow[Any]) -> Course:
         """The flow, pausing before each effect, and as long as it has to wait for another."""
         try:
             effect = next(steps)
@@ -59,13 +59,13 @@ class Interleaved:
 
     def _performed(self, effect: Effect[Any]) -> Course:
         yield
-        if isinstance(effect, InTurn):
+        if isinstance(effect, Exclusive):
             return (yield from self._in_turn(effect))
-        if isinstance(effect, Together):
+        if isinstance(effect, SingleFlight):
             return (yield from self._together(effect))
         return self._driver.perform(effect)
 
-    def _in_turn(self, effect: InTurn[Any]) -> Course:
+    def _in_turn(self, effect: Exclusive[Any]) -> Course:
         while effect.key in self._turns:
             yield
         self._turns.add(effect.key)
@@ -74,15 +74,15 @@ class Interleaved:
         finally:
             self._turns.remove(effect.key)
 
-    def _together(self, effect: Together[Any]) -> Course:
-        flight = Flight()
+    def _together(self, effect: SingleFlight[Any]) -> Course:
+        flight = SharedCall()
         landing = join_or_start(effect.key, flight)
         if landing is not None:
             while not landing.event.is_set():
                 yield
             return landing.outcome()
         try:
-            return flight.land(effect.key, (yield from self.course(effect.steps())))
+            return flight.complete(effect.key, (yield from self.course(effect.steps())))
         except BaseException as error:
             flight.fail(effect.key, error)
             raise

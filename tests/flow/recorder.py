@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from ferry_sdk._engine.effects import Consult, Send
+from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk.types import EntryState, JournalEntry
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ class Notes:
     """
 
     def __init__(
-        self, *, refusal: FerryError | None = None, failure: FerryError | None = None
+        self, *, api_error: FerryError | None = None, failure: FerryError | None = None
     ) -> None:
-        self._refusal = refusal
+        self._refusal = api_error
         self._failure = failure
         self.intents: dict[str, Intent] = {}
         self.states: dict[str, str] = {}
@@ -69,4 +69,4 @@ def entry(operation: str, state: EntryState = "unknown", **subject: str) -> Jour
 
 def kinds(driver: Driver) -> list[type]:
     """What was sent and what was put on record, in order."""
-    return [type(effect) for effect in driver.effects if isinstance(effect, Send | Consult)]
+    return [type(effect) for effect in driver.effects if isinstance(effect, Send | RunBlocking)]

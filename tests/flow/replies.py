@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import ConnectionFailedError, RequestTimeoutError, UnexpectedResponseError
-from ferry_sdk._engine.effects import Headers, Reply
+from ferry_sdk._engine.http import Headers, Reply
 from ferry_sdk._engine.session import Session
 from tests.support.driven import Driver
 from tests.support.samples import BOOKING, TICKET
@@ -14,7 +14,7 @@ from tests.support.samples import BOOKING, TICKET
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk._engine.effects import Request
+    from ferry_sdk._engine.http import Request
 
     Saying = Reply | BaseException | Callable[[Request], Reply]
 

@@ -44,7 +44,8 @@ from tests.support.tiers import mostly_long
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk._engine.effects import Effect, Reply, Request
+    from ferry_sdk._engine.effects import Effect
+    from ferry_sdk._engine.http import Reply, Request
 
 NAMES = [name for name in OPERATIONS if name != "tickets.save_pdf"]
 WRITES = {

@@ -14,7 +14,8 @@ from ferry_sdk import (
     RateLimitError,
     RequestTimeoutError,
 )
-from ferry_sdk._engine.effects import Ask, InTurn, Send, Timeout, Together
+from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight
+from ferry_sdk._engine.http import Timeout
 from ferry_sdk._engine.settings import Secret
 from tests.flow.replies import booking, good, heard, refused, reply, reset, timed_out
 from tests.flow.writes import SHOWN
@@ -23,7 +24,7 @@ from tests.support.mcp_samples import TICKET as MCP_TICKET
 from tests.support.operations import OPERATIONS, described
 
 if TYPE_CHECKING:
-    from ferry_sdk._engine.effects import Reply, Request
+    from ferry_sdk._engine.http import Reply, Request
 
 READ_BACK = ("bookings.confirm", "mcp.confirm_booking")
 ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | {"bookings.wait": 1060.0, "tickets.wait_pdf": 1060.0}
@@ -209,7 +210,7 @@ def test_turns_questions_and_company_end_at_the_deadline() -> None:
     with pytest.raises(FerryError):
         confirming.raw(described("bookings.confirm"), SETTINGS, deadline=9.0)
     effects = driver.effects + confirming.effects
-    assert {type(effect) for effect in effects} == {Ask, InTurn, Send, Together}
+    assert {type(effect) for effect in effects} == {CallUser, Exclusive, Send, SingleFlight}
     assert {effect.until for effect in effects} == {1009.0, 1009 - 9 / 4}
 
 

@@ -17,7 +17,7 @@ from tests.support.operations import described
 from tests.support.samples import POSSIBLE_ACTION
 
 if TYPE_CHECKING:
-    from ferry_sdk._engine.effects import Reply, Request
+    from ferry_sdk._engine.http import Reply, Request
     from tests.support.driven import Driver
 
 

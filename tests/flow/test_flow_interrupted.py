@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk._engine.effects import InTurn, Send, Together
+from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
 from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Secret
 from tests.flow.recorder import Notes
@@ -18,7 +18,8 @@ from tests.support.operations import described
 from tests.support.samples import BOOKING_CREATED
 
 if TYPE_CHECKING:
-    from ferry_sdk._engine.effects import Effect, Reply, Request
+    from ferry_sdk._engine.effects import Effect
+    from ferry_sdk._engine.http import Reply, Request
 
 STOPS = (KeyboardInterrupt, SystemExit, asyncio.CancelledError, RuntimeError)
 CREATING = (refused(), good(BOOKING_CREATED))
@@ -32,26 +33,26 @@ COURSES = {
     "bookings.create": (
         CREATING,
         [
-            ("Consult", None),
-            ("Ask", "not_sent"),
+            ("RunBlocking", None),
+            ("CallUser", "not_sent"),
             ("Send", "unknown"),
             ("Sleep", "not_sent"),
             ("Send", "unknown"),
-            ("Consult", "open"),
+            ("RunBlocking", "open"),
         ],
     ),
     "bookings.confirm": (
         CONFIRMING,
         [
-            ("Consult", None),
-            ("Ask", "not_sent"),
+            ("RunBlocking", None),
+            ("CallUser", "not_sent"),
             ("Send", "unknown"),
             ("Sleep", "not_sent"),
             ("Send", "unknown"),
             ("Send", "unknown"),
             ("Sleep", "unknown"),
             ("Send", "unknown"),
-            ("Consult", "open"),
+            ("RunBlocking", "open"),
         ],
     ),
 }
@@ -82,7 +83,7 @@ class Stopped(Driver):
 
     def perform(self, effect: Effect[Any]) -> Any:
         """Perform it, or stop."""
-        if not isinstance(effect, InTurn | Together):
+        if not isinstance(effect, Exclusive | SingleFlight):
             self.seen.append(type(effect).__name__)
             if len(self.seen) == self._number + 1:
                 if isinstance(effect, Send):
@@ -118,7 +119,7 @@ def test_a_write_that_is_interrupted_is_on_record_as_what_is_known(
     driver, notes = stopped_at(name, number, stop())
     assert driver.seen[number] == kind
     assert notes.states == ({} if state is None else {"entry-1": state})
-    ends = ["Consult"] if state not in (None, "open") else []
+    ends = ["RunBlocking"] if state not in (None, "open") else []
     assert driver.seen[number + 1 :] == ends
 
 
@@ -174,7 +175,7 @@ def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name: st
     driver = Stopped(3, KeyboardInterrupt(), [reply(401)])
     with pytest.raises(KeyboardInterrupt):
         driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
-    assert driver.seen == ["Consult", "Ask", "Send", "Ask", "Consult"]
+    assert driver.seen == ["RunBlocking", "CallUser", "Send", "CallUser", "RunBlocking"]
     assert notes.states == {"entry-1": "not_sent"}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ferry_sdk import SAFETY, BookingConfirmation, FerryError, OutcomeUnknownError
-from ferry_sdk._engine.effects import Consult, Send
+from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk._engine.settings import Secret
 from tests.flow.recorder import Notes, entry, kinds
 from tests.flow.replies import booking, good, heard, refused, reply, reset
@@ -28,7 +28,7 @@ READS = [name for name in OPERATIONS if SAFETY[name].is_read]
 
 def test_every_write_is_tested_here() -> None:
     assert ANSWERS.keys() == {*OPERATIONS} - {*READS}
-    assert SHOWN.keys() == {name for name, row in SAFETY.items() if row.shown_by}
+    assert SHOWN.keys() == {name for name, row in SAFETY.items() if row.confirmed_by}
 
 
 @every_write
@@ -36,7 +36,7 @@ def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(nam
     notes = Notes()
     driver = heard(good(ANSWERS[name]))
     driver.raw(described(name), SETTINGS, journal=notes)
-    assert kinds(driver) == [Consult, Send, Consult]
+    assert kinds(driver) == [RunBlocking, Send, RunBlocking]
     assert notes.states == {"entry-1": "done"}
 
 
@@ -140,7 +140,7 @@ def test_every_ending_is_put_on_record_as_what_it_was(
         driver.raw(described(name), SETTINGS, journal=notes)
     assert info.value.outcome == state
     assert notes.states == {"entry-1": state}
-    assert kinds(driver)[0] == kinds(driver)[-1] == Consult
+    assert kinds(driver)[0] == kinds(driver)[-1] == RunBlocking
 
 
 @every_write

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import FerryError, JournalError, RequestTimeoutError, UnresolvedWriteError
-from ferry_sdk._engine.effects import Consult, Send
+from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk._engine.session import Session
 from tests.flow.recorder import Notes, entry, kinds
 from tests.flow.replies import Script, booking, good, heard, reply, reset, ticket
@@ -27,10 +27,10 @@ def test_a_write_that_the_journal_does_not_take_is_not_sent(name: str) -> None:
     trouble = JournalError("the disk is full")
     driver = heard()
     with pytest.raises(JournalError) as info:
-        driver.raw(described(name), SETTINGS, journal=Notes(refusal=trouble))
+        driver.raw(described(name), SETTINGS, journal=Notes(api_error=trouble))
     assert info.value is trouble
     assert (info.value.outcome, info.value.operation) == ("not_sent", name)
-    assert kinds(driver) == [Consult]
+    assert kinds(driver) == [RunBlocking]
 
 
 @every_write
@@ -62,27 +62,27 @@ def test_what_no_read_shows_is_refused_while_its_twin_is_unresolved(name: str) -
     twin = UnresolvedWriteError(entry(name, "open"))
     driver = heard()
     with pytest.raises(UnresolvedWriteError) as info:
-        driver.raw(described(name), SETTINGS, journal=Notes(refusal=twin))
+        driver.raw(described(name), SETTINGS, journal=Notes(api_error=twin))
     assert info.value.entry.id == "entry-7"
     assert (info.value.outcome, info.value.operation) == ("not_sent", name)
-    assert kinds(driver) == [Consult]
+    assert kinds(driver) == [RunBlocking]
 
 
 @every_shown
 def test_a_twin_whose_effect_is_seen_is_settled_and_gives_the_result(name: str) -> None:
-    notes = Notes(refusal=UnresolvedWriteError(entry(name)))
+    notes = Notes(api_error=UnresolvedWriteError(entry(name)))
     driver = heard(reset(), good(SHOWN[name]))
     result = driver.raw(described(name), SETTINGS, journal=notes).parse()
     assert result.read_back
     assert notes.states == {"entry-7": "done"}
-    assert kinds(driver) == [Consult, Send, Send, Consult]
+    assert kinds(driver) == [RunBlocking, Send, Send, RunBlocking]
     assert not any("confirm" in path or "cancel" in path for path in driver.paths)
 
 
 @every_shown
 @pytest.mark.parametrize("answer", [reply(404), reply(401), None])
 def test_a_twin_whose_effect_is_not_seen_keeps_the_write_back(name: str, answer: Any) -> None:
-    notes = Notes(refusal=UnresolvedWriteError(entry(name)))
+    notes = Notes(api_error=UnresolvedWriteError(entry(name)))
     is_booking = "stage" in SHOWN[name]
     unseen = good(booking("payment_due", "Pending") if is_booking else ticket("Pending"))
     driver = heard(answer or unseen)
@@ -90,12 +90,12 @@ def test_a_twin_whose_effect_is_not_seen_keeps_the_write_back(name: str, answer:
         driver.raw(described(name), SETTINGS, journal=notes)
     assert info.value.outcome == "not_sent"
     assert notes.states == {}
-    assert kinds(driver) == [Consult, Send]
+    assert kinds(driver) == [RunBlocking, Send]
     assert len(info.value.attempts) == 1
 
 
 def test_a_twin_that_is_settled_keeps_what_was_previewed() -> None:
-    notes = Notes(refusal=UnresolvedWriteError(entry("bookings.cancel")))
+    notes = Notes(api_error=UnresolvedWriteError(entry("bookings.cancel")))
     driver = heard(good(CANCELLATION_FEE), good(SHOWN["bookings.cancel"]))
     operation = described("bookings.cancel", max_penalty=50)
     result = driver.raw(operation, SETTINGS, journal=notes).parse()
@@ -131,7 +131,7 @@ def test_an_intent_that_is_on_record_too_late_is_taken_back_and_nothing_sent(nam
 def test_a_journal_that_does_not_answer_in_time_keeps_the_write_back(name: str) -> None:
     late = RequestTimeoutError("the deadline has passed")
     with pytest.raises(RequestTimeoutError) as info:
-        heard().raw(described(name), SETTINGS, journal=Notes(refusal=late))
+        heard().raw(described(name), SETTINGS, journal=Notes(api_error=late))
     assert info.value.outcome == "not_sent"
 
 
@@ -148,7 +148,7 @@ def test_a_journal_that_hears_an_outcome_too_late_takes_no_result_away(
 def test_the_journal_is_waited_for_until_the_deadline(name: str) -> None:
     driver = heard(good(ANSWERS[name]))
     driver.raw(described(name), SETTINGS, journal=Notes(), deadline=5.0)
-    consulted = [effect for effect in driver.effects if isinstance(effect, Consult)]
+    consulted = [effect for effect in driver.effects if isinstance(effect, RunBlocking)]
     assert [effect.until for effect in consulted] == [1005.0, 1005.0]
 
 
@@ -165,24 +165,24 @@ class Leaving(Driver):
     def __init__(self, stop: BaseException) -> None:
         super().__init__(Script(), Session(stage="bare"))
         self._stop = stop
-        self.unheard: Consult[Any] | None = None
+        self.unheard: RunBlocking[Any] | None = None
 
     def perform(self, effect: Effect[Any]) -> Any:
         """Perform it, but for the first consultation."""
-        if isinstance(effect, Consult) and self.unheard is None:
+        if isinstance(effect, RunBlocking) and self.unheard is None:
             self.unheard = effect
             self.consulting(effect)
             raise self._stop
         return super().perform(effect)
 
-    def consulting(self, effect: Consult[Any]) -> None:
+    def consulting(self, effect: RunBlocking[Any]) -> None:
         """What the consultation does before it is left."""
 
 
 class LeavingLate(Leaving):
     """Leaves it when it has just been done."""
 
-    def consulting(self, effect: Consult[Any]) -> None:
+    def consulting(self, effect: RunBlocking[Any]) -> None:
         """Do it."""
         effect.function()
 

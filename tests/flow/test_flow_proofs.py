@@ -93,7 +93,7 @@ def test_a_ticket_shows_an_effect_by_its_status(name: str, status: TicketStatus)
 
 
 def test_every_write_that_a_read_shows_is_tested_here() -> None:
-    shown = {name for name, row in SAFETY.items() if row.shown_by}
+    shown = {name for name, row in SAFETY.items() if row.confirmed_by}
     assert shown == SHOWN_BY_A_BOOKING.keys() | SHOWN_BY_A_TICKET.keys()
 
 

@@ -143,7 +143,9 @@ def recovered(driver: Driver, error: object, **changes: Any) -> Any:
 
 
 def test_every_write_that_a_read_shows_is_recovered_here() -> None:
-    assert {case.name for case in CASES} == {name for name, row in SAFETY.items() if row.shown_by}
+    assert {case.name for case in CASES} == {
+        name for name, row in SAFETY.items() if row.confirmed_by
+    }
 
 
 @every_copy
@@ -273,7 +275,8 @@ def test_a_write_without_an_entry_is_put_on_no_record() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in OPERATIONS if not SAFETY[name].is_read and not SAFETY[name].shown_by]
+    "name",
+    [name for name in OPERATIONS if not SAFETY[name].is_read and not SAFETY[name].confirmed_by],
 )
 def test_what_no_read_shows_cannot_be_recovered(name: str) -> None:
     with pytest.raises(OutcomeUnknownError) as lost:

@@ -55,17 +55,17 @@ def test_a_read_may_always_be_sent_again_and_a_write_only_where_nothing_was_done
 ) -> None:
     row = SAFETY[name]
     if name in WRITES:
-        assert row.resend == ONCE
+        assert row.retry_on == ONCE
         assert row.effect == WRITES[name][0]
-        assert [proof.read for proof in row.shown_by] == WRITES[name][1]
+        assert [proof.read for proof in row.confirmed_by] == WRITES[name][1]
     else:
-        assert row.resend == {*ONCE, "lost"}
-        assert (row.effect, row.shown_by) == (None, ())
+        assert row.retry_on == {*ONCE, "lost"}
+        assert (row.effect, row.confirmed_by) == (None, ())
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_what_shows_an_effect_is_a_read_that_takes_an_id_of_the_write(name: str) -> None:
-    for proof in SAFETY[name].shown_by:
+    for proof in SAFETY[name].confirmed_by:
         assert SAFETY[proof.read].is_read
         assert proof.stages or proof.tickets or proof.payment
         named = described(name, booking_id="b-1") if "booking" in proof.read else described(name)
@@ -99,9 +99,9 @@ def test_the_table_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         table["bookings.create"].kind = "read"
     for row in table.values():
-        assert isinstance(row.resend, frozenset)
-        assert isinstance(row.shown_by, tuple)
-        for proof in row.shown_by:
+        assert isinstance(row.retry_on, frozenset)
+        assert isinstance(row.confirmed_by, tuple)
+        for proof in row.confirmed_by:
             assert isinstance(proof.stages, frozenset)
             with pytest.raises(FrozenInstanceError):
                 proof.tickets = None

@@ -111,7 +111,7 @@ def test_a_date_beyond_reason_breaks_nothing(name: str, date: str) -> None:
     driver.now += 100
     assert driver.raw(described(name), SETTINGS).parse()
     moment = datetime.fromtimestamp(driver.calendar(), timezone.utc) + timedelta(days=1)
-    driver.session.hear(date, driver.calendar())
+    driver.session.update_clock_skew(date, driver.calendar())
     operation = described(name, availabilities=[chosen(tariff={"expiration_date": moment})])
     if "9999" in date:
         with pytest.raises(InvalidInputError, match="expired"):
@@ -166,5 +166,5 @@ def test_what_a_selection_knows_beyond_its_ids_is_not_sent() -> None:
     one = chosen(tariff={"roundtrip_locked": True})
     driver.raw(described("bookings.create", availabilities=[one]), SETTINGS)
     sent = driver.requests[0].content or b""
-    assert one.carrier.encode() not in sent
+    assert one.company.encode() not in sent
     assert b"roundtrip_locked" not in sent

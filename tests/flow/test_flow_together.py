@@ -16,7 +16,7 @@ from ferry_sdk import (
     OutcomeUnknownError,
     RequestTimeoutError,
 )
-from ferry_sdk._engine.effects import Together
+from ferry_sdk._engine.effects import SingleFlight
 from ferry_sdk._engine.settings import Secret
 from tests.flow.interleaved import Interleaved
 from tests.flow.recorder import Notes
@@ -26,7 +26,7 @@ from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 
 if TYPE_CHECKING:
-    from ferry_sdk._engine.effects import Reply, Request
+    from ferry_sdk._engine.http import Reply, Request
     from ferry_sdk._engine.settings import Settings
     from tests.support.driven import Driver
 
@@ -76,8 +76,8 @@ def test_one_request_confirms_for_all(seed: int, callers: int, over_mcp: bool) -
 
 @given(seed=seeds)
 def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed: int) -> None:
-    refusal = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
-    driver = heard(reply(409, refusal))
+    api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
+    driver = heard(reply(409, api_error))
     outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
     assert {type(error) for error in outcomes} == {BookingConfirmError}
     assert len({id(error) for error in outcomes}) == 3
@@ -159,7 +159,7 @@ def key(operation: Any, settings: Settings = SETTINGS) -> Any:
     steps: Any = heard().steps(operation, settings)
     effect = next(steps)
     steps.close()
-    return effect.key if isinstance(effect, Together) else None
+    return effect.key if isinstance(effect, SingleFlight) else None
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in SHARED])

@@ -20,7 +20,7 @@ from ferry_sdk import (
     OutcomeUnknownError,
     PermissionDeniedError,
 )
-from ferry_sdk._engine.effects import Ask
+from ferry_sdk._engine.effects import CallUser
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.hooks import Hooks, RetryEvent
 from tests.flow.interleaved import Interleaved
@@ -33,7 +33,7 @@ from tests.support.samples import BOOKING_CONFIRMATION
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk._engine.effects import Reply, Request
+    from ferry_sdk._engine.http import Reply, Request
 
 NOT_FOUND = reply(404)
 REFUSED = reply(401, www_authenticate="Bearer")
@@ -250,7 +250,7 @@ def test_calls_at_the_same_time_ask_once(seed: int, names: list[str], is_first: 
     driver = heard(then=only("fresh"))
     settings = replace(SETTINGS, token=secret)
     if not is_first:
-        secret.shown = tokens()
+        secret.current = tokens()
     asked_before = tokens.asked
     together = Interleaved(driver, seed)
     outcomes = together.outcomes(
@@ -258,7 +258,7 @@ def test_calls_at_the_same_time_ask_once(seed: int, names: list[str], is_first: 
     )
     assert [raw.status_code for raw in outcomes] == [200] * len(names)
     assert tokens.asked == asked_before + 1
-    assert len([effect for effect in driver.effects if isinstance(effect, Ask)]) == 1
+    assert len([effect for effect in driver.effects if isinstance(effect, CallUser)]) == 1
     refusals = [token for token in shown(driver) if token == "token-0"]
     assert len(refusals) <= len(names)
 

@@ -15,7 +15,7 @@ from ferry_sdk import (
     RequestTimeoutError,
     Stage,
 )
-from ferry_sdk._engine.effects import Ask
+from ferry_sdk._engine.effects import CallUser
 from tests.flow.replies import booking, good, heard, refused, reply, reset, timed_out, undecodable
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
@@ -154,7 +154,7 @@ def test_progress_is_told_of_everything_that_is_read(name: str) -> None:
 def test_progress_that_takes_long_is_not_awaited_beyond_the_deadline(name: str) -> None:
     driver = heard(then=good(ENOUGH[name]))
     driver.raw(described(name, on_progress=lambda _: None), SETTINGS)
-    (asked,) = [effect for effect in driver.effects if isinstance(effect, Ask)]
+    (asked,) = [effect for effect in driver.effects if isinstance(effect, CallUser)]
     assert asked.until == 1060.0
 
 

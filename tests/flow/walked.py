@@ -8,8 +8,9 @@ import anyio
 import anyio.lowlevel
 import httpx
 
-from ferry_sdk._engine.effects import InTurn, Together
-from ferry_sdk._transport.transport import AsyncTransport, Transport
+from ferry_sdk._engine.effects import Exclusive, SingleFlight
+from ferry_sdk._transport.async_ import AsyncTransport
+from ferry_sdk._transport.sync import Transport
 from tests.flow.courses import Cancelled
 from tests.support.driven import SETTINGS
 
@@ -31,12 +32,12 @@ class Walked(Transport):
         """What the call gives or fails with."""
         self.course = course
         try:
-            return self._walk(course.steps())
+            return self._run_flow(course.steps())
         except BaseException as error:  # noqa: BLE001 -- it is the outcome
             return error
 
     def _perform(self, effect: Effect[Any]) -> object:
-        if not isinstance(effect, InTurn | Together):
+        if not isinstance(effect, Exclusive | SingleFlight):
             return self.course.perform(effect)
         had = self.course.meet(effect)
         return had[0] if had else super()._perform(effect)
@@ -55,7 +56,7 @@ class AsyncWalked(AsyncTransport):
         self.course = course
         with anyio.CancelScope() as self.scope:
             try:
-                return await self._walk(course.steps())
+                return await self._run_flow(course.steps())
             except anyio.get_cancelled_exc_class():
                 raise
             except BaseException as error:  # noqa: BLE001 -- it is the outcome
@@ -65,7 +66,7 @@ class AsyncWalked(AsyncTransport):
     async def _perform(self, effect: Effect[Any]) -> object:
         had: Any = None
         try:
-            if not isinstance(effect, InTurn | Together):
+            if not isinstance(effect, Exclusive | SingleFlight):
                 had = (self.course.perform(effect),)
             else:
                 had = self.course.meet(effect)

@@ -9,7 +9,7 @@ import pytest
 from mcp.types import Tool as McpTool
 from pydantic import TypeAdapter
 
-from ferry_sdk.agents.tools.formats import anthropic, openai
+from ferry_sdk.agents.tools.definitions import anthropic, openai
 from ferry_sdk.agents.tools.tools import TOOLS
 
 DEFINITIONS = [

@@ -71,7 +71,7 @@ def official(running):
 
 @pytest.fixture(autouse=True)
 def _no_waits(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.retry._backoff", lambda _: 0.0)
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 def searching(give):

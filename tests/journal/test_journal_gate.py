@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from ferry_sdk.journal.fork_lock import Gate
+from ferry_sdk.journal.fork import Gate
 
 MOMENT = 0.2
 

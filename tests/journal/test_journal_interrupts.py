@@ -12,7 +12,7 @@ import pytest
 import ferry_sdk.journal
 from ferry_sdk import JournalError
 from ferry_sdk.journal import Journal
-from ferry_sdk.journal.fork_lock import GATE
+from ferry_sdk.journal.fork import GATE
 from tests.journal.intents import confirmation
 from tests.support.tiers import mostly_long
 

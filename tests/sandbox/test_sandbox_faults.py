@@ -22,7 +22,7 @@ from ferry_sdk.sandbox.faults.faults import Fault, Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.requests.orders import InvalidOrderError
+from ferry_sdk.sandbox.requests.validation import InvalidOrderError
 from tests.support.stopwatch import Stopwatch
 from tests.support.wire import TLS
 

@@ -9,7 +9,7 @@ import pytest
 from sandbox_desk import Desk
 
 import ferry_sdk.sandbox
-from ferry_sdk.sandbox.requests.messages import LANGUAGES, language_of, messages, text
+from ferry_sdk.sandbox.requests.refusals import LANGUAGES, language_of, messages, text
 
 ROOM = Path(ferry_sdk.sandbox.__file__).parent
 
@@ -41,7 +41,7 @@ def test_scripts_are_those_of_the_languages():
 
 def test_every_message_is_used():
     used = set()
-    for path in ROOM.glob("*.py"):
+    for path in ROOM.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 used.add(node.value)

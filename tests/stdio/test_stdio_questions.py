@@ -10,8 +10,7 @@ import pytest
 from mcp.types import ElicitResult
 
 from ferry_sdk.agents import ApprovalRequest
-from ferry_sdk.agents.stdio.elicitation import agreed
-from ferry_sdk.agents.stdio.pending_questions import Questions
+from ferry_sdk.agents.stdio.elicitation import Questions, agreed
 
 CALL = ("bookings_cancel", {"booking_id": "b1", "max_penalty": "5.00"})
 

@@ -10,7 +10,7 @@ import pytest
 
 from ferry_sdk import ConfigurationError
 from ferry_sdk.agents.stdio import run as serving
-from ferry_sdk.agents.stdio.token import taken
+from ferry_sdk.agents.stdio.run import taken
 from tests.agents.agent import WRITES, booked, done, error, order, query, sailings
 from tests.stdio.host import Person, command, environment
 from tests.support import processes

@@ -7,18 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import (
-    Ask,
-    Consult,
-    Headers,
-    InTurn,
-    Reply,
-    Request,
-    Send,
-    Sleep,
-    Together,
-)
+from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import recover, report_interruption, run
+from ferry_sdk._engine.http import Headers, Reply, Request
 from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk.errors import FerryError, RequestTimeoutError
@@ -26,7 +17,7 @@ from ferry_sdk.errors import FerryError, RequestTimeoutError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk._engine.effects import Effect, Steps
+    from ferry_sdk._engine.effects import Effect, Flow
     from ferry_sdk._engine.operation import Operation
     from ferry_sdk._engine.raw_response import RawResponse
 
@@ -74,7 +65,7 @@ class Driver:
         """What the requests were sent to, below the base address."""
         return [request.url.removeprefix(SETTINGS.base_url) for request in self.requests]
 
-    def steps(self, operation: Operation[Any], settings: Settings) -> Steps[RawResponse[Any]]:
+    def steps(self, operation: Operation[Any], settings: Settings) -> Flow[RawResponse[Any]]:
         """The call's flow by the driver's clocks."""
         context = self._context(operation.name, settings)
         try:
@@ -95,7 +86,7 @@ class Driver:
         return self.walk(recover(error, read_back, context))
 
     def _context(self, name: str, settings: Settings, correlation_id: str | None = None) -> Context:
-        return Context.begun(
+        return Context.start(
             settings,
             self.session,
             name,
@@ -112,7 +103,7 @@ class Driver:
         """Seconds since 1970."""
         return self.epoch + self.now
 
-    def walk(self, steps: Steps[Any]) -> Any:
+    def walk(self, steps: Flow[Any]) -> Any:
         """Perform the effects, to the flow's value or error."""
         try:
             effect = next(steps)
@@ -135,9 +126,9 @@ class Driver:
             case Sleep(seconds):
                 self.now += seconds
                 return None
-            case InTurn() | Together():
+            case Exclusive() | SingleFlight():
                 return self.walk(effect.steps())
-            case Ask(function) | Consult(function):
+            case CallUser(function) | RunBlocking(function):
                 return function()
         raise NotImplementedError(effect)
 

@@ -8,12 +8,12 @@ from http import HTTPStatus
 from typing import Final, Literal, cast
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Steps
+from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.operation import Answered
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import service_error
-from ferry_sdk._protocols.json_body import digest, personal
-from ferry_sdk._protocols.mcp.post import PATH, Posted, post
+from ferry_sdk._protocols.json_body import digest, personal_data
+from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
 from ferry_sdk._protocols.mcp.results import resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
 from ferry_sdk.safety import of_tool
@@ -76,27 +76,27 @@ class Mcp:
         """List what there is, page by page."""
         return cls(method, {}, gives_list=True)
 
-    def exchange(self, context: Context) -> Steps[Answered]:
+    def exchange(self, context: Context) -> Flow[Answered]:
         """Say it once, in a session where the server wants one, and read the reply."""
         yield from open_session(context)
         if self.method == "tools/call":
             name = str(self.params.get("name"))
-            posted = yield from _in_session(
+            answer = yield from _in_session(
                 context, self.method, self.params, is_read=of_tool(name).is_read
             )
             value = yield from context.read(
-                posted.reply,
-                lambda: tool_value(posted.result(), posted.reply, gives_list=self.gives_list),
+                answer.reply,
+                lambda: tool_value(answer.result(), answer.reply, gives_list=self.gives_list),
             )
         elif self.method == "resources/read":
-            posted = yield from _in_session(context, self.method, self.params)
+            answer = yield from _in_session(context, self.method, self.params)
             value = yield from context.read(
-                posted.reply,
-                lambda: resource_value(posted.result(of_resource=True), posted.reply),
+                answer.reply,
+                lambda: resource_value(answer.result(of_resource=True), answer.reply),
             )
         else:
-            posted, value = yield from _pages(context, self.method)
-        return Answered(value, posted.reply)
+            answer, value = yield from _pages(context, self.method)
+        return Answered(value, answer.reply)
 
     def digest(self) -> RequestDigest:
         """Which request it is, without its content."""
@@ -106,12 +106,12 @@ class Mcp:
 
     def secrets(self) -> frozenset[str]:
         """Texts of the request that no message may repeat."""
-        return frozenset(personal(self.params.get("arguments")))
+        return frozenset(personal_data(self.params.get("arguments")))
 
 
 def _in_session(
     context: Context, method: str, params: Mapping[str, object], *, is_read: bool = True
-) -> Steps[Posted]:
+) -> Flow[JsonRpcReply]:
     """Post a request; where its session is gone or missing, renew it and post once more.
 
     A write is posted again only where the server says that it refused the message for its session,
@@ -120,45 +120,45 @@ def _in_session(
     """
     session = context.session
     generation = session.generation
-    posted = yield from post(context, method, params)
-    if not _may_want_session(posted):
-        return posted
-    if not is_read and not _names_session(posted):
-        if session.generation == generation and posted.session_id is not None:
+    answer = yield from post(context, method, params)
+    if not _may_want_session(answer):
+        return answer
+    if not is_read and not _names_session(answer):
+        if session.generation == generation and answer.session_id is not None:
             session.stage = "unknown"
-        return posted
+        return answer
     refused = Attempt(
         sent=True,
-        status_code=posted.reply.status_code,
-        request_id=posted.reply.request_id,
-        problem=type(posted.refused()).__name__,
+        status_code=answer.reply.status_code,
+        request_id=answer.reply.request_id,
+        problem=type(answer.refused()).__name__,
         operation=context.operation,
     )
     context.sending = None  # the server did not look at it
     context.attempts.append(refused)
-    yield from context.waits(0.0)
+    yield from context.record_wait(0.0)
     yield from renew_session(context, generation)
     return (yield from post(context, method, params))
 
 
-def _names_session(posted: Posted) -> bool:
+def _names_session(answer: JsonRpcReply) -> bool:
     """Whether the server refused the message for its session, and for nothing else."""
-    known = service_error(posted.message)
+    known = service_error(answer.message)
     if known is not None:
         return known[0] in _SESSION_CODES
-    words = posted.rpc_message.lower().strip(" .!")
+    words = answer.rpc_message.lower().strip(" .!")
     for said_before in ("bad request: ", "not found: ", "error: "):
         words = words.removeprefix(said_before)
-    return posted.rpc_code in _NO_SESSION and words in _SESSION_WORDS
+    return answer.rpc_code in _NO_SESSION and words in _SESSION_WORDS
 
 
-def _may_want_session(posted: Posted) -> bool:
-    status, code = posted.reply.status_code, posted.rpc_code
-    if posted.is_tools_answer:
+def _may_want_session(answer: JsonRpcReply) -> bool:
+    status, code = answer.reply.status_code, answer.rpc_code
+    if answer.is_tools_answer:
         return False
     if status == HTTPStatus.NOT_FOUND:
-        return posted.session_id is not None and code != _UNKNOWN_METHOD
-    words = posted.rpc_message.lower()
+        return answer.session_id is not None and code != _UNKNOWN_METHOD
+    words = answer.rpc_message.lower()
     return (
         status == HTTPStatus.BAD_REQUEST
         and code in _NO_SESSION
@@ -166,24 +166,24 @@ def _may_want_session(posted: Posted) -> bool:
     )
 
 
-def _pages(context: Context, method: str) -> Steps[tuple[Posted, object]]:
+def _pages(context: Context, method: str) -> Flow[tuple[JsonRpcReply, object]]:
     """All pages of a listing, as one list."""
     member = method.partition("/")[0]
     items: list[object] = []
     cursors: set[str] = set()
     params: dict[str, object] = {}
     while True:
-        posted = yield from _in_session(context, method, params)
-        page = posted.result()
+        answer = yield from _in_session(context, method, params)
+        page = answer.result()
         if not isinstance(page, dict):
-            return posted, page
+            return answer, page
         members = cast("dict[str, object]", page)
         found = members.get(member)
         if not isinstance(found, list):
-            return posted, members
+            return answer, members
         items.extend(cast("list[object]", found))
         cursor = members.get("nextCursor")
         if not isinstance(cursor, str) or cursor in cursors or len(cursors) >= _MOST_PAGES:
-            return posted, items
+            return answer, items
         cursors.add(cursor)
         params = {"cursor": cursor}

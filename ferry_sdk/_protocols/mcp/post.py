@@ -10,11 +10,12 @@ from typing import Final, cast
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Listener, Reply, Request, Steps
-from ferry_sdk._protocols.error_responses import is_service_code, refusal, service_error
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.http import Listener, Reply, Request
+from ferry_sdk._protocols.error_responses import api_error, is_service_code, service_error
 from ferry_sdk._protocols.json_body import decoded, encoded, text_of
 from ferry_sdk._protocols.mcp.jsonrpc import next_id, notification, reply_among, request
-from ferry_sdk._protocols.mcp.results import rpc_refusal, unexpected
+from ferry_sdk._protocols.mcp.results import rpc_error, unexpected
 from ferry_sdk._protocols.mcp.sse import EVENT_STREAM, ReplyListener
 from ferry_sdk.errors import APIError
 
@@ -23,7 +24,7 @@ _ACCESS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class JsonRpcReply:
     """What came back for a request.
 
     Attributes:
@@ -69,7 +70,7 @@ class Posted:
     def refused(self) -> APIError:
         """The error of a reply that is refused by its status."""
         code, message = service_error(self._error.get("data")) or (None, None)
-        return refusal(self.reply, self.body, code=code, message=message)
+        return api_error(self.reply, self.body, code=code, message=message)
 
     def result(self, *, of_resource: bool = False) -> object:
         """The JSON-RPC result.
@@ -92,13 +93,13 @@ class Posted:
             raise unexpected("both a result and an error", self.reply, self.body)
         bare = service_error(self.message)
         if bare is not None:
-            raise refusal(self.reply, self.message, code=bare[0], message=bare[1])
-        raise rpc_refusal(self._error, self.reply, of_resource=of_resource)
+            raise api_error(self.reply, self.message, code=bare[0], message=bare[1])
+        raise rpc_error(self._error, self.reply, of_resource=of_resource)
 
 
 def post(
     context: Context, method: str, params: Mapping[str, object], *, in_session: bool = True
-) -> Steps[Posted]:
+) -> Flow[JsonRpcReply]:
     """Post a request, in the client's session if it has one, and find its reply."""
     request_id = next_id()
     listener = ReplyListener(request_id)
@@ -111,7 +112,7 @@ def post(
     else:
         body = yield from context.read(reply, partial(_body, reply))
         message = reply_among(body, request_id, is_stream=False)
-    return Posted(
+    return JsonRpcReply(
         reply=reply,
         message=cast("dict[str, object] | None", message),
         body=body,
@@ -119,7 +120,7 @@ def post(
     )
 
 
-def notify(context: Context, method: str) -> Steps[Reply]:
+def notify(context: Context, method: str) -> Flow[Reply]:
     """Post a notification, in the client's session."""
     return (yield from _send(context, notification(method), in_session=True, listener=None))
 
@@ -130,7 +131,7 @@ def _send(
     *,
     in_session: bool,
     listener: Listener | None,
-) -> Steps[Reply]:
+) -> Flow[Reply]:
     headers = {
         **context.headers,
         "Accept": f"application/json, {EVENT_STREAM}",

@@ -7,8 +7,8 @@ import binascii
 import re
 from typing import Final, cast
 
-from ferry_sdk._engine.effects import Head
-from ferry_sdk._protocols.error_responses import refusal, service_error
+from ferry_sdk._engine.http import Head
+from ferry_sdk._protocols.error_responses import api_error, service_error
 from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk.errors import (
     APIError,
@@ -85,7 +85,7 @@ def resource_value(result: object, head: Head) -> object:
     return flat
 
 
-def rpc_refusal(error: object, head: Head, *, of_resource: bool) -> APIError:
+def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
     """The error of a JSON-RPC error object.
 
     Its outcome is unknown unless its code says that the request was refused before any work.
@@ -93,7 +93,7 @@ def rpc_refusal(error: object, head: Head, *, of_resource: bool) -> APIError:
     members = cast("dict[str, object]", error) if isinstance(error, dict) else {}
     known = service_error(members.get("data"))
     if known is not None:
-        return refusal(head, members, code=known[0], message=known[1])
+        return api_error(head, members, code=known[0], message=known[1])
     code = members.get("code")
     message = members.get("message")
     kind: type[APIError] | None = None
@@ -106,7 +106,7 @@ def rpc_refusal(error: object, head: Head, *, of_resource: bool) -> APIError:
             kind = ServerError
         else:
             kind = APIError
-    named = refusal(
+    named = api_error(
         head,
         members,
         code=str(code) if isinstance(code, int) else None,
@@ -131,7 +131,7 @@ def unexpected(problem: str, head: Head, body: object = None) -> UnexpectedRespo
 def _refuse(value: object, head: Head) -> None:
     known = service_error(value)
     if known is not None:
-        raise refusal(head, value, code=known[0], message=known[1])
+        raise api_error(head, value, code=known[0], message=known[1])
 
 
 def _check_type(kind: object, head: Head) -> None:
@@ -146,8 +146,8 @@ def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> A
     for candidate in (members.get("structuredContent"), *map(_parsed, plain)):
         known = service_error(candidate)
         if known is not None:
-            return refusal(head, members, code=known[0], message=known[1])
-    failure = refusal(head, members, message=" ".join(plain).strip() or "the tool failed")
+            return api_error(head, members, code=known[0], message=known[1])
+    failure = api_error(head, members, message=" ".join(plain).strip() or "the tool failed")
     failure.outcome = "unknown"
     return failure
 

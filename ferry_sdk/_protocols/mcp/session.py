@@ -7,9 +7,9 @@ from http import HTTPStatus
 from typing import Final, cast
 
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import InTurn, Steps
+from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
-from ferry_sdk._protocols.mcp.post import Posted, notify, post
+from ferry_sdk._protocols.mcp.post import JsonRpcReply, notify, post
 from ferry_sdk._protocols.mcp.results import unexpected
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import (
@@ -30,7 +30,7 @@ _TURN: Final = "mcp session"
 _SERVER_ERRORS: Final = 500
 
 
-def open_session(context: Context) -> Steps[None]:
+def open_session(context: Context) -> Flow[None]:
     """Make sure that the handshake was made, and not too long ago."""
     session = context.session
     is_old = session.stage == "open" and context.clock() - session.opened_at > RENEW_AFTER
@@ -38,12 +38,12 @@ def open_session(context: Context) -> Steps[None]:
         yield from renew_session(context, session.generation)
 
 
-def renew_session(context: Context, generation: int) -> Steps[None]:
+def renew_session(context: Context, generation: int) -> Flow[None]:
     """Make a new handshake, unless another call has made one since that generation."""
-    yield from InTurn(_TURN, lambda: _renew(context.aside(), generation), context.until)
+    yield from Exclusive(_TURN, lambda: _renew(context.copy(), generation), context.deadline)
 
 
-def _renew(context: Context, generation: int) -> Steps[None]:
+def _renew(context: Context, generation: int) -> Flow[None]:
     if context.session.generation != generation:
         return
     try:
@@ -53,24 +53,24 @@ def _renew(context: Context, generation: int) -> Steps[None]:
         raise
 
 
-def _handshake(context: Context) -> Steps[None]:
+def _handshake(context: Context) -> Flow[None]:
     params = {
         "protocolVersion": _VERSIONS[0],
         "capabilities": {},
         "clientInfo": {"name": "ferry_sdk", "version": __version__},
     }
-    posted = yield from post(context, "initialize", params, in_session=False)
-    status = posted.reply.status_code
+    answer = yield from post(context, "initialize", params, in_session=False)
+    status = answer.reply.status_code
     if (
-        posted.is_access_refused
+        answer.is_access_refused
         or status == HTTPStatus.TOO_MANY_REQUESTS
         or status >= _SERVER_ERRORS
     ):
-        raise posted.refused()
-    if posted.rpc_code in _MODERN_ONLY:
-        raise unexpected("the server speaks only versions of MCP without a handshake", posted.reply)
+        raise answer.refused()
+    if answer.rpc_code in _MODERN_ONLY:
+        raise unexpected("the server speaks only versions of MCP without a handshake", answer.reply)
     session = context.session
-    session.id, session.version = _agreed(posted)
+    session.id, session.version = _agreed(answer)
     session.stage = "bare" if session.version is None else "open"
     session.opened_at = context.clock()
     session.generation += 1
@@ -81,18 +81,18 @@ def _handshake(context: Context) -> Steps[None]:
             return  # whatever becomes of a notification, the session stands
 
 
-def _agreed(posted: Posted) -> tuple[str | None, str | None]:
+def _agreed(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     """Session id and protocol version, from a successful initialize only."""
-    result = posted.message.get("result") if posted.message else None
-    if not posted.reply.is_success or not isinstance(result, dict):
+    result = answer.message.get("result") if answer.message else None
+    if not answer.reply.is_success or not isinstance(result, dict):
         return None, None
     version = cast("Mapping[str, object]", result).get("protocolVersion")
     if version is None:
         return None, None
     if version not in _VERSIONS:
-        raise unexpected("the server agreed on a version of MCP that is not spoken", posted.reply)
-    session_id = posted.reply.headers.get("mcp-session-id")
+        raise unexpected("the server agreed on a version of MCP that is not spoken", answer.reply)
+    session_id = answer.reply.headers.get("mcp-session-id")
     try:
         return session_id and header_value(session_id, "Mcp-Session-Id"), version
     except InvalidInputError as error:
-        raise unexpected(str(error), posted.reply) from None
+        raise unexpected(str(error), answer.reply) from None

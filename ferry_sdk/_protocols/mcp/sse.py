@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ferry_sdk._engine.effects import Head
+from ferry_sdk._engine.http import Head
 from ferry_sdk._engine.raw_response import LONG_REPLY
 from ferry_sdk._protocols.json_body import decoded
 from ferry_sdk._protocols.mcp.jsonrpc import reply_among
@@ -77,14 +77,14 @@ class ReplyListener:
         """The reply, from what the stream ended with if not from before."""
         if self.reply is None:
             long, self._long = self._long, []
-            self._found(iter(long), is_whole=True)
+            self._found(iter(long), is_complete=True)
         if self.reply is None:
-            self._found(self._stream.finish(), is_whole=True)
+            self._found(self._stream.finish(), is_complete=True)
         return self.reply
 
-    def _found(self, events: Iterator[bytes], *, is_whole: bool = False) -> bool:
+    def _found(self, events: Iterator[bytes], *, is_complete: bool = False) -> bool:
         for data in events:
-            if len(data) >= LONG_REPLY and not is_whole:
+            if len(data) >= LONG_REPLY and not is_complete:
                 # It takes too long to read between two pieces of the stream.
                 self._long.append(data)
                 if self._request_id.encode() in data:

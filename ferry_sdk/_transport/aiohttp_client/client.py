@@ -16,7 +16,7 @@ from typing_extensions import Self
 from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES, CertificatePaths
 from ferry_sdk._engine.validation import flag, seconds
 from ferry_sdk._transport.aiohttp_client.errors import failure_of
-from ferry_sdk._transport.aiohttp_client.exchange import exchanged
+from ferry_sdk._transport.aiohttp_client.exchange import exchange
 from ferry_sdk._transport.aiohttp_client.pool import Options, Pool
 from ferry_sdk._transport.aiohttp_client.proxy import proxy_address
 from ferry_sdk._transport.aiohttp_client.request import AioRequest, Limits, request_of
@@ -25,14 +25,14 @@ from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 
 
-class _Home(NamedTuple):
+class _LoopResources(NamedTuple):
     """What belongs to one event loop: its connections, and what closes them at its end."""
 
     pool: Pool
     keeper: AsyncGenerator[None, None]
 
 
-_Homes = dict[asyncio.AbstractEventLoop, _Home]
+_Resources = dict[asyncio.AbstractEventLoop, _LoopResources]
 _NO_LIMITS: Final = (None, None, None, None)
 
 
@@ -102,9 +102,9 @@ class DefaultAioHttpClient:
                 None if keepalive_expiry is None else seconds(keepalive_expiry, "keepalive_expiry")
             ),
         )
-        self._homes: _Homes = {}
+        self._resources: _Resources = {}
         self._is_closed = False
-        finalize(self, _end, self._homes).atexit = False
+        finalize(self, _end, self._resources).atexit = False
 
     def __repr__(self) -> str:
         return f"DefaultAioHttpClient(max_connections={self._options.max_connections})"
@@ -159,7 +159,7 @@ class DefaultAioHttpClient:
             ConfigurationError: It cannot be sent from here.
         """
         try:
-            return await exchanged(await self._pool(), request)
+            return await exchange(await self._pool(), request)
         except asyncio.CancelledError:
             await asyncio.sleep(0)  # the connection it leaves is closed in the loop's next round
             raise
@@ -173,9 +173,9 @@ class DefaultAioHttpClient:
         """Close the connections of this event loop, and end those of others."""
         self._is_closed = True
         loop = _loop_of_now()
-        if loop in self._homes:
-            await self._homes[loop].keeper.aclose()
-        _end(self._homes)
+        if loop in self._resources:
+            await self._resources[loop].keeper.aclose()
+        _end(self._resources)
 
     async def __aenter__(self) -> Self:
         await self._pool()
@@ -192,19 +192,19 @@ class DefaultAioHttpClient:
     async def _pool(self) -> Pool:
         """The connections of this event loop."""
         loop = _loop_of_now()
-        home = self._homes.get(loop) if loop else None
-        if home is not None:
-            return home.pool
+        resources = self._resources.get(loop) if loop else None
+        if resources is not None:
+            return resources.pool
         if loop is None:
             raise ConfigurationError("DefaultAioHttpClient runs on asyncio and nowhere else")
         if self._is_closed:
             raise ConfigurationError("the client is closed")
-        for other in [*self._homes]:
+        for other in [*self._resources]:
             if other.is_closed():
-                self._homes.pop(other, None)
+                self._resources.pop(other, None)
         pool = Pool(self._options)
-        home = self._homes[loop] = _Home(pool, _kept(loop, pool, self._homes))
-        await home.keeper.__anext__()
+        resources = self._resources[loop] = _LoopResources(pool, _kept(loop, pool, self._resources))
+        await resources.keeper.__anext__()
         return pool
 
 
@@ -217,21 +217,21 @@ def _trusted_by(verify: object, *, trust_env: bool) -> ssl.SSLContext:
     return context_of(paths, verify=verify)
 
 
-def _end(homes: _Homes) -> None:
+def _end(resources_by_loop: _Resources) -> None:
     """End the connections of all event loops, each in its own."""
-    for loop, home in [*homes.items()]:
+    for loop, resources in [*resources_by_loop.items()]:
         with suppress(RuntimeError):  # it has ended
-            loop.call_soon_threadsafe(home.pool.end)
+            loop.call_soon_threadsafe(resources.pool.end)
 
 
 async def _kept(
-    loop: asyncio.AbstractEventLoop, pool: Pool, homes: _Homes
+    loop: asyncio.AbstractEventLoop, pool: Pool, resources_by_loop: _Resources
 ) -> AsyncGenerator[None, None]:
     """Close a pool when its event loop ends, which shuts its generators down first."""
     try:
         yield
     finally:
-        homes.pop(loop, None)
+        resources_by_loop.pop(loop, None)
         await pool.close()
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from aiohttp.connector import Connection
 
 
-class Ear(asyncio.Protocol):
+class ActivityProtocol(asyncio.Protocol):
     """Stands before aiohttp's protocol, and knows when something has come in.
 
     Args:
@@ -30,11 +30,11 @@ class Ear(asyncio.Protocol):
     def __init__(self, protocol: asyncio.Protocol, clock: Callable[[], float]) -> None:
         self._protocol = protocol
         self._clock = clock
-        self.heard_at = clock()
+        self.last_activity = clock()
 
     def data_received(self, data: bytes) -> None:
         """Something has come in."""
-        self.heard_at = self._clock()
+        self.last_activity = self._clock()
         self._protocol.data_received(data)
 
     def eof_received(self) -> bool | None:
@@ -54,7 +54,7 @@ class Ear(asyncio.Protocol):
         self._protocol.resume_writing()
 
 
-class Line:
+class AioConnection:
     """One connection.
 
     Args:
@@ -70,8 +70,8 @@ class Line:
 
     __slots__ = (
         "__weakref__",
+        "_activity",
         "_connection",
-        "_ear",
         "_has_news",
         "idle_since",
         "protocol",
@@ -86,8 +86,8 @@ class Line:
         self._connection = connection
         self.protocol = protocol
         self.transport = transport
-        self._ear = Ear(protocol, asyncio.get_running_loop().time)
-        transport.set_protocol(self._ear)
+        self._activity = ActivityProtocol(protocol, asyncio.get_running_loop().time)
+        transport.set_protocol(self._activity)
         self._has_news = _watch(transport.get_extra_info("socket").fileno())
         self.route = route
         self.idle_since = monotonic()
@@ -97,19 +97,19 @@ class Line:
         return self.transport.get_extra_info(name)
 
     @property
-    def heard_at(self) -> float:
+    def last_activity(self) -> float:
         """When something came in last, on the event loop's clock."""
-        return self._ear.heard_at
+        return self._activity.last_activity
 
     @property
-    def is_whole(self) -> bool:
+    def is_reusable(self) -> bool:
         """Whether another request could be sent on it, by what is known without looking."""
         return not (self.transport.is_closing() or self.protocol.should_close)
 
     @property
-    def is_quiet(self) -> bool:
+    def has_no_pending_data(self) -> bool:
         """Whether nothing has come since; a service that closed it cannot read a request."""
-        return self.is_whole and not self._has_news()
+        return self.is_reusable and not self._has_news()
 
     def end(self) -> None:
         """End it at once: what is not written by now is not sent."""
@@ -146,10 +146,10 @@ class Route:
             proxy_headers=words,
         )
         is_forwarded = proxy is not None and url.scheme == "http"
-        lines = {"Host": self.request.headers["Host"]} | (words if is_forwarded else {})
+        connections = {"Host": self.request.headers["Host"]} | (words if is_forwarded else {})
         self._prefix = origin if is_forwarded else ""
-        self._head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-        self.idle: deque[Line] = deque()
+        self._head = "".join(f"{name}: {value}\r\n" for name, value in connections.items())
+        self.idle: deque[AioConnection] = deque()
 
     def first_lines(self, method: bytes, target: str) -> bytes:
         """How the head of a request on this way begins."""

@@ -31,10 +31,10 @@ def failure_of(error: Exception, outcome: Outcome) -> FerryError | None:
     names = {
         kind.__name__ for kind in type(error).__mro__ if kind.__module__.startswith("aiohttp.")
     }
-    said = " ".join(str(error).split())
+    message = " ".join(str(error).split())
     if outcome != "not_sent":
-        said = plain_beginning(said)  # it may quote the reply
-    words = f"{type(error).__name__}: {said}".removesuffix(": ")
+        message = plain_beginning(message)  # it may quote the reply
+    words = f"{type(error).__name__}: {message}".removesuffix(": ")
     if isinstance(error, TimeoutError | asyncio.TimeoutError):
         return RequestTimeoutError(words, outcome=outcome)
     if isinstance(error, UnicodeError) or "InvalidURL" in names:

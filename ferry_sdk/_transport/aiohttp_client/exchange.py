@@ -10,7 +10,7 @@ import anyio
 from ferry_sdk._transport.aiohttp_client.response import AioResponse
 
 if TYPE_CHECKING:
-    from ferry_sdk._transport.aiohttp_client.connection import Line
+    from ferry_sdk._transport.aiohttp_client.connection import AioConnection
     from ferry_sdk._transport.aiohttp_client.pool import Pool
     from ferry_sdk._transport.aiohttp_client.request import AioRequest
 
@@ -23,20 +23,20 @@ _FINAL: Final = 200
 _SWITCHING: Final = 101
 
 
-async def exchanged(pool: Pool, request: AioRequest) -> AioResponse:
+async def exchange(pool: Pool, request: AioRequest) -> AioResponse:
     """Send a request once, and give its reply, the body not yet read.
 
     Raises:
         Exception: Whatever aiohttp raises; where `is_sent` is not set, nothing was sent.
     """
-    line = await pool.take(request)
+    connection = await pool.take(request)
     try:
         await request.trace("http11.send_request_headers.started", {"request": request})
     except BaseException:
-        pool.give_back(line)
+        pool.give_back(connection)
         raise
     request.is_sent = True
-    protocol = line.protocol
+    protocol = connection.protocol
     try:
         protocol.set_response_params(
             read_until_eof=True,
@@ -44,36 +44,38 @@ async def exchanged(pool: Pool, request: AioRequest) -> AioResponse:
             max_line_size=_LONGEST_LINE,
             max_field_size=_LONGEST_LINE,
         )
-        head = line.route.first_lines(request.method, request.address.target) + request.headers
+        head = (
+            connection.route.first_lines(request.method, request.address.target) + request.headers
+        )
         if len(request.content) <= _AT_ONCE:
             # What leaves in one round of the loop leaves together: less work for the system.
-            pool.loop.call_soon(line.transport.write, head + request.content)
+            pool.loop.call_soon(connection.transport.write, head + request.content)
         else:
-            line.transport.write(head)
-            await _write(line, request.content, request.limits.write)
+            connection.transport.write(head)
+            await _write(connection, request.content, request.limits.write)
         while True:
-            pool.waits.begin(line, protocol, request.limits.read)
+            pool.waits.begin(connection, protocol, request.limits.read)
             message, body = await protocol.read()
             if message.code >= _FINAL or message.code == _SWITCHING:
                 break
-        pool.waits.end(line)
+        pool.waits.end(connection)
     except BaseException:
-        pool.give_up(line)
+        pool.give_up(connection)
         raise
-    return AioResponse(message, body, line, pool, request.limits.read)
+    return AioResponse(message, body, connection, pool, request.limits.read)
 
 
-async def _write(line: Line, content: bytes, patience: float | None) -> None:
+async def _write(connection: AioConnection, content: bytes, read_timeout: float | None) -> None:
     """Write a body piece by piece, each taken in time."""
     from aiohttp.http import StreamWriter  # noqa: PLC0415 -- an extra installs it
 
-    writer = StreamWriter(line.protocol, asyncio.get_running_loop())
+    writer = StreamWriter(connection.protocol, asyncio.get_running_loop())
     view = memoryview(content)
     try:
         for start in range(0, len(view), 2 * _AT_ONCE):
-            with anyio.fail_after(patience):
+            with anyio.fail_after(read_timeout):
                 await writer.write(view[start : start + 2 * _AT_ONCE])
     except TimeoutError:
         raise
     except Exception:  # noqa: BLE001 -- the reply, or that there is none, says what became of it
-        line.protocol.force_close()
+        connection.protocol.force_close()

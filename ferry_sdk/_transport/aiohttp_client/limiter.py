@@ -7,17 +7,17 @@ import math
 from collections import deque
 from contextlib import suppress
 
-from ferry_sdk._transport.aiohttp_client.timeouts import Waits
+from ferry_sdk._transport.aiohttp_client.timeouts import Timeouts
 
 
-class _Turn:
+class _Waiter:
     def __init__(self, given: asyncio.Future[None]) -> None:
         self.given = given
-        self.heard_at = -math.inf
+        self.last_activity = -math.inf
         self.is_given = False
 
 
-class Turns:
+class Limiter:
     """So many turns at a time, given in the order in which they were asked for.
 
     asyncio's semaphore has no time-out, and one around it costs a third of a call.
@@ -28,11 +28,11 @@ class Turns:
         loop: The event loop.
     """
 
-    def __init__(self, most: int, waits: Waits, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, most: int, waits: Timeouts, loop: asyncio.AbstractEventLoop) -> None:
         self._free = most
         self._waits = waits
         self._loop = loop
-        self._waiting: deque[_Turn] = deque()
+        self._waiting: deque[_Waiter] = deque()
 
     @property
     def is_there(self) -> bool:
@@ -48,7 +48,7 @@ class Turns:
         if self.is_there:
             self._free -= 1
             return
-        turn = _Turn(self._loop.create_future())
+        turn = _Waiter(self._loop.create_future())
         self._waiting.append(turn)
         self._waits.begin(turn, turn.given, seconds)
         try:

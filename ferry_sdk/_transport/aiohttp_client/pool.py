@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ferry_sdk._transport.aiohttp_client.connection import Line, Route
-from ferry_sdk._transport.aiohttp_client.limiter import Turns
+from ferry_sdk._transport.aiohttp_client.connection import AioConnection, Route
+from ferry_sdk._transport.aiohttp_client.limiter import Limiter
 from ferry_sdk._transport.aiohttp_client.proxy import proxy_of_environment
-from ferry_sdk._transport.aiohttp_client.timeouts import Waits
+from ferry_sdk._transport.aiohttp_client.timeouts import Timeouts
 from ferry_sdk.errors import ConnectionFailedError
 
 if TYPE_CHECKING:
@@ -60,49 +60,49 @@ class Pool:
 
         self.loop = asyncio.get_running_loop()
         self.is_closed = False
-        self.waits = Waits(self.loop)
+        self.waits = Timeouts(self.loop)
         self._options = options
         self._expiry = math.inf if options.keepalive_expiry is None else options.keepalive_expiry
-        self._turns = Turns(options.max_connections, self.waits, self.loop)
+        self._limiter = Limiter(options.max_connections, self.waits, self.loop)
         # Lookups that calls share are cancelled when it is closed, and the calls with them.
         self._connector = TCPConnector(ssl=options.tls, limit=0, use_dns_cache=False)
         self._routes: dict[str, Route] = {}
-        self._lines: set[Line] = set()
+        self._lines: set[AioConnection] = set()
 
-    async def take(self, request: AioRequest) -> Line:
+    async def take(self, request: AioRequest) -> AioConnection:
         """A connection for one request, whose time-outs hold for the wait and the connecting."""
-        if not self._turns.is_there:
+        if not self._limiter.is_there:
             await request.trace("pool.wait.started", {})
-        await self._turns.take(request.limits.pool)
+        await self._limiter.take(request.limits.pool)
         try:
             route = self._route(request.address.origin)
             return self._waiting(route) or await self._connected(route, request)
         except BaseException:
-            self._turns.give_back()
+            self._limiter.give_back()
             raise
 
-    def give_back(self, line: Line) -> None:
+    def give_back(self, connection: AioConnection) -> None:
         """Let a connection wait for its next request, if it can have one."""
-        self._turns.give_back()
-        if self.is_closed or not line.is_whole:
-            self._drop(line)
+        self._limiter.give_back()
+        if self.is_closed or not connection.is_reusable:
+            self._drop(connection)
             return
-        line.idle_since = now = monotonic()
-        idle = line.route.idle
-        idle.append(line)
+        connection.idle_since = now = monotonic()
+        idle = connection.route.idle
+        idle.append(connection)
         while now - idle[0].idle_since > self._expiry:
             self._drop(idle.popleft())
 
-    def give_up(self, line: Line) -> None:
+    def give_up(self, connection: AioConnection) -> None:
         """End a connection whose request did not come to its end."""
-        self._turns.give_back()
-        self._drop(line)
+        self._limiter.give_back()
+        self._drop(connection)
 
     def end(self) -> None:
         """End all connections under those who read from them."""
         self.is_closed = True
-        for line in [*self._lines]:
-            self._drop(line)
+        for connection in [*self._lines]:
+            self._drop(connection)
 
     async def close(self) -> None:
         """End all connections, and what is under way to make some."""
@@ -119,28 +119,28 @@ class Pool:
             route = self._routes[origin] = Route(origin, proxy)
         return route
 
-    def _waiting(self, route: Route) -> Line | None:
+    def _waiting(self, route: Route) -> AioConnection | None:
         oldest = monotonic() - self._expiry
         while route.idle:
-            line = route.idle.pop()
-            if line.idle_since >= oldest and line.is_quiet:
-                return line
-            self._drop(line)
+            connection = route.idle.pop()
+            if connection.idle_since >= oldest and connection.has_no_pending_data:
+                return connection
+            self._drop(connection)
         return None
 
-    async def _connected(self, route: Route, request: AioRequest) -> Line:
+    async def _connected(self, route: Route, request: AioRequest) -> AioConnection:
         from aiohttp import ClientTimeout  # noqa: PLC0415 -- an extra installs it
 
         await request.trace("connection.connect_tcp.started", {})
         if self.is_closed:
             raise ConnectionFailedError("the client was closed meanwhile")
         limit = ClientTimeout(connect=request.limits.connect, ceil_threshold=math.inf)
-        line = Line(await self._connector.connect(route.request, [], limit), route)
-        self._lines.add(line)
-        await request.trace("connection.connect_tcp.complete", {"return_value": line})
-        return line
+        connection = AioConnection(await self._connector.connect(route.request, [], limit), route)
+        self._lines.add(connection)
+        await request.trace("connection.connect_tcp.complete", {"return_value": connection})
+        return connection
 
-    def _drop(self, line: Line) -> None:
-        self._lines.discard(line)
-        self.waits.end(line)
-        line.end()
+    def _drop(self, connection: AioConnection) -> None:
+        self._lines.discard(connection)
+        self.waits.end(connection)
+        connection.end()

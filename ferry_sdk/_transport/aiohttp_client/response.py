@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 from typing_extensions import Self
 
 from ferry_sdk._transport.aiohttp_client.errors import failure_of
-from ferry_sdk._transport.decompression import unpacking_of
-from ferry_sdk._transport.headers import fields_of
+from ferry_sdk._transport.decompression import decompressor_of
+from ferry_sdk._transport.headers import parse_headers
 
 if TYPE_CHECKING:
     from aiohttp import StreamReader
     from aiohttp.http_parser import RawResponseMessage
 
-    from ferry_sdk._transport.aiohttp_client.connection import Line
+    from ferry_sdk._transport.aiohttp_client.connection import AioConnection
     from ferry_sdk._transport.aiohttp_client.pool import Pool
 
 _NOTHING_MORE: Final[Mapping[str, Any]] = {}
@@ -45,16 +45,16 @@ class AioResponse:
         self,
         message: RawResponseMessage,
         body: StreamReader,
-        line: Line,
+        connection: AioConnection,
         pool: Pool,
-        patience: float | None,
+        read_timeout: float | None,
     ) -> None:
         self.status_code = message.code
-        self.headers = fields_of(message.raw_headers)
+        self.headers = parse_headers(message.raw_headers)
         self._body = body
-        self._line: Line | None = line
+        self._line: AioConnection | None = connection
         self._pool = pool
-        self._patience = patience
+        self._read_timeout = read_timeout
 
     def aiter_raw(self) -> Pieces:
         """The body as it comes in."""
@@ -62,16 +62,16 @@ class AioResponse:
 
     async def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
         """The body as it comes in, unpacked."""
-        unpacking = unpacking_of(self.headers.get("content-encoding", ""))
+        decompressor = decompressor_of(self.headers.get("content-encoding", ""))
         async for raw in self.aiter_raw():
-            for piece in unpacking.pieces(raw):
+            for piece in decompressor.pieces(raw):
                 yield piece
 
     async def aclose(self) -> None:
         """Give the connection back; one that has more to say is ended."""
-        line, self._line = self._line, None
-        if line is not None:
-            self._pool.give_back(line)
+        connection, self._line = self._line, None
+        if connection is not None:
+            self._pool.give_back(connection)
 
     async def _piece(self) -> bytes:
         """The next piece of the body, or nothing at its end.
@@ -80,18 +80,18 @@ class AioResponse:
             ConnectionFailedError: It ends before its end.
             RequestTimeoutError: Its next piece takes too long.
         """
-        line = self._line
+        connection = self._line
         try:
-            if line is not None and not self._body.is_eof():
-                self._pool.waits.begin(line, self._body, self._patience)
+            if connection is not None and not self._body.is_eof():
+                self._pool.waits.begin(connection, self._body, self._read_timeout)
             return await self._body.readany()
         except Exception as error:
             failure = failure_of(error, "unknown")
             if failure is None:
                 raise
         finally:
-            if line is not None:
-                self._pool.waits.end(line)
+            if connection is not None:
+                self._pool.waits.end(connection)
         raise failure
 
 

@@ -10,7 +10,7 @@ class Source(Protocol):
     """What something comes from, at a time or in parts."""
 
     @property
-    def heard_at(self) -> float:
+    def last_activity(self) -> float:
         """When something came from it last, on the event loop's clock."""
         ...
 
@@ -29,7 +29,7 @@ class _Wait(NamedTuple):
     seconds: float
 
 
-class Waits:
+class Timeouts:
     """The waits in one event loop.
 
     A timer for each of them would be made and taken back within milliseconds, many thousand times
@@ -72,7 +72,7 @@ class Waits:
         now = self._loop.time()
         later: list[float] = []
         for source, wait in [*self._waits.items()]:
-            until = max(wait.began, source.heard_at) + wait.seconds
+            until = max(wait.began, source.last_activity) + wait.seconds
             if until > now:
                 later.append(until)
             else:

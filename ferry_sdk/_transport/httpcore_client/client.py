@@ -9,9 +9,9 @@ import anyio
 import httpcore
 
 from ferry_sdk._engine.settings import CertificatePaths
-from ferry_sdk._transport.httpcore_client.pool import KEPT_FOR, Keeping
-from ferry_sdk._transport.httpcore_client.request import Outgoing, outgoing
-from ferry_sdk._transport.httpcore_client.response import AsyncIncoming, Incoming
+from ferry_sdk._transport.httpcore_client.pool import KEPT_FOR, IdleConnections
+from ferry_sdk._transport.httpcore_client.request import PreparedRequest, prepare_request
+from ferry_sdk._transport.httpcore_client.response import AsyncResponse, Response
 from ferry_sdk._transport.httpcore_client.slots import Slot, Slots
 from ferry_sdk._transport.tls import context_of
 
@@ -27,29 +27,29 @@ class Connections:
         certificates: What services are trusted by.
     """
 
-    build_request = staticmethod(outgoing)
+    build_request = staticmethod(prepare_request)
 
     def __init__(self, certificates: CertificatePaths) -> None:
         self._certificates = certificates
         self._slots = Slots[httpcore.HTTPConnection](_MOST)
-        self._keeping = Keeping[httpcore.HTTPConnection]()
+        self._idle_connections = IdleConnections[httpcore.HTTPConnection]()
 
     @property
     def is_closed(self) -> bool:
         """Whether it was closed."""
-        return self._keeping.is_over
+        return self._idle_connections.is_closed
 
     def send(
-        self, request: Outgoing, *, stream: bool, auth: None, follow_redirects: bool
-    ) -> Incoming:
+        self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
+    ) -> Response:
         """Send a request and give its reply, the body not yet read."""
         del stream, auth, follow_redirects  # there is no other way
-        slot = self._slots.take() or self._slots.wait(request.patience)
+        slot = self._slots.take() or self._slots.wait(request.pool_timeout)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            connection, useless = self._connection(request, slot)
-            for one in (*useless, *self._slots.lost()):
+            connection, expired = self._connection(request, slot)
+            for one in (*expired, *self._slots.lost()):
                 one.close()
             trace = request.without_trace() if connection.is_idle() else None
             if trace is not None:
@@ -61,19 +61,19 @@ class Connections:
             if unwanted is not None:
                 unwanted.close()
             raise
-        return Incoming(response, partial(self._end, response, request.origin, slot))
+        return Response(response, partial(self._end, response, request.origin, slot))
 
     def _connection(
-        self, request: Outgoing, slot: Slot[httpcore.HTTPConnection]
+        self, request: PreparedRequest, slot: Slot[httpcore.HTTPConnection]
     ) -> tuple[httpcore.HTTPConnection, list[httpcore.HTTPConnection]]:
-        slot.connection, useless = self._keeping.take(request.origin)
+        slot.connection, expired = self._idle_connections.take(request.origin)
         if slot.connection is None:
             slot.connection = httpcore.HTTPConnection(
                 request.request.url.origin,
                 ssl_context=context_of(self._certificates) if request.is_tls else None,
                 keepalive_expiry=KEPT_FOR,
             )
-        return slot.connection, useless
+        return slot.connection, expired
 
     def _end(
         self, response: httpcore.Response, origin: str, slot: Slot[httpcore.HTTPConnection]
@@ -85,7 +85,7 @@ class Connections:
         try:
             slot.connection = None  # what is given back must not be closed as lost
             response.close()
-            unwanted = self._keeping.give_back(origin, connection)
+            unwanted = self._idle_connections.give_back(origin, connection)
         finally:
             self._slots.release(slot)
             for one in unwanted:
@@ -93,7 +93,7 @@ class Connections:
 
     def close(self) -> None:
         """Close the connections that are not in use; the others when they are given back."""
-        for connection in (*self._keeping.end(), *self._slots.lost()):
+        for connection in (*self._idle_connections.end(), *self._slots.lost()):
             connection.close()
 
 
@@ -104,29 +104,29 @@ class AsyncConnections:
         certificates: What services are trusted by.
     """
 
-    build_request = staticmethod(outgoing)
+    build_request = staticmethod(prepare_request)
 
     def __init__(self, certificates: CertificatePaths) -> None:
         self._certificates = certificates
         self._slots = Slots[httpcore.AsyncHTTPConnection](_MOST)
-        self._keeping = Keeping[httpcore.AsyncHTTPConnection]()
+        self._idle_connections = IdleConnections[httpcore.AsyncHTTPConnection]()
 
     @property
     def is_closed(self) -> bool:
         """Whether it was closed."""
-        return self._keeping.is_over
+        return self._idle_connections.is_closed
 
     async def send(
-        self, request: Outgoing, *, stream: bool, auth: None, follow_redirects: bool
-    ) -> AsyncIncoming:
+        self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
+    ) -> AsyncResponse:
         """Send a request and give its reply, the body not yet read."""
         del stream, auth, follow_redirects  # there is no other way
-        slot = self._slots.take() or await self._slots.wait_async(request.patience)
+        slot = self._slots.take() or await self._slots.wait_async(request.pool_timeout)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            connection, useless = self._connection(request, slot)
-            for one in (*useless, *self._slots.lost()):
+            connection, expired = self._connection(request, slot)
+            for one in (*expired, *self._slots.lost()):
                 await _closed(one)
             trace = request.without_trace() if connection.is_idle() else None
             if trace is not None:
@@ -140,19 +140,19 @@ class AsyncConnections:
             if unwanted is not None:
                 await _closed(unwanted)
             raise
-        return AsyncIncoming(response, partial(self._end, response, request.origin, slot))
+        return AsyncResponse(response, partial(self._end, response, request.origin, slot))
 
     def _connection(
-        self, request: Outgoing, slot: Slot[httpcore.AsyncHTTPConnection]
+        self, request: PreparedRequest, slot: Slot[httpcore.AsyncHTTPConnection]
     ) -> tuple[httpcore.AsyncHTTPConnection, list[httpcore.AsyncHTTPConnection]]:
-        slot.connection, useless = self._keeping.take(request.origin)
+        slot.connection, expired = self._idle_connections.take(request.origin)
         if slot.connection is None:
             slot.connection = httpcore.AsyncHTTPConnection(
                 request.request.url.origin,
                 ssl_context=context_of(self._certificates) if request.is_tls else None,
                 keepalive_expiry=KEPT_FOR,
             )
-        return slot.connection, useless
+        return slot.connection, expired
 
     async def _end(
         self,
@@ -167,7 +167,7 @@ class AsyncConnections:
         try:
             slot.connection = None  # what is given back must not be closed as lost
             await response.aclose()
-            unwanted = self._keeping.give_back(origin, connection)
+            unwanted = self._idle_connections.give_back(origin, connection)
         finally:
             self._slots.release(slot)
             for one in unwanted:
@@ -175,7 +175,7 @@ class AsyncConnections:
 
     async def aclose(self) -> None:
         """Close the connections that are not in use; the others when they are given back."""
-        for connection in (*self._keeping.end(), *self._slots.lost()):
+        for connection in (*self._idle_connections.end(), *self._slots.lost()):
             await connection.aclose()
 
 

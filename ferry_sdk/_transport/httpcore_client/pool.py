@@ -15,7 +15,7 @@ KEPT_FOR: Final = 5.0
 """Seconds after which a connection that nobody used is not used again."""
 
 
-class Keeping(Generic[ConnectionT]):
+class IdleConnections(Generic[ConnectionT]):
     """Keeps connections by where they lead; safe between threads.
 
     Attributes:
@@ -23,12 +23,12 @@ class Keeping(Generic[ConnectionT]):
     """
 
     def __init__(self) -> None:
-        self.is_over = False
+        self.is_closed = False
         self._idle: dict[str, deque[tuple[float, ConnectionT]]] = {}
 
     def take(self, origin: str) -> tuple[ConnectionT | None, list[ConnectionT]]:
         """The connection that was given back last, if it is of use; and those that are not."""
-        useless: list[ConnectionT] = []
+        expired: list[ConnectionT] = []
         idle = self._idle.setdefault(origin, deque())
         while idle:
             try:
@@ -36,20 +36,20 @@ class Keeping(Generic[ConnectionT]):
             except IndexError:  # another thread was faster
                 break
             if connection.is_available() and not connection.has_expired():
-                return connection, useless
-            useless.append(connection)
-        return None, useless
+                return connection, expired
+            expired.append(connection)
+        return None, expired
 
     def give_back(self, origin: str, connection: ConnectionT) -> list[ConnectionT]:
         """Keep a connection; those that are to be closed."""
         if not connection.is_available() or _has_more(connection):
             return [connection]
         self._idle[origin].append((time.monotonic(), connection))
-        return self.end() if self.is_over else self._expired()
+        return self.end() if self.is_closed else self._expired()
 
     def end(self) -> list[ConnectionT]:
         """Keep none any longer; those that are to be closed."""
-        self.is_over = True
+        self.is_closed = True
         ended: list[ConnectionT] = []
         for idle in tuple(self._idle.values()):
             with suppress(IndexError):  # there is none left

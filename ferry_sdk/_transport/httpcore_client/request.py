@@ -16,7 +16,7 @@ _ALLOWED: Final = "%/:?#[]@!$&'()*+,;=~-._"
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class PreparedRequest:
     """One request.
 
     Attributes:
@@ -29,7 +29,7 @@ class Outgoing:
     request: httpcore.Request
     origin: str
     is_tls: bool
-    patience: float | None
+    pool_timeout: float | None
 
     def without_trace(self) -> Any:  # noqa: ANN401 -- a function, async or not
         """Take the trace off, where a connection is made already; None if there is none.
@@ -40,7 +40,7 @@ class Outgoing:
         return known.pop("trace", None)
 
 
-def outgoing(
+def prepare_request(
     method: str,
     url: str,
     *,
@@ -48,7 +48,7 @@ def outgoing(
     headers: Mapping[str, str] | None = None,
     timeout: tuple[float | None, float | None, float | None, float | None],
     extensions: dict[str, Any] | None = None,
-) -> Outgoing:
+) -> PreparedRequest:
     """A request; the time-outs: connect, read, write, pool.
 
     Raises:
@@ -69,7 +69,7 @@ def outgoing(
         content=content,
         extensions={**(extensions or {}), "timeout": limits},
     )
-    return Outgoing(request, origin, address.scheme == b"https", pool)
+    return PreparedRequest(request, origin, address.scheme == b"https", pool)
 
 
 @lru_cache(maxsize=256)

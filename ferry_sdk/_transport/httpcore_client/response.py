@@ -15,10 +15,10 @@ from typing import Any, cast
 
 import httpcore
 
-from ferry_sdk._transport.headers import fields_of
+from ferry_sdk._transport.headers import parse_headers
 
 
-class Beginning:
+class ResponseHead:
     """How a reply begins."""
 
     __slots__ = ("_response",)
@@ -36,7 +36,7 @@ class Beginning:
     @property
     def headers(self) -> Mapping[str, str]:
         """The headers; one that comes twice is one list."""
-        return fields_of(self._response.headers)
+        return parse_headers(self._response.headers)
 
     @property
     def extensions(self) -> Mapping[str, Any]:
@@ -45,7 +45,7 @@ class Beginning:
         return cast("Mapping[str, Any]", known)
 
 
-class Incoming(Beginning):
+class Response(ResponseHead):
     """A reply whose body is read by waiting for it.
 
     Args:
@@ -70,7 +70,7 @@ class Incoming(Beginning):
         self._end()
 
 
-class AsyncIncoming(Beginning):
+class AsyncResponse(ResponseHead):
     """A reply whose body is awaited.
 
     Args:

@@ -15,8 +15,8 @@ from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._fork import process_id
 from ferry_sdk._transport.http_client import AsyncHttpClient
-from ferry_sdk._transport.pools.base import Home
-from ferry_sdk._transport.tracing import Lines
+from ferry_sdk._transport.pools.threads import LoopResources
+from ferry_sdk._transport.tracing import OpenConnections
 from ferry_sdk.errors import ConfigurationError
 
 
@@ -37,11 +37,11 @@ class AsyncShared:
         self.is_closed: bool = False
         self._given = client
         self._settings = settings
-        self._homes: WeakKeyDictionary[Any, Home[AsyncHttpClient[Any], anyio.Lock]] = (
+        self._resources: WeakKeyDictionary[Any, LoopResources[AsyncHttpClient[Any], anyio.Lock]] = (
             WeakKeyDictionary()
         )
 
-    def home(self) -> Home[AsyncHttpClient[Any], anyio.Lock]:
+    def resources(self) -> LoopResources[AsyncHttpClient[Any], anyio.Lock]:
         """This event loop's.
 
         Raises:
@@ -50,14 +50,18 @@ class AsyncShared:
         if self.is_closed:
             raise ConfigurationError("the client is closed")
         loop = _loop_of_now()
-        home = self._homes.get(loop)
-        if home is None or home.lines.pid != process_id():
+        resources = self._resources.get(loop)
+        if resources is None or resources.connections.pid != process_id():
             self._forget_ended_loops()
-            lines = Lines(is_ours=self._given is None, is_local_only=self._settings.is_local_only)
-            home = Home(self._given or _new_async_client(self._settings), anyio.Lock, lines)
-            self._homes[loop] = home
-            finalize(loop, lines.drop).atexit = False
-        return home.checked()
+            connections = OpenConnections(
+                is_ours=self._given is None, is_local_only=self._settings.is_local_only
+            )
+            resources = LoopResources(
+                self._given or _new_async_client(self._settings), anyio.Lock, connections
+            )
+            self._resources[loop] = resources
+            finalize(loop, connections.drop).atexit = False
+        return resources.checked()
 
     async def sleep(self, seconds: float) -> None:
         """Wait for some seconds.
@@ -66,7 +70,7 @@ class AsyncShared:
             ConfigurationError: The client is closed, or is closed meanwhile.
         """
         closed = anyio.Event()
-        sleepers = self.home().sleepers
+        sleepers = self.resources().sleepers
         sleepers.add(closed.set)
         try:
             with anyio.move_on_after(seconds):
@@ -79,24 +83,24 @@ class AsyncShared:
         """Close the connections of this event loop, and end those of others."""
         self.is_closed = True
         self._forget_ended_loops()
-        for known in self._homes.keyrefs():
+        for known in self._resources.keyrefs():
             loop = known()
-            home = None if loop is None else self._homes.get(loop)
-            if home is not None:
-                home.lines.close()
-                if home.lines.pid == process_id():
-                    _call_in(loop, home.wake)
+            resources = None if loop is None else self._resources.get(loop)
+            if resources is not None:
+                resources.connections.close()
+                if resources.connections.pid == process_id():
+                    _call_in(loop, resources.wake)
         loop = _loop_of_now()
-        if loop in self._homes and self._homes[loop].lines.pid == process_id():
-            await self._homes.pop(loop).client.aclose()
+        if loop in self._resources and self._resources[loop].connections.pid == process_id():
+            await self._resources.pop(loop).client.aclose()
 
     def _forget_ended_loops(self) -> None:
-        for known in self._homes.keyrefs():  # which other threads may change meanwhile
+        for known in self._resources.keyrefs():  # which other threads may change meanwhile
             loop = known()
             if isinstance(loop, asyncio.AbstractEventLoop) and loop.is_closed():
-                ended = self._homes.pop(loop, None)
+                ended = self._resources.pop(loop, None)
                 if ended is not None:
-                    ended.lines.drop()
+                    ended.connections.drop()
 
 
 def _new_async_client(settings: Settings) -> AsyncHttpClient[Any]:

@@ -1,16 +1,20 @@
-"""What the threads of a process share."""
+"""What the threads of a process share: connections, locks and the session."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from threading import Event, RLock
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+import anyio
+from typing_extensions import Self
 
 from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._fork import process_id
-from ferry_sdk._transport.http_client import HttpClient
-from ferry_sdk._transport.pools.base import Home
-from ferry_sdk._transport.tracing import Lines
+from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
+from ferry_sdk._transport.tracing import OpenConnections
 from ferry_sdk.errors import ConfigurationError
 
 
@@ -31,9 +35,9 @@ class Shared:
         self.is_closed: bool = False
         self._given = client
         self._settings = settings
-        self._homes: dict[int, Home[HttpClient[Any], RLock]] = {}
+        self._resources: dict[int, LoopResources[HttpClient[Any], RLock]] = {}
 
-    def home(self) -> Home[HttpClient[Any], RLock]:
+    def resources(self) -> LoopResources[HttpClient[Any], RLock]:
         """This process's.
 
         Raises:
@@ -41,12 +45,14 @@ class Shared:
         """
         if self.is_closed:
             raise ConfigurationError("the client is closed")
-        home = self._homes.get(process_id())
-        if home is None:
-            lines = Lines(is_ours=self._given is None, is_local_only=self._settings.is_local_only)
-            made = Home(self._given or _new_client(self._settings), RLock, lines)
-            home = self._homes.setdefault(process_id(), made)
-        return home.checked()
+        resources = self._resources.get(process_id())
+        if resources is None:
+            connections = OpenConnections(
+                is_ours=self._given is None, is_local_only=self._settings.is_local_only
+            )
+            made = LoopResources(self._given or _new_client(self._settings), RLock, connections)
+            resources = self._resources.setdefault(process_id(), made)
+        return resources.checked()
 
     def sleep(self, seconds: float) -> None:
         """Block for some seconds.
@@ -55,7 +61,7 @@ class Shared:
             ConfigurationError: The client is closed, or is closed meanwhile.
         """
         closed = Event()
-        sleepers = self.home().sleepers
+        sleepers = self.resources().sleepers
         sleepers.add(closed.set)
         try:
             if self.is_closed or closed.wait(seconds):
@@ -66,14 +72,51 @@ class Shared:
     def close(self) -> None:
         """Close the connections of this process; those of a parent are the parent's."""
         self.is_closed = True
-        home = self._homes.get(process_id())
-        if home is not None:
-            home.wake()
-            home.lines.close()
-            home.client.close()
+        resources = self._resources.get(process_id())
+        if resources is not None:
+            resources.wake()
+            resources.connections.close()
+            resources.client.close()
 
 
 def _new_client(settings: Settings) -> HttpClient[Any]:
     from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- loaded with the first call
 
     return new_client(settings)
+
+
+ClientT = TypeVar("ClientT", HttpClient[Any], AsyncHttpClient[Any])
+LockT = TypeVar("LockT", RLock, anyio.Lock)
+
+
+@dataclass(slots=True)
+class LoopResources(Generic[ClientT, LockT]):
+    """What belongs to one process, or to one event loop in it.
+
+    Attributes:
+        client: The HTTP client with its pool.
+        new_lock: What makes the lock of a key.
+        lines: The client's connections.
+        sleepers: What wakes each call that waits before it goes on.
+    """
+
+    client: ClientT
+    new_lock: Callable[[], LockT]
+    connections: OpenConnections
+    sleepers: set[Callable[[], object]] = field(default_factory=set[Callable[[], object]])
+    _locks: dict[Hashable, LockT] = field(default_factory=dict[Hashable, LockT])
+
+    def checked(self) -> Self:
+        """Itself, unless its client was closed by whoever owns it."""
+        if self.client.is_closed:
+            raise ConfigurationError("the client is closed")
+        return self
+
+    def wake(self) -> None:
+        """Wake every call that waits before it goes on."""
+        for wake in [*self.sleepers]:
+            wake()
+
+    def lock(self, key: Hashable) -> LockT:
+        """The lock of a key; `setdefault` makes one only, whichever thread is first."""
+        return self._locks.setdefault(key, self.new_lock())

@@ -1,8 +1,9 @@
-"""The catalogues as resources: what there is to travel with and between, to read as a whole."""
+"""The catalogues as MCP resources, and results in the terms of MCP."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -10,13 +11,19 @@ from mcp import MCPError
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    CallToolResult,
     ReadResourceResult,
     Resource,
     ResourceTemplate,
+    TextContent,
     TextResourceContents,
+    Tool,
+    ToolAnnotations,
 )
+from pydantic import JsonValue
 
 from ferry_sdk.agents.toolkit import AsyncToolkit
+from ferry_sdk.agents.tools.definitions import ToolDefinition
 
 _JSON: Final = "application/json"
 _CATALOGUES: Final = {
@@ -61,3 +68,31 @@ async def read(toolkit: AsyncToolkit, uri: str) -> ReadResourceResult:
         raise MCPError(INTERNAL_ERROR, answer["error"]["message"], answer["error"])
     text = json.dumps(answer["result"], ensure_ascii=False)
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
+
+
+def tool_of(definition: ToolDefinition) -> Tool:
+    """A tool as `tools/list` shows it."""
+    return Tool(
+        name=definition.name,
+        title=definition.title,
+        description=definition.description,
+        input_schema=definition.input_schema,
+        output_schema=definition.output_schema,
+        annotations=ToolAnnotations(
+            read_only_hint=definition.read_only,
+            destructive_hint=definition.destructive,
+            idempotent_hint=definition.idempotent,
+            open_world_hint=True,
+        ),
+    )
+
+
+def result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:
+    """An answer as `tools/call` gives it: structured, or an error with the answer as its text."""
+    failed = "error" in answer
+    text = json.dumps(answer, ensure_ascii=False)
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=None if failed else answer,
+        is_error=failed,
+    )

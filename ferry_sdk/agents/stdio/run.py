@@ -1,9 +1,10 @@
-"""From settings to a server that runs until its host, or a signal, ends it."""
+"""The MCP server as a process: its token, its input and output, its end."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Mapping
@@ -15,10 +16,10 @@ import anyio
 import anyio.lowlevel
 from mcp.server.stdio import stdio_server
 
+from ferry_sdk._engine.auth import file_of, token_in
 from ferry_sdk.agents.stdio.logging_setup import to_stderr
 from ferry_sdk.agents.stdio.server import offering
 from ferry_sdk.agents.stdio.stdin import Lines
-from ferry_sdk.agents.stdio.token import taken
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.client import AsyncFerry
 from ferry_sdk.errors import ConfigurationError
@@ -127,3 +128,26 @@ def _ended_by_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None,
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def taken(file: Path | None) -> str | Callable[[], str]:
+    """The token, which children of this process do not inherit.
+
+    Args:
+        file: Where it is; else it is in the file that ``FERRY_TOKEN_FILE`` names, else in
+            ``FERRY_TOKEN``.
+
+    Returns:
+        It, or, of a file, a function that reads it anew.
+
+    Raises:
+        ConfigurationError: There is none.
+    """
+    token = os.environ.pop("FERRY_TOKEN", "").strip()
+    os.environ.pop("FERRY_ORGANISATION_TOKEN", None)  # no tool has a use for it
+    kept = file_of(file)
+    if kept is not None:
+        return token_in(kept)
+    if not token:
+        raise ConfigurationError("missing: FERRY_TOKEN_FILE, or FERRY_TOKEN")
+    return token

@@ -26,9 +26,16 @@ from pydantic import ValidationError
 from ferry_sdk._version import __version__
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.stdio import resources as catalogues
-from ferry_sdk.agents.stdio.conversion import result_of, tool_of
-from ferry_sdk.agents.stdio.elicitation import Context, agreed, asked, can_ask, form, in_rounds
-from ferry_sdk.agents.stdio.pending_questions import Questions
+from ferry_sdk.agents.stdio.elicitation import (
+    Context,
+    Questions,
+    agreed,
+    asked,
+    can_ask,
+    form,
+    in_rounds,
+)
+from ferry_sdk.agents.stdio.resources import result_of, tool_of
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.agents.tools.tools import TOOLS
 

@@ -23,9 +23,9 @@ from pydantic import (
 )
 from typing_extensions import is_typeddict
 
-from ferry_sdk.agents.tools.docstrings import words_of
-from ferry_sdk.agents.tools.text_rules import KINDS
-from ferry_sdk.models.base import OpenEnum
+from ferry_sdk.agents.tools.sanitize import KINDS
+from ferry_sdk.agents.tools.schemas import words_of
+from ferry_sdk.models.enums import OpenEnum
 from ferry_sdk.models.records import Records
 
 _MOST: Final = 50

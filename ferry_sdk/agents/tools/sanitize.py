@@ -1,10 +1,13 @@
-"""Texts that show what they are: nothing hidden, nothing that turns, breaks or erases a line."""
+"""Text between the service, the agent and its reader: what is removed, and what is rejected."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, StringConstraints
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _UNSEEN: Final = frozenset(
@@ -49,3 +52,66 @@ def letters(name: str) -> str:
     plain = "".join(one for one in unicodedata.normalize("NFKD", plain) if one.isalpha())
     plain = re.sub("ae|oe|ue|aa", lambda found: found[0][0], plain)
     return min((plain[start:] + plain[:start] for start in range(len(plain))), default="")
+
+
+def _made_of(signs: str, expected: str, *, digits: bool) -> Callable[[str], str]:
+    def checked(text: str) -> str:
+        for one in text:
+            letter = unicodedata.category(one)[0] in "LM" and not is_hidden(one)
+            if not (letter or one in signs or (digits and one.isdecimal())):
+                raise ValueError(f"only {expected} are expected")
+        if not any(map(str.isalnum, text)):
+            raise ValueError("a text that says something is expected")
+        return text
+
+    return checked
+
+
+def _written(pattern: str, longest: int) -> Any:  # noqa: ANN401 -- a type for pydantic
+    return Annotated[str, StringConstraints(strict=True, max_length=longest, pattern=pattern)]
+
+
+def _free(check: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a type for pydantic
+    limits = StringConstraints(strict=True, min_length=1, max_length=60)
+    return Annotated[str, limits, AfterValidator(check)]
+
+
+_JOINING: Final = " '\N{RIGHT SINGLE QUOTATION MARK}-."
+_NAME: Final = _free(_made_of(_JOINING, "letters, spaces, apostrophes, - and .", digits=False))
+_LABEL: Final = _free(
+    _made_of(f"{_JOINING}/&+_()", "letters, digits, spaces and '-./&+_()", digits=True)
+)
+_IDENTIFIER: Final = _written(r"^[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*$", 200)
+
+KINDS: Final[Mapping[str, Any]] = {
+    "arrive_code": _IDENTIFIER,
+    "availability_id": _IDENTIFIER,
+    "booking_id": _IDENTIFIER,
+    "booking_reference": _LABEL,
+    "brand": _LABEL,
+    "code": _LABEL,
+    "company": _IDENTIFIER,
+    "depart_code": _IDENTIFIER,
+    "doc_number": _written(r"^[A-Za-z0-9][A-Za-z0-9 ./-]*$", 40),
+    "doc_type": _NAME,
+    "email": _written(r"^[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", 254),
+    "first_name": _NAME,
+    "id": _IDENTIFIER,
+    "identification": _LABEL,
+    "journey_ids": _IDENTIFIER,
+    "last_name": _NAME,
+    "model": _LABEL,
+    "name": _NAME,
+    "nationality": _written(r"^[A-Za-z]{2}$", 2),
+    "out_journey_id": _IDENTIFIER,
+    "phone": _written(r"^[0-9][0-9 ().-]*$", 20),
+    "place_id": _IDENTIFIER,
+    "prefix": _written(r"^\+?[0-9][0-9 -]*$", 8),
+    "provider_id": _IDENTIFIER,
+    "ret_journey_id": _IDENTIFIER,
+    "tariff_id": _IDENTIFIER,
+    "ticket_id": _IDENTIFIER,
+    "ticket_number": _LABEL,
+    "vehicule_code": _LABEL,
+}
+"""What each text may be, by its argument's or field's name; without one it is no argument."""

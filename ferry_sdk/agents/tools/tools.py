@@ -13,9 +13,8 @@ from pydantic import BaseModel, JsonValue
 
 from ferry_sdk.agents.tools.arguments import model_of, with_code
 from ferry_sdk.agents.tools.definitions import ToolDefinition
-from ferry_sdk.agents.tools.docstrings import words_of
 from ferry_sdk.agents.tools.input import plain_object, read_as
-from ferry_sdk.agents.tools.schemas import of_answer, of_arguments
+from ferry_sdk.agents.tools.schemas import of_answer, of_arguments, words_of
 from ferry_sdk.agents.tools.views import Detail, schema_of, shown
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -48,7 +47,7 @@ _CHOSEN: Final = (
     "tickets.pdf",
     "tickets.cancel",
 )
-LEFT_OUT: Final[Mapping[str, str]] = {
+EXCLUDED: Final[Mapping[str, str]] = {
     "bookings.wait": "an agent asks again; it does not hold its turn",
     "tickets.wait_pdf": "an agent asks again; it does not hold its turn",
     "tickets.cancel_fee": "bookings.cancel_fee takes a ticket too",

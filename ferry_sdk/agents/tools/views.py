@@ -17,10 +17,9 @@ from typing import Annotated, Any, Final, Literal, TypeVar, Union, cast, get_arg
 
 from pydantic import BaseModel, JsonValue
 
-from ferry_sdk.agents.tools.docstrings import words_of
 from ferry_sdk.agents.tools.sanitize import cleaned
+from ferry_sdk.agents.tools.schemas import words_of
 from ferry_sdk.models.availability import Availability, Place, Provider, SailingCompany, Tariff
-from ferry_sdk.models.base import OpenEnum
 from ferry_sdk.models.bookings import (
     Booking,
     BookingCancellation,
@@ -29,6 +28,7 @@ from ferry_sdk.models.bookings import (
     WithActions,
 )
 from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
+from ferry_sdk.models.enums import OpenEnum
 from ferry_sdk.models.mcp import Company
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import (

@@ -1,4 +1,4 @@
-"""The doctor's look at the configuration and the versions; nothing is sent."""
+"""Findings of `ferry doctor` about the machine, the installation and the settings."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import os
 import platform
 import re
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from urllib.request import getproxies
 
-from ferry_sdk._engine.token_files import file_of
-from ferry_sdk.cli.checks.findings import Finding
+from ferry_sdk._engine.auth import file_of
 from ferry_sdk.cli.terminal.connection import is_open_to_others
+from ferry_sdk.cli.terminal.errors import Exit
 
 EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "agents": ("mcp",),
@@ -102,3 +103,29 @@ def _token(token_file: Path | None) -> Iterator[Finding]:
 def _from(name: str) -> str:
     value = os.environ.get(name)
     return f"{value} ({name})" if value else ""
+
+
+State = Literal["ok", "warn", "fail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor's.
+
+    Attributes:
+        part: What was looked at: configuration, connection, token, clock or versions.
+        name: Which of it.
+        state: Whether it is well.
+        said: What was found; never a secret.
+        exit_code: What the command ends with if nothing worse is found.
+    """
+
+    part: str
+    name: str
+    state: State
+    said: str
+    exit_code: Exit = Exit.DONE
+
+    def members(self) -> dict[str, object]:
+        """The finding as a JSON document shows it."""
+        return {name: value for name, value in asdict(self).items() if name != "exit_code"}

@@ -15,8 +15,8 @@ from urllib.request import getproxies, proxy_bypass
 from ferry_sdk._engine.settings import CertificatePaths
 from ferry_sdk._engine.validation import is_local_http
 from ferry_sdk._transport.tls import context_of
-from ferry_sdk.cli.checks.findings import Finding
-from ferry_sdk.cli.terminal.exit_codes import Exit, exit_of
+from ferry_sdk.cli.checks.environment import Finding
+from ferry_sdk.cli.terminal.errors import Exit, exit_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import (
     APIError,

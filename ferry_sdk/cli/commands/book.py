@@ -22,14 +22,12 @@ from ferry_sdk.cli.commands.search import (
 from ferry_sdk.cli.orders.files import order_in
 from ferry_sdk.cli.orders.interview import Said, order_asked
 from ferry_sdk.cli.orders.order import Order, summary
-from ferry_sdk.cli.orders.query import day_option, party_option
-from ferry_sdk.cli.terminal.completion import ports
+from ferry_sdk.cli.orders.query import party_option
 from ferry_sdk.cli.terminal.connection import connected
 from ferry_sdk.cli.terminal.errors import shown
 from ferry_sdk.cli.terminal.formatting import money
-from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, Yes
-from ferry_sdk.cli.terminal.output import document, facts
-from ferry_sdk.cli.terminal.progress import working
+from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, Yes, parse_day_option, ports
+from ferry_sdk.cli.terminal.output import document, facts, working
 from ferry_sdk.cli.terminal.prompts import agreed, can_ask
 from ferry_sdk.cli.terminal.records import next_of
 from ferry_sdk.client import Ferry
@@ -85,9 +83,9 @@ def book(  # noqa: PLR0913 -- the options of one command
     said = Said(
         depart=depart,
         arrive=arrive,
-        out_at=day_option(on, "--on"),
+        out_at=parse_day_option(on, "--on"),
         out_time=at,
-        ret_at=day_option(back, "--back"),
+        ret_at=parse_day_option(back, "--back"),
         passengers=party_option(adult or (), child or (), infant or ()),
         vehicle=vehicle,
         company=company,

@@ -11,8 +11,7 @@ from ferry_sdk.cli.terminal.connection import connected
 from ferry_sdk.cli.terminal.errors import shown
 from ferry_sdk.cli.terminal.formatting import moment, money
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, Yes
-from ferry_sdk.cli.terminal.output import aside, document, facts
-from ferry_sdk.cli.terminal.progress import working
+from ferry_sdk.cli.terminal.output import aside, document, facts, working
 from ferry_sdk.cli.terminal.prompts import agreed
 from ferry_sdk.cli.terminal.records import name_of, record_of
 from ferry_sdk.errors import PenaltyExceededError, PriceChangedError

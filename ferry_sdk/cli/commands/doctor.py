@@ -9,14 +9,12 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from ferry_sdk.cli.checks.environment import configuration, versions
-from ferry_sdk.cli.checks.findings import Finding, State
+from ferry_sdk.cli.checks.environment import Finding, State, configuration, versions
 from ferry_sdk.cli.checks.service import connection, service
 from ferry_sdk.cli.terminal.connection import connected
-from ferry_sdk.cli.terminal.exit_codes import Exit
+from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile
-from ferry_sdk.cli.terminal.output import document, grid
-from ferry_sdk.cli.terminal.progress import working
+from ferry_sdk.cli.terminal.output import document, grid, working
 from ferry_sdk.errors import ConfigurationError
 
 _DEADLINE = 10.0

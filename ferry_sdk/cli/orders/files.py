@@ -11,8 +11,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, ValidationError
 
 from ferry_sdk.cli.orders.order import Leg, Order, fitting, reservation_of
-from ferry_sdk.cli.orders.query import day, query_of, sailings_of
-from ferry_sdk.cli.orders.vehicles import booked, vehicle_of
+from ferry_sdk.cli.orders.query import query_of, sailings_of
+from ferry_sdk.cli.orders.routes import booked, vehicle_of
+from ferry_sdk.cli.terminal.options import parse_day
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Place
@@ -21,7 +22,7 @@ from ferry_sdk.models.inputs import Contact, Input, Passenger, SearchPassenger, 
 
 
 def _day(value: object) -> object:
-    return day(value) if isinstance(value, str) else value
+    return parse_day(value) if isinstance(value, str) else value
 
 
 _Day = Annotated[date, BeforeValidator(_day)]

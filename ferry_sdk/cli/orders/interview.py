@@ -10,14 +10,13 @@ from typing import Any
 
 from rich.text import Text
 
-from ferry_sdk.cli.commands.search import by_way, show_sailings
 from ferry_sdk.cli.orders.order import Leg, Order, fitting, reservation_of
-from ferry_sdk.cli.orders.query import Query, day, query_of, sailings_of, traveller
-from ferry_sdk.cli.orders.routes import port_of
-from ferry_sdk.cli.orders.vehicles import booked, vehicle_of
+from ferry_sdk.cli.orders.query import Query, query_of, sailings_of, traveller
+from ferry_sdk.cli.orders.routes import booked, port_of, vehicle_of
+from ferry_sdk.cli.orders.sailings import by_way, show_sailings
 from ferry_sdk.cli.terminal.formatting import moment, money
-from ferry_sdk.cli.terminal.output import aside, plain, table
-from ferry_sdk.cli.terminal.progress import working
+from ferry_sdk.cli.terminal.options import parse_day
+from ferry_sdk.cli.terminal.output import aside, plain, table, working
 from ferry_sdk.cli.terminal.prompts import answer, number, text
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import AvailabilityError
@@ -71,7 +70,9 @@ def _query(ferry: Ferry, said: Said) -> Query:
     arrive = said.arrive or answer(
         "To (a port's name or code)", lambda one: port_of(ports, one, "to").code
     )
-    out_at = said.out_at or answer("Day of departure (2027-03-01, or +30 for days ahead)", day)
+    out_at = said.out_at or answer(
+        "Day of departure (2027-03-01, or +30 for days ahead)", parse_day
+    )
     passengers = list(said.passengers) or _party()
     vehicle = said.vehicle
     if not said.passengers and vehicle is None:
@@ -117,12 +118,12 @@ def _sailings(ferry: Ferry, query: Query) -> tuple[Query, list[Availability]]:
                 found = sailings_of(ferry, query)
         except AvailabilityError as error:
             aside().print(Text(f"  {plain(error.message)}", style="yellow"))
-            query = replace(query, out_at=answer("Another day of departure", day))
+            query = replace(query, out_at=answer("Another day of departure", parse_day))
             continue
         if query.back is None or len(by_way(found)) > 1:
             return query, found
         aside().print(Text("  Nothing sails back on that day.", style="yellow"))
-        query = replace(query, ret_at=answer("Another day for the way back", day))
+        query = replace(query, ret_at=answer("Another day for the way back", parse_day))
 
 
 def _leg(sailings: Sequence[Availability], query: Query, first: Leg | None) -> Leg:

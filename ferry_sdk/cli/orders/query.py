@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 
 import typer
@@ -18,8 +18,6 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 
 _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
-_TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
-_AHEAD: Final = re.compile(r"\+(\d{1,3})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,43 +113,6 @@ def sailings_of(ferry: Ferry, query: Query) -> list[Availability]:
     if not found and nothing is not None:
         raise nothing
     return sorted(found, key=lambda one: (str(one.direction), one.depart_at))
-
-
-def day(said: str) -> date:
-    """A day: YYYY-MM-DD, or +30 for thirty days from today.
-
-    Raises:
-        ValueError: It is neither.
-    """
-    if ahead := _AHEAD.fullmatch(said):
-        return date.today() + timedelta(days=int(ahead[1]))  # noqa: DTZ011 -- the user's today
-    try:
-        return date.fromisoformat(said)
-    except ValueError:
-        raise ValueError("a day is expected, as 2027-03-01, or as +30 for days ahead") from None
-
-
-def day_option(said: str | None, option: str) -> date | None:
-    """The day that an option says.
-
-    Raises:
-        BadParameter: It is none.
-    """
-    try:
-        return None if said is None else day(said)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=f"'{option}'") from None
-
-
-def time_of_day(said: str) -> str:
-    """A time of the day, as an option says it.
-
-    Raises:
-        BadParameter: It is none.
-    """
-    if _TIME.fullmatch(said) is None:
-        raise typer.BadParameter("a time of the day is expected, such as 08:30")
-    return said
 
 
 def traveller(said: str, kind: PassengerType = PassengerType.ADULT) -> SearchPassenger:

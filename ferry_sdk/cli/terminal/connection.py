@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ferry_sdk._engine.token_files import file_of, token_in
+from ferry_sdk._engine.auth import file_of, token_in
 from ferry_sdk.cli.terminal.output import aside, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.types import Recorder

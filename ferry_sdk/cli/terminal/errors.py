@@ -1,4 +1,4 @@
-"""A command that ends badly says why in a line, and what to do in another."""
+"""Errors of the commands: messages, hints and exit codes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from datetime import date
+from enum import IntEnum
 from functools import wraps
 
 import typer
 from rich.text import Text
 
-from ferry_sdk.cli.orders.query import day
-from ferry_sdk.cli.terminal.exit_codes import Exit, exit_of
+from ferry_sdk.cli.terminal.options import parse_day
 from ferry_sdk.cli.terminal.output import aside, document, plain
 from ferry_sdk.errors import (
     APIError,
@@ -30,6 +30,7 @@ from ferry_sdk.errors import (
     RequestTimeoutError,
     UnresolvedWriteError,
 )
+from ferry_sdk.safety import SAFETY
 
 
 class DeclinedError(Exception):
@@ -157,7 +158,7 @@ def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str |
         return None
     for option in ("on", "back"):
         said = options.get(option)
-        if isinstance(said, str) and (named := day(said)) < date.today():  # noqa: DTZ011 -- the user's today
+        if isinstance(said, str) and (named := parse_day(said)) < date.today():  # noqa: DTZ011 -- the user's today
             return f"--{option}: {named} is past; name a day from today on, such as +30"
     return None
 
@@ -182,3 +183,39 @@ _HINTS: tuple[tuple[type[FerryError], str], ...] = (
     (APIError, "nothing was changed"),
     (ConnectionFailedError, "nothing was changed; `ferry doctor` looks at the connection"),
 )
+
+
+class Exit(IntEnum):
+    """The exit codes.
+
+    Attributes:
+        DONE: It was done.
+        FAILED: Something of this machine failed: a file, an extra that is missing, a bug.
+        USAGE: The command line makes no sense.
+        NOT_SENT: Nothing was changed: refused before the wire, no connection, or a read without
+            a reply.
+        REJECTED: The service refused it.
+        UNKNOWN: A write that may have happened.
+        DECLINED: The user said no, or a guard did.
+        INTERRUPTED: Ctrl-C.
+    """
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_SENT = 3
+    REJECTED = 4
+    UNKNOWN = 5
+    DECLINED = 6
+    INTERRUPTED = 130
+
+
+def exit_of(error: FerryError) -> Exit:
+    """The code that a command ends with when its call ended in this error."""
+    if isinstance(error, PriceChangedError | PenaltyExceededError):
+        return Exit.DECLINED
+    if error.outcome == "rejected":
+        return Exit.REJECTED
+    row = SAFETY.get(error.operation)
+    may_have_happened = error.outcome == "unknown" and (row is None or not row.is_read)
+    return Exit.UNKNOWN if may_have_happened else Exit.NOT_SENT

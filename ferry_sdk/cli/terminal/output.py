@@ -1,10 +1,12 @@
-"""What a command shows: tables for people, one JSON document for programs."""
+"""Output of the commands: text, tables, JSON documents and progress."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from threading import Timer
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, JustifyMethod
@@ -122,3 +124,29 @@ def document(members: dict[str, object]) -> None:
     """Print the one JSON document of a command."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.write(json.dumps(members, indent=2, ensure_ascii=not is_unicode) + "\n")
+
+
+PATIENCE = 0.5
+"""Seconds before anything is shown."""
+
+
+@contextmanager
+def working(on: str) -> Generator[Callable[[str], None], None, None]:
+    """Show on a terminal what is being done in this block, once it has taken half a second.
+
+    Gives a function that changes the words. Nothing is left of it on the screen.
+    """
+    console = aside()
+    status = console.status(plain(on))
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    timer = Timer(PATIENCE, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda text: status.update(plain(text))
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()

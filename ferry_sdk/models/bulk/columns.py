@@ -32,7 +32,7 @@ _set_extra: Final = _slot["__pydantic_extra__"].__set__
 _set_private: Final = _slot["__pydantic_private__"].__set__
 
 
-class NotPlainError(ValueError):
+class NotUniformError(ValueError):
     """Something is not just as the interface shows it, for good or ill."""
 
 
@@ -136,7 +136,7 @@ class Columns(Generic[ModelT]):
         fields = self._model.model_fields
         absent = [name for name in fields if name not in names]
         if any(fields[name].is_required() for name in absent):
-            raise NotPlainError
+            raise NotUniformError
         known = [name for name in names if name in fields]
         rules = dict.fromkeys(self._rules[name] for name in known)
         return Layout(

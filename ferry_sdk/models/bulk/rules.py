@@ -12,9 +12,10 @@ from typing import Any, Final, TypeVar, get_args, get_origin
 from pydantic import BaseModel, JsonValue, TypeAdapter
 from pydantic.fields import FieldInfo
 
-from ferry_sdk.models.base import Amount, Currency, Identifier, LongNumber, Moment, OpenEnum
+from ferry_sdk.models.base import Amount, Currency, Identifier, LongNumber, Moment
 from ferry_sdk.models.base import Values as JsonValues
-from ferry_sdk.models.bulk.columns import Column, Columns, Converted, Members, NotPlainError, Rule
+from ferry_sdk.models.bulk.columns import Column, Columns, Converted, Members, NotUniformError, Rule
+from ferry_sdk.models.enums import OpenEnum
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -33,7 +34,7 @@ def columns_of(model: type[ModelT]) -> Columns[ModelT] | None:
     return Columns(model, rules)
 
 
-def looked_through(model: type[ModelT], records: list[Any]) -> Callable[[], list[ModelT]]:
+def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], list[ModelT]]:
     """See that all records are plain, and give what makes them models.
 
     Raises:
@@ -41,7 +42,7 @@ def looked_through(model: type[ModelT], records: list[Any]) -> Callable[[], list
     """
     columns = columns_of(model)
     if columns is None:
-        raise NotPlainError
+        raise NotUniformError
     _only(records, dict)
     return columns.look_through(records)
 
@@ -66,7 +67,7 @@ def _is_a(kind: object, base: type) -> bool:
 
 def _only(column: Column, *types: type) -> None:
     if not {*types}.issuperset(map(type, column)):
-        raise NotPlainError
+        raise NotUniformError
 
 
 def _plain(*types: type) -> Rule:
@@ -81,13 +82,13 @@ def _texts(column: Column) -> None:
     try:
         "".join(column)
     except TypeError:
-        raise NotPlainError from None
+        raise NotUniformError from None
 
 
 def _filled(column: Column) -> None:
     _texts(column)
     if not all(column):
-        raise NotPlainError
+        raise NotUniformError
 
 
 def _words(convert: Callable[[list[Any]], list[Any]]) -> Rule:
@@ -95,14 +96,14 @@ def _words(convert: Callable[[list[Any]], list[Any]]) -> Rule:
         try:
             different = [*{*column}]
         except TypeError:
-            raise NotPlainError from None
+            raise NotUniformError from None
         _texts(different)
         return _each_once(convert, different, column)
 
     return look
 
 
-def _moments(column: Column) -> Converted:
+def _datetimes(column: Column) -> Converted:
     _only(column, str, int, float)
     return _each_once(_read_moments, [*{*column}], column)
 
@@ -114,7 +115,7 @@ def _each_once(
     try:
         values = dict(zip(different, convert(different), strict=True))
     except ValueError:
-        raise NotPlainError from None
+        raise NotUniformError from None
     return partial(map, values.__getitem__, column)
 
 
@@ -122,10 +123,10 @@ def _amounts(column: Column) -> Converted:
     """Numbers to the digits that they have in JSON, where 25 and 25.0 are two, as 0.0 and -0.0."""
     kinds = {*map(type, column)}
     if not kinds <= _NUMBERS:
-        raise NotPlainError
+        raise NotUniformError
     different = {*column}
     if not different.isdisjoint((inf, -inf)):
-        raise NotPlainError
+        raise NotUniformError
     if 0 in different or len(kinds) > 1 or LongNumber in kinds:
         column = [*map(repr, column)]
         different = {*column}
@@ -174,7 +175,7 @@ _RULES: Final[tuple[tuple[tuple[object, ...], Rule], ...]] = (
     ((JsonValue,), _anything),
     ((JsonValues,), _tuples),
     ((tuple[str, ...],), _tuples_of_texts),
-    ((Moment,), _moments),
+    ((Moment,), _datetimes),
     (get_args(Amount), _amounts),
     (get_args(Currency), _words(TypeAdapter(list[Currency]).validate_python)),
     (get_args(Identifier), _filled),

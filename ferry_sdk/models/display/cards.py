@@ -1,19 +1,16 @@
-"""What of a record is shown in a notebook. It is no more than what its repr shows.
+"""The HTML cards and tables of records in a notebook.
 
-The one exception is the QR code of a ticket, which is there to be held under a scanner.
+They show no more than the repr of a record does. The one exception is the QR code of a ticket,
+which a person holds under a scanner. Records load this module when they are displayed, so it
+imports none of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import singledispatch
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ferry_sdk.models.availability import Availability
-from ferry_sdk.models.base import Model
-from ferry_sdk.models.bookings import Booking, BookingCreated, NextAction
-from ferry_sdk.models.display.cheapest import cheapest_ticket
 from ferry_sdk.models.display.html import (
     Markup,
     card,
@@ -26,20 +23,25 @@ from ferry_sdk.models.display.html import (
     side_by_side,
     table,
 )
-from ferry_sdk.models.records import Records
-from ferry_sdk.models.tickets import Ticket, TicketJourney
+from ferry_sdk.models.display.kinds import cheapest_ticket, models_of, sailings_of
+
+if TYPE_CHECKING:
+    from ferry_sdk.models.availability import Availability
+    from ferry_sdk.models.base import Model
+    from ferry_sdk.models.bookings import Booking, BookingCreated, NextAction
+    from ferry_sdk.models.records import Records
+    from ferry_sdk.models.tickets import Ticket, TicketJourney
 
 _ROWS: Final = 30
 
 
-@singledispatch
-def card_of(record: Model) -> Markup:
-    """A record as a card; one that has no card of its own shows the fields of its repr."""
+def record_card(record: Model) -> Markup:
+    """Return the card of a record that has none of its own: the fields of its repr."""
     return card(type(record).__name__, facts(_fields(record)))
 
 
-@card_of.register(Availability)
-def _sailing(sailing: Availability) -> Markup:
+def sailing_card(sailing: Availability) -> Markup:
+    """Return the card of a sailing."""
     tariffs = (
         (
             tariff.type,
@@ -71,8 +73,8 @@ def _sailing(sailing: Availability) -> Markup:
     )
 
 
-@card_of.register(BookingCreated)
-def _created(booking: BookingCreated) -> Markup:
+def booking_created_card(booking: BookingCreated) -> Markup:
+    """Return the card of a booking as it was created."""
     return card(
         f"Booking {booking.booking_reference}",
         facts(_what_it_costs(booking)),
@@ -81,8 +83,8 @@ def _created(booking: BookingCreated) -> Markup:
     )
 
 
-@card_of.register(Booking)
-def _booking(booking: Booking) -> Markup:
+def booking_card(booking: Booking) -> Markup:
+    """Return the card of a booking."""
     tickets = (
         (ticket.ticket_number, ticket.direction, ticket.status, len(ticket.passengers))
         for ticket in booking.tickets
@@ -102,8 +104,8 @@ def _booking(booking: Booking) -> Markup:
     )
 
 
-@card_of.register(Ticket)
-def _ticket(ticket: Ticket) -> Markup:
+def ticket_card(ticket: Ticket) -> Markup:
+    """Return the card of a ticket."""
     ways = (ticket.availability.outward, ticket.availability.return_)
     crossings = (_crossing(way.journey) for way in ways if way and way.journey)
     vehicle = ticket.vehicle
@@ -130,12 +132,13 @@ def _ticket(ticket: Ticket) -> Markup:
 
 
 def table_of(records: Records[object]) -> Markup | None:
-    """Records as a table, the first of them; None where they are none of the service's."""
-    first = records[0] if records else None
-    if not isinstance(first, Model):
-        return None if records else plain(note("No records."), *_unreadable(records))
-    some = [record for record in islice(records, _ROWS) if isinstance(record, Model)]
-    sailings = [record for record in some if isinstance(record, Availability)]
+    """Return the first records as a table; None for values that are not records."""
+    if not records:
+        return plain(note("No records."), *_unreadable(records))
+    some = models_of(islice(records, _ROWS))
+    if not some:
+        return None
+    sailings = sailings_of(some)
     rows = _sailings(sailings) if sailings else _any(some)
     left = len(records) - len(some)
     more = [note(f"{left} more of {len(records)}.")] if left else []

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from enum import Enum
 from operator import attrgetter
 from types import UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
 
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.availability import Availability
-from ferry_sdk.models.base import Model, OpenEnum
-from ferry_sdk.models.display.cheapest import cheapest_ticket
 from ferry_sdk.models.display.extra import needed
+from ferry_sdk.models.display.kinds import cheapest_ticket, models_of, sailings_of
+
+if TYPE_CHECKING:
+    from ferry_sdk.models.availability import Availability
+    from ferry_sdk.models.base import Model
 
 with needed("pandas", "numpy"):
     import numpy as np
@@ -68,7 +73,7 @@ _OF_A_SAILING: Final[tuple[tuple[str, object, Callable[[Availability], object]],
 
 def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
     """A frame; see `Records.to_frame`."""
-    models = [record for record in records if isinstance(record, Model)]
+    models = models_of(records)
     columns: list[_Column] = []
     if by == "tariff":
         pairs = [(one, tariff) for one in _sailings(models) for tariff in one.tariffs]
@@ -81,14 +86,14 @@ def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
 
 
 def _sailings(models: Sequence[Model]) -> list[Availability]:
-    sailings = [record for record in models if isinstance(record, Availability)]
+    sailings = sailings_of(models)
     if len(sailings) < len(models):
         raise InvalidInputError("these records have no tariffs", field="by")
     return sailings
 
 
 def _more(models: Sequence[Model]) -> Iterator[_Column]:
-    sailings = [record for record in models if isinstance(record, Availability)]
+    sailings = sailings_of(models)
     if sailings:
         for name, kind, value in _OF_A_SAILING:
             yield name, kind, [*map(value, sailings)]
@@ -103,9 +108,9 @@ def _columns(models: Sequence[Model], prefix: str) -> Iterator[_Column]:
             continue
         values = [getattr(model, name) for model in models]
         kind = _without_none(field.annotation)
-        if _is_a(kind, Model):
+        if _is_a(kind, BaseModel):
             yield from _columns(values, f"{prefix}{name}_")
-        elif get_origin(kind) is tuple and _is_a(get_args(kind)[0], Model):
+        elif get_origin(kind) is tuple and _is_a(get_args(kind)[0], BaseModel):
             yield f"{prefix}{name}", int, [*map(len, values)]
         else:
             yield f"{prefix}{name}", kind, values
@@ -126,7 +131,7 @@ def _series(kind: object, values: Sequence[Any], money: MoneyAs) -> Series[Any]:
     dtype = _DTYPES.get(kind, "object")
     if kind is Decimal and money == "float":
         dtype = "float64"
-    elif _is_a(kind, OpenEnum):
+    elif _is_a(kind, Enum):
         dtype = "category"
         values = [*map(str, values)]
     elif dtype == "object" and any(values) and _MOMENTS.issuperset(map(type, values)):

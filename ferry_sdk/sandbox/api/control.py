@@ -15,18 +15,17 @@ from starlette.routing import Route
 from ferry_sdk.sandbox.clock import checked
 from ferry_sdk.sandbox.faults.details import DETAILS
 from ferry_sdk.sandbox.faults.faults import Fault, Faults
-from ferry_sdk.sandbox.http.origins import asked_host, asking_page_is_local, is_loopback
-from ferry_sdk.sandbox.http.strict_json import parsed
+from ferry_sdk.sandbox.http.conventions import asked_host, asking_page_is_local, is_loopback, parsed
 from ferry_sdk.sandbox.requests.fields import Moment
-from ferry_sdk.sandbox.requests.orders import InvalidOrderError, read_order
+from ferry_sdk.sandbox.requests.validation import InvalidOrderError, read_order
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.routing import BaseRoute
 
-    from ferry_sdk.sandbox.api.mcp.options import McpSwitches
     from ferry_sdk.sandbox.clock import Clock
     from ferry_sdk.sandbox.counters import Counters
+    from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
 
 _Fields = Mapping[str, JsonValue]
 _Handler = Callable[[_Fields], JsonValue]

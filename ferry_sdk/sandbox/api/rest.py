@@ -10,10 +10,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ferry_sdk.sandbox.http.conventions import is_too_large, refusal, unauthorized, weights
-from ferry_sdk.sandbox.http.strict_json import parsed
+from ferry_sdk.sandbox.http.conventions import is_too_large, parsed, refusal, unauthorized, weights
 from ferry_sdk.sandbox.requests.access import Unauthorized
-from ferry_sdk.sandbox.requests.messages import language_of
+from ferry_sdk.sandbox.requests.refusals import language_of
 from ferry_sdk.sandbox.service import Caller, ServiceError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import segno
 
-from ferry_sdk.sandbox.bookings.pricing import pricing
+from ferry_sdk.sandbox.bookings.fees import pricing
 from ferry_sdk.sandbox.bookings.stages import Stage, TicketStatus, payment_of, status_of
 
 if TYPE_CHECKING:

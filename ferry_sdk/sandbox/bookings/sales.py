@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.network.seeded_random import Ids
     from ferry_sdk.sandbox.offers.offers import Offers
     from ferry_sdk.sandbox.requests import requests
-    from ferry_sdk.sandbox.requests.caller import Ask
+    from ferry_sdk.sandbox.requests.access import Ask
 
 
 class Sales:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.api.mcp.options import McpOptions
 from ferry_sdk.sandbox.faults import refusals as fault_refusals
 from ferry_sdk.sandbox.faults import replies as fault_replies
 from ferry_sdk.sandbox.faults import values as fault_values
 from ferry_sdk.sandbox.faults.kinds import Delay, Details, FaultKind, PriceChange, TicketFails
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -17,7 +17,7 @@ from ferry_sdk.sandbox.faults.refusals import Refusing
 from ferry_sdk.sandbox.faults.replies import Spoiling
 from ferry_sdk.sandbox.faults.values import Reshaping
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.requests.orders import read_order
+from ferry_sdk.sandbox.requests.validation import read_order
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

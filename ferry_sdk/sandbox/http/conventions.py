@@ -1,4 +1,4 @@
-"""What every response of the service has in common, REST or MCP, answer or refusal."""
+"""HTTP conventions of the service: hosts and origins, dates, correlation ids, strict JSON."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
-from ferry_sdk.sandbox.http.dates import Dated
-from ferry_sdk.sandbox.requests.messages import language_of, text
+from ferry_sdk.sandbox.requests.refusals import language_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +21,26 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ferry_sdk.sandbox.clock import Clock
+from datetime import datetime, timezone
+from email.utils import format_datetime, parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ferry_sdk.sandbox.clock import Clock
+import ipaddress
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+import json
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
 
 REQUEST_ID = "x-request-id"
 CORRELATION_ID = "x-client-correlation-id"
@@ -133,3 +152,77 @@ async def _method_not_allowed(request: Request, error: Exception) -> Response:
 async def _internal_error(request: Request, _: Exception) -> Response:
     # The server ends the connection after an error of its own, so the reply has to say so.
     return refusal(request, 500, "INTERNAL_ERROR", "internal", {"connection": "close"})
+
+
+class Dated:
+    """Gives every response its `Date`, and moves a `Retry-After` that is a date along with it."""
+
+    def __init__(self, app: ASGIApp, clock: Clock) -> None:
+        self._app = app
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and date its response."""
+
+        async def send_dated(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                now = self._clock.now()
+                headers = MutableHeaders(scope=message)
+                headers["date"] = format_datetime(now, usegmt=True)
+                again = headers.get("retry-after", "0")
+                if not again.isdigit():
+                    moved = now - datetime.now(timezone.utc)
+                    moment = parsedate_to_datetime(again) + moved
+                    headers["retry-after"] = format_datetime(moment, usegmt=True)
+            await send(message)
+
+        await self._app(scope, receive, send_dated)
+
+
+def is_loopback(name: str | None) -> bool:
+    """Whether a host name or address means this very machine."""
+    if name is None:
+        return False
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def asked_host(request: Request) -> str | None:
+    """The host that the request names, without its port; `None` where it names none."""
+    try:
+        return urlsplit(f"//{request.headers.get('host', '')}").hostname
+    except ValueError:
+        return None
+
+
+def asking_page_is_local(request: Request) -> bool:
+    """Whether the request comes from no web page, or from one on this machine."""
+    origin = request.headers.get("origin")
+    if origin is None:
+        return True
+    try:
+        return is_loopback(urlsplit(origin).hostname)
+    except ValueError:
+        return False
+
+
+def parsed(body: bytes) -> JsonValue:
+    """The value that a body holds.
+
+    Raises:
+        ValueError: It is not UTF-8, not JSON, nested too deeply, or no text that can be sent back.
+    """
+    try:
+        value: JsonValue = json.loads(body.decode(), parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text
+    return value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)

@@ -1,4 +1,4 @@
-"""The network of the local service: everything that exists whatever the day."""
+"""The network: companies, ports, routes, ships and vehicles."""
 
 from __future__ import annotations
 
@@ -11,16 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.sandbox.network.geography import Country, Journey, Operator, Port, Route, Ship
-from ferry_sdk.sandbox.network.vehicles import (
-    GENERIC,
-    VehicleBrand,
-    VehicleModel,
-    VehicleType,
-    generic,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
 
@@ -202,4 +196,50 @@ def _route(row: Mapping[str, Any], ports: Mapping[str, Port]) -> Route:
         round_the_clock=row.get("round_the_clock", False),
         stops=tuple(row.get("stops", ())),
         stops_sometimes=row.get("stops_sometimes", False),
+    )
+
+
+GENERIC = "GENERIC__"
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleBrand:
+    """A maker of vehicles."""
+
+    code: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleType:
+    """A class of vehicle with its largest size, in metres."""
+
+    code: str
+    name: str
+    max_length: float
+    max_height: float
+    freight: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleModel:
+    """A vehicle that a search can name, with its size in metres."""
+
+    code: str
+    brand: str
+    model: str
+    type: VehicleType
+    length: float
+    height: float
+
+
+def generic(kind: VehicleType) -> VehicleModel:
+    """A vehicle known by its type alone (a bicycle, a caravan), as large as the type allows."""
+    return VehicleModel(
+        code=GENERIC + kind.code,
+        brand="Generic",
+        model=kind.name,
+        type=kind,
+        length=kind.max_length,
+        height=kind.max_height,
     )

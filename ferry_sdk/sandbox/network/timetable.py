@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.network.frequency import Frequency, frequency
-from ferry_sdk.sandbox.network.seasons import Period, is_summer, period_of
+from ferry_sdk.sandbox.network.frequency import Frequency, Period, frequency, is_summer, period_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

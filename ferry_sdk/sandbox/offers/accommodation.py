@@ -1,4 +1,4 @@
-"""The places on board that a party can travel in: seats, cabins, suites, and how many are left."""
+"""Places, meals and animals: what a ship offers besides the passage."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox.network.geography import Route
     from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.offers.demand import Demand
+    from ferry_sdk.sandbox.offers.fares import Demand
     from ferry_sdk.sandbox.offers.party import Party
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.network.timetable import Sailing
+
 
 _LONG, _SUITES_FROM = 240, 480
 
@@ -131,3 +136,32 @@ def groups_of(route: Route) -> set[str]:
     if route.overnight and route.minutes >= _SUITES_FROM:
         groups.add("suite")
     return groups
+
+
+def meals_on(sailing: Sailing, language: str) -> list[dict[str, object]]:
+    """The meals served on a sailing, with the price of each for one person."""
+    groups = groups_of(sailing.journey.route)
+    return [
+        {
+            "id": f"{sailing.id}.{meal['code']}",
+            "code": meal["code"],
+            "name": meal["names"].get(language, meal["names"]["en"]),
+            "price": meal["price"] / 100,
+            "currency": "Eur",
+        }
+        for meal in _meals()
+        if meal["on"] in groups
+    ]
+
+
+def animals_on(sailing: Sailing) -> dict[str, object] | None:
+    """How animals travel; None where a ship takes none, as fast ones do."""
+    route = sailing.journey.route
+    if route.fast:
+        return None
+    return {"allowed": True, "kennel": route.overnight, "cabin": route.overnight}
+
+
+@functools.cache
+def _meals() -> list[dict[str, Any]]:
+    return packaged("meals.json")["meals"]

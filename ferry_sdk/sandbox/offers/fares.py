@@ -1,4 +1,4 @@
-"""What a passenger, a vehicle and a berth cost on a sailing, in cents at the standard fare."""
+"""Fares and demand of a sailing, by season, weekday and days ahead."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ from ferry_sdk.sandbox.offers.party import age_band
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ferry_sdk.sandbox.network.network import VehicleModel
     from ferry_sdk.sandbox.network.seeded_random import Dice
     from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.network.vehicles import VehicleModel
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ferry_sdk.sandbox.network.seeded_random import Dice
+    from ferry_sdk.sandbox.network.timetable import Sailing
+
 
 _WHOLE = 1000
 _BY_MONTH = (850, 800, 900, 1000, 1050, 1250, 1600, 1700, 1200, 950, 850, 1050)
@@ -82,3 +90,32 @@ class Fares:
         level = level * next(notice, _LONG_AHEAD) // _WHOLE
         level = level * (880 + self._dice.below(300, "fares", sailing.operator.code)) // _WHOLE
         return level * (970 + self._dice.below(61, "fares", sailing.id)) // _WHOLE
+
+
+_ALL = 1000
+_DEMAND_BY_MONTH = (0, 0, 0, 20, 30, 70, 150, 150, 60, 0, 0, 40)
+_DEMAND_AT_WEEKENDS, _BUSY_DAYS = 70, (4, 5, 6)
+_CURVE = ((2, 1000), (7, 950), (14, 840), (30, 760), (60, 620), (90, 450), (180, 300))
+_EARLY = 150
+
+
+class Demand:
+    """What is sold of a sailing at a moment, in thousandths."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+
+    def left(self, sailing: Sailing, code: str, units: int, now: datetime) -> int:
+        """How many of so many units of one kind of place are left, some kinds sooner gone."""
+        sold = self._sold(sailing, now)
+        favoured = sold * (800 + self._dice.below(201, "kind", sailing.id, code)) // _ALL
+        return 0 if sold >= _ALL else units * (_ALL - favoured) // _ALL
+
+    def _sold(self, sailing: Sailing, now: datetime) -> int:
+        """The share of the ship that is sold; all of it or more: nothing is left."""
+        day = sailing.depart_at
+        final = 400 + self._dice.below(560, "demand", sailing.id) + _DEMAND_BY_MONTH[day.month - 1]
+        if day.weekday() in _BUSY_DAYS:
+            final += _DEMAND_AT_WEEKENDS
+        ahead = (day - now).days
+        return final * next((share for days, share in _CURVE if ahead < days), _EARLY) // _ALL

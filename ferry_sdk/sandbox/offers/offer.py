@@ -8,14 +8,14 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk.sandbox.network.network import name_id
-from ferry_sdk.sandbox.offers.amenities import animals_on, meals_on
+from ferry_sdk.sandbox.offers.accommodation import animals_on, meals_on
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ferry_sdk.sandbox.network.geography import Journey
+    from ferry_sdk.sandbox.network.network import VehicleModel
     from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.network.vehicles import VehicleModel
     from ferry_sdk.sandbox.offers.accommodation import Place
     from ferry_sdk.sandbox.offers.party import Party, Traveller
     from ferry_sdk.sandbox.offers.tariffs import Tariff

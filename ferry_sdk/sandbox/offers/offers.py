@@ -1,4 +1,4 @@
-"""A search answered with availabilities, and an availability found again by its id."""
+"""Offers, and the search that finds them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ferry_sdk.sandbox.network.network import MismatchError, Network
 from ferry_sdk.sandbox.network.seeded_random import Dice
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers.accommodation import Accommodation, Place
-from ferry_sdk.sandbox.offers.demand import Demand
-from ferry_sdk.sandbox.offers.fares import Fares, euros
+from ferry_sdk.sandbox.offers.fares import Demand, Fares, euros
 from ferry_sdk.sandbox.offers.offer import OPEN_FOR, Direction, Offer, price_of
 from ferry_sdk.sandbox.offers.party import Party, Traveller
 from ferry_sdk.sandbox.offers.tariffs import Tariff, levels
@@ -25,8 +24,18 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox.clock import Clock
     from ferry_sdk.sandbox.network.geography import Journey, Operator
+    from ferry_sdk.sandbox.network.network import VehicleModel
     from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.network.vehicles import VehicleModel
+from typing import TYPE_CHECKING
+
+from ferry_sdk.sandbox.requests.refusals import Problem, RefusedError, not_found
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferry_sdk.sandbox.requests.access import Ask
+    from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
+
 
 __all__ = ["Leg", "Offer", "Offers", "Place", "SearchQuery", "Tariff", "Traveller"]
 
@@ -243,3 +252,60 @@ def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:
             raise MismatchError(field, "no_vehicles", vehicle.code)
         if journey.route.fast and vehicle.height > _FAST_HEIGHT:
             raise MismatchError(field, "vehicle_too_high", vehicle.code)
+
+
+def search(request: Search, offers: Offers, ask: Ask) -> list[dict[str, object]]:
+    """The availabilities that answer a search.
+
+    Raises:
+        RefusedError: A date is past, or no outward sailing fits.
+        MismatchError: Something named is unknown, or does not fit the rest.
+    """
+    past = tuple(_past_dates(request.request, offers, ask))
+    if past:
+        raise RefusedError(422, *past)
+    found = offers.search(_query(request, offers))
+    if not any(offer.direction == "Outward" for offer in found):
+        raise not_found("no_sailings")
+    return [offer.to_wire(ask.caller.language) for offer in found]
+
+
+def _past_dates(request: SearchRequest, offers: Offers, ask: Ask) -> Iterator[Problem]:
+    for name, day, code in (
+        ("out_at", request.out_at, request.depart_code),
+        ("ret_at", request.ret_at, request.arrive_code),
+    ):
+        port = offers.network.ports.get(code)
+        if day and port and day < ask.now.astimezone(port.zone).date():
+            yield Problem("date_past", f"request.{name}")
+
+
+def _query(request: Search, offers: Offers) -> SearchQuery:
+    asked = request.request
+    back = None
+    if asked.ret_journey_id and asked.ret_at and asked.ret_time is not None:
+        back = Leg(
+            journey_id=asked.ret_journey_id,
+            depart_code=asked.arrive_code,
+            arrive_code=asked.depart_code,
+            date=asked.ret_at,
+            time=asked.ret_time,
+            is_open=bool(asked.ret_is_open),
+        )
+    return SearchQuery(
+        company=asked.company,
+        outward=Leg(
+            journey_id=asked.out_journey_id,
+            depart_code=asked.depart_code,
+            arrive_code=asked.arrive_code,
+            date=asked.out_at,
+            time=asked.out_time,
+            is_open=bool(asked.out_is_open),
+        ),
+        return_=back,
+        passengers=tuple(
+            Traveller(one.type, one.age, one.gender)
+            for one in sorted(request.passengers, key=lambda one: one.order)
+        ),
+        vehicle=offers.network.vehicle(request.vehicle.code) if request.vehicle else None,
+    )

@@ -1,4 +1,4 @@
-"""The three bearer tokens, and what each may do."""
+"""Callers: who calls, in which language, and what the token may do."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import hmac
 import secrets
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
 
 _WRITES = frozenset(
     {
@@ -72,3 +77,32 @@ class Tokens:
         if found is None:
             raise Unauthorized
         return found
+
+
+Protocol = Literal["rest", "mcp"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks.
+
+    Attributes:
+        access: What the caller's token may do.
+        language: Two letters, one of `texts.LANGUAGES`.
+        protocol: How the caller speaks to the service.
+        base_url: Where the service is for the caller, without a slash at the end.
+    """
+
+    access: Access
+    language: str
+    protocol: Protocol
+    base_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One operation asked for, by its public name."""
+
+    operation: str
+    caller: Caller
+    now: datetime

@@ -1,8 +1,16 @@
-"""Why the service says no, before it is put into words."""
+"""Refusals of the service, and its messages in six languages."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+import json
+import re
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,3 +55,40 @@ def conflict(text: str, **values: object) -> RefusedError:
 def not_found(text: str, path: str | None = None, **values: object) -> RefusedError:
     """There is no such thing."""
     return RefusedError(404, Problem(text, path, values))
+
+
+LANGUAGES = ("en", "fr", "it", "es", "el", "ar")
+_QUALITY = re.compile(r"q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.IGNORECASE)
+
+
+def language_of(accept_language: str | None) -> str:
+    """The language that an `Accept-Language` header likes best, of those there are; else en."""
+    wishes: dict[str, float] = {}
+    for part in (accept_language or "").split(","):
+        tag, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = _QUALITY.fullmatch(parameters[0]) if parameters else None
+        if tag and (quality or not parameters):
+            primary = tag.partition("-")[0].lower()
+            wish = float(quality[1]) if quality else 1.0
+            wishes[primary] = max(wishes.get(primary, 0.0), wish)
+    others = wishes.pop("*", 0.0)
+    liked = {language: wishes.get(language, others) for language in LANGUAGES}
+    named_first = sorted(
+        LANGUAGES,
+        key=lambda language: list(wishes).index(language) if language in wishes else len(wishes),
+    )
+    best = max(named_first, key=lambda language: liked[language])
+    return best if liked[best] > 0 else "en"
+
+
+def text(key: str, language: str, values: Mapping[str, object] | None = None) -> str:
+    """A message in a language, its placeholders filled in."""
+    return messages(language)[key].format_map(values or {})
+
+
+@cache
+def messages(language: str) -> Mapping[str, str]:
+    """Every message of a language by its key."""
+    path = Path(__file__).with_name("messages") / f"{language}.json"
+    read: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return read

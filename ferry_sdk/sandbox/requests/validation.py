@@ -1,4 +1,4 @@
-"""Arguments read as a request, or refused with every field at fault by its path."""
+"""Validation of what the service is asked, and of what its controls are told."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from ferry_sdk.sandbox.requests.messages import messages
-from ferry_sdk.sandbox.requests.refusals import MalformedError, Problem
+from ferry_sdk.sandbox.requests.refusals import MalformedError, Problem, messages
 from ferry_sdk.sandbox.requests.requests import Body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 B = TypeVar("B", bound=Body)
 
@@ -72,3 +78,37 @@ def _path(location: tuple[int | str, ...]) -> str:
     for step in location:
         path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path
+
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class InvalidOrderError(ValueError):
+    """An order that names something unknown or impossible.
+
+    Attributes:
+        field: What is wrong: the name of an argument.
+        message: What is wrong with it.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(field, message)
+        self.field = field
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+def read_order(model: type[ModelT], fields: Mapping[str, object]) -> ModelT:
+    """The order that the fields make.
+
+    Raises:
+        InvalidOrderError: A field is unknown or its value is; the first such field is named.
+    """
+    try:
+        return model.model_validate(dict(fields))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        path = ".".join(str(step) for step in first["loc"])
+        raise InvalidOrderError(path, first["msg"]) from None

@@ -1,4 +1,4 @@
-"""The MCP endpoint over HTTP: who may ask, in which session, and how the answer is sent."""
+"""`/mcp`: requests, replies and sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from ferry_sdk.sandbox.api.mcp.envelopes import failure
+from ferry_sdk.sandbox.api.mcp.envelopes import failure, reply
 from ferry_sdk.sandbox.api.mcp.methods import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -22,13 +22,16 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     Methods,
     UnknownResourceError,
 )
-from ferry_sdk.sandbox.api.mcp.stream import reply
 from ferry_sdk.sandbox.faults.kinds import FaultKind
-from ferry_sdk.sandbox.http.conventions import is_too_large
-from ferry_sdk.sandbox.http.origins import asked_host, asking_page_is_local, is_loopback
-from ferry_sdk.sandbox.http.strict_json import parsed
+from ferry_sdk.sandbox.http.conventions import (
+    asked_host,
+    asking_page_is_local,
+    is_loopback,
+    is_too_large,
+    parsed,
+)
 from ferry_sdk.sandbox.requests.access import Unauthorized
-from ferry_sdk.sandbox.requests.messages import language_of, text
+from ferry_sdk.sandbox.requests.refusals import language_of, text
 from ferry_sdk.sandbox.service import Caller
 
 if TYPE_CHECKING:
@@ -36,11 +39,19 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.routing import BaseRoute
 
-    from ferry_sdk.sandbox.api.mcp.options import McpOptions, McpSwitches
-    from ferry_sdk.sandbox.api.mcp.sessions import McpSessions
     from ferry_sdk.sandbox.faults.faults import Faults
+    from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
     from ferry_sdk.sandbox.requests.access import Access, Tokens
     from ferry_sdk.sandbox.service import Service
+import threading
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ferry_sdk.sandbox.clock import Clock
+
 
 _JSON = "application/json"
 _SESSION = "mcp-session-id"
@@ -224,3 +235,35 @@ def _refusal(
     if options.stray_session_ids:
         headers[_SESSION] = secrets.token_hex(16)
     return JSONResponse(message, error.status, headers)
+
+
+class McpSessions:
+    """The sessions by their id; they age by the service's clock."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._opened: dict[str, datetime] = {}
+
+    def open(self) -> str:
+        """Open a session and return its id."""
+        session = secrets.token_hex(16)
+        with self._lock:
+            self._opened[session] = self._clock.now()
+        return session
+
+    def alive(self, session: str, seconds: float) -> bool:
+        """Whether the session was opened, has not ended, and is younger than `seconds`."""
+        with self._lock:
+            opened = self._opened.get(session)
+        return opened is not None and self._clock.now() - opened < timedelta(seconds=seconds)
+
+    def end(self, session: str) -> bool:
+        """End a session; whether there was one."""
+        with self._lock:
+            return self._opened.pop(session, None) is not None
+
+    def clear(self) -> None:
+        """End every session."""
+        with self._lock:
+            self._opened.clear()

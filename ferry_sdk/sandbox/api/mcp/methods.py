@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from ferry_sdk.sandbox.api.mcp.envelopes import Json
-    from ferry_sdk.sandbox.api.mcp.options import McpOptions
+    from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The protocol's versions that open with initialize, the newest first."""

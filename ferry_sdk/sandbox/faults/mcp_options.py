@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ferry_sdk.sandbox.requests.orders import read_order
+from ferry_sdk.sandbox.requests.validation import read_order
 
 _LONGEST_SESSION = 10 * 365 * 24 * 3600
 

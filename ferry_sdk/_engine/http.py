@@ -1,0 +1,189 @@
+"""HTTP requests and replies as plain values, and how much of a reply is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeVar, overload
+
+from typing_extensions import Self
+
+from ferry_sdk.errors import UnexpectedResponseError
+
+T = TypeVar("T")
+
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class Timeout:
+    """Time-outs of one attempt, in seconds; None is no limit.
+
+    Attributes:
+        connect: To reach the service.
+        read: Between two pieces of the reply.
+        write: Between two pieces of the request.
+        pool: To get a connection from the pool.
+    """
+
+    connect: float | None = 5.0
+    read: float | None = 30.0
+    write: float | None = 30.0
+    pool: float | None = 5.0
+
+
+@dataclass(slots=True)
+class Request:
+    """One HTTP request, whole. Nothing of it but method and route shows in a repr.
+
+    Attributes:
+        method: HTTP method.
+        url: The whole address.
+        headers: All headers that are not the HTTP library's own.
+        content: The body.
+        route: Path of the address, with ``{id}`` where an id stands.
+        rpc_method: Method of the JSON-RPC message in it; None: there is none.
+    """
+
+    method: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes | None = field(default=None, repr=False)
+    route: str = ""
+    rpc_method: str | None = None
+
+
+class Headers(Mapping[str, str]):
+    """The headers of a reply: names without regard to case, no value in a repr."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, items: Iterable[tuple[str, str]]) -> None:
+        self._values = {name.lower(): value for name, value in items}
+
+    @classmethod
+    def of(cls, values: dict[str, str]) -> Self:
+        """Headers whose names are in lower case."""
+        headers = cls(())
+        headers._values = values
+        return headers
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name.lower()]
+
+    @overload
+    def get(self, key: str, /) -> str | None: ...
+    @overload
+    def get(self, key: str, /, default: str) -> str: ...
+    @overload
+    def get(self, key: str, /, default: T) -> str | T: ...
+    def get(self, key: str, /, default: object = None) -> object:
+        """The value of a header, or the default."""
+        return self._values.get(key.lower(), default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Headers({sorted(self)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What comes before a reply's body."""
+
+    status_code: int
+    headers: Headers
+
+    @property
+    def request_id(self) -> str | None:
+        """The service's id of the exchange, if it looks like one: it is logged."""
+        named = self.headers.get("x-request-id") or ""
+        return named if _REQUEST_ID.fullmatch(named) else None
+
+    @property
+    def media_type(self) -> str:
+        """The media type of the body in lower case, without parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the status is 3xx."""
+        return 300 <= self.status_code < 400  # noqa: PLR2004 -- the range is its name
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Head):
+    """One HTTP reply, as far as it was read."""
+
+    content: bytes = field(repr=False)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is 2xx."""
+        return 200 <= self.status_code < 300  # noqa: PLR2004 -- the range is its name
+
+
+class Listener(Protocol):
+    """Follows a body while it is read, and says when enough was read."""
+
+    def feed(self, head: Head, chunk: bytes) -> bool:
+        """Take the next piece; True when no more is needed."""
+        ...
+
+
+@dataclass(slots=True)
+class Sending:
+    """How far a request has got, by what the HTTP library tells.
+
+    Attributes:
+        is_handed_over: Whether the HTTP library has it.
+        is_own: Whether it is a library of ours, which tells of every step.
+        is_followed: Whether the library has told of a step.
+        is_sent: Whether its first byte was about to leave.
+    """
+
+    is_handed_over: bool = False
+    is_own: bool = False
+    is_followed: bool = False
+    is_sent: bool = False
+
+    @property
+    def may_have_left(self) -> bool:
+        """Whether anything of it may have reached the service; what is not known counts."""
+        if self.is_own or self.is_followed:
+            return self.is_sent
+        return self.is_handed_over
+
+
+LARGEST_REPLY: Final = 64 * 1024 * 1024
+"""Bytes of one reply after decompression."""
+
+MOST_JSON_VALUES: Final = 4_000_000
+"""JSON values in one reply: each becomes an object, so a small body can fill the memory."""
+
+
+class JsonValueCounter:
+    """Counts the JSON values of a body that arrives in pieces, before any becomes an object.
+
+    It counts the bytes that open and separate values. Those inside strings count as well.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, piece: bytes) -> None:
+        """Count the values of the next piece.
+
+        Raises:
+            UnexpectedResponseError: The body holds more than `MOST_JSON_VALUES`.
+        """
+        self._count += sum(map(piece.count, (b",", b"[", b"{")))
+        if self._count > MOST_JSON_VALUES:
+            raise UnexpectedResponseError(
+                f"a reply of more than {MOST_JSON_VALUES} JSON values is not read"
+            )

@@ -1,0 +1,247 @@
+"""The async transport: performs what a flow asks for, on asyncio or trio."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import aclosing, suppress
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+from typing_extensions import Self
+
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import (
+    CallUser,
+    Effect,
+    Exclusive,
+    Flow,
+    RunBlocking,
+    Save,
+    Send,
+    SingleFlight,
+    Sleep,
+)
+from ferry_sdk._engine.flow import recover, report_interruption, run
+from ferry_sdk._engine.http import Reply
+from ferry_sdk._engine.operation import Operation, ReadBack
+from ferry_sdk._engine.raw_response import RawResponse
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._transport import httpx_interface as _http
+from ferry_sdk._transport.deadlines import GRACE, seconds_until, start_thread
+from ferry_sdk._transport.exchange import Exchange
+from ferry_sdk._transport.files import save
+from ferry_sdk._transport.http_client import AsyncHttpClient
+from ferry_sdk._transport.single_flight import SharedCall, join_or_start
+from ferry_sdk.errors import FerryError, OutcomeUnknownError, RequestTimeoutError
+
+if TYPE_CHECKING:
+    from ferry_sdk._transport.pools.tasks import AsyncShared
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+_LOOK = 0.01
+"""Seconds between looks for the outcome of a call that another thread or loop may be making."""
+
+
+class AsyncTransport:
+    """Performs the steps of a call and awaits meanwhile, on asyncio or trio.
+
+    Args:
+        settings: What its calls need to know.
+        client: A client of the caller's own; else one is made.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        client: AsyncHttpClient[Any] | None = None,
+        shared: AsyncShared | None = None,
+    ) -> None:
+        self.settings = settings
+        if shared is None:
+            from ferry_sdk._transport.pools.tasks import AsyncShared  # noqa: PLC0415 -- no thread needs asyncio
+
+            shared = AsyncShared(client, settings)
+        self.shared = shared
+
+    def view(self, settings: Settings) -> Self:
+        """The same pool and session under other settings."""
+        return type(self)(settings, shared=self.shared)
+
+    async def close(self) -> None:
+        """Close the HTTP client."""
+        await self.shared.close()
+
+    def run(self, operation: Operation[T]) -> Coroutine[Any, Any, T]:
+        """Make a call and return its answer."""
+        return self._call(operation, lambda response: response.parse())
+
+    def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
+        """Make a call and return its answer with the reply it stood in."""
+        return self._call(operation, lambda response: response)
+
+    def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> Coroutine[Any, Any, T]:
+        """Read a write back again and return its result."""
+        context = Context.start(
+            self.settings,
+            self.shared.session,
+            "recover",
+            correlation_id=error.correlation_id,
+        )
+        return self._run_flow(recover(error, read_back, context))
+
+    async def _call(self, operation: Operation[T], finish: Callable[[RawResponse[T]], R]) -> R:
+        context = Context.start(self.settings, self.shared.session, operation.name)
+        try:
+            return finish(await self._run_flow(run(operation, context)))
+        except BaseException as stop:
+            if not isinstance(stop, FerryError):
+                report_interruption(operation, context)
+            raise
+
+    async def _run_flow(self, steps: Flow[T]) -> T:
+        perform = self._perform
+        try:
+            effect = next(steps)
+            while True:
+                try:
+                    result = await perform(effect)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
+                    if not isinstance(error, Exception):
+                        perform = self._shielded  # a cancelled call still puts itself on record
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(result)
+        except StopIteration as end:
+            answer: T = end.value
+            return answer
+        finally:
+            steps.close()
+
+    async def _shielded(self, effect: Effect[Any]) -> object:
+        result: object = None
+        with anyio.CancelScope(shield=True):
+            result = await self._perform(effect)
+        return result  # noqa: RET504 -- a scope may leave its block early, to mypy
+
+    def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: PLR0911 -- one an effect
+        match effect:
+            case Send():
+                return self._send(effect)
+            case CallUser():
+                return _call_user(effect)
+            case RunBlocking():
+                return _run_blocking(effect)
+            case Exclusive():
+                return self._run_exclusive(effect)
+            case SingleFlight():
+                return self._run_single_flight(effect)
+            case Sleep(seconds):
+                return self.shared.sleep(seconds)
+            case Save(path, content):
+                return anyio.to_thread.run_sync(save, path, content)
+            case _:
+                raise NotImplementedError(effect)
+
+    async def _run_exclusive(self, effect: Exclusive[T]) -> T:
+        lock = self.shared.resources().lock(effect.key)
+        try:
+            with anyio.move_on_after(seconds_until(effect.until, math.inf)) as scope:
+                await lock.acquire()
+            if scope.cancelled_caught:
+                raise RequestTimeoutError("the deadline has passed")
+            return await self._run_flow(effect.steps())
+        finally:
+            with suppress(RuntimeError):  # the lock is not this task's
+                lock.release()
+
+    async def _run_single_flight(self, effect: SingleFlight[T]) -> T:
+        shared = SharedCall()
+        result = join_or_start(effect.key, shared)
+        if result is not None:
+            with anyio.move_on_after(seconds_until(effect.until, math.inf)):
+                while not result.event.is_set():  # noqa: ASYNC110 -- its maker may be in no loop
+                    await anyio.sleep(_LOOK)
+                joined: T = result.outcome()
+                return joined
+            raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+        try:
+            return shared.complete(effect.key, await self._run_flow(effect.steps()))
+        except BaseException as error:
+            shared.fail(effect.key, error)
+            raise
+
+    async def _send(self, effect: Send) -> Reply:
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        resources = self.shared.resources()
+        client, exchange = resources.client, Exchange(effect, resources.connections)
+        if effect.until is None:
+            return await self._exchange(client, effect, exchange)
+        with anyio.move_on_after(seconds_until(effect.until + GRACE, math.inf)):
+            return await self._exchange(client, effect, exchange)
+        raise exchange.give_up()
+
+    async def _exchange(
+        self, client: AsyncHttpClient[Any], effect: Send, exchange: Exchange
+    ) -> Reply:
+        try:
+            request = _http.build_request(
+                client, effect.request, effect.timeout, exchange.tracing.on_event_async
+            )
+            with _http.Quiet():
+                response = await client.send(
+                    request, stream=True, auth=None, follow_redirects=False
+                )
+                try:
+                    exchange.start_reply(response)
+                    async with aclosing(_http.apieces(response)) as chunks:
+                        async for chunk in chunks:
+                            if exchange.feed(chunk):
+                                break
+                    return exchange.reply()
+                finally:
+                    exchange.tracing.ends()
+                    await response.aclose()
+        except Exception as error:
+            failure = exchange.failure(error)
+            if failure is None or failure is error:
+                raise
+        raise failure
+
+
+class AsyncRawTransport:
+    """An `AsyncTransport` whose calls give the reply along with the answer."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def run(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
+        """Make a call and give its answer with the reply it stood in."""
+        return self._transport.answer(operation)
+
+
+async def _run_blocking(effect: RunBlocking[T]) -> T:
+    # A thread does it even if its task is cancelled by now.
+    future = start_thread(effect.function, or_here=True)
+    if future.done():
+        return future.result()
+    until = None if effect.until is None else effect.until + GRACE
+    with anyio.move_on_after(seconds_until(until, math.inf)):
+        return await anyio.to_thread.run_sync(future.result, abandon_on_cancel=True)
+    raise RequestTimeoutError("the deadline has passed")
+
+
+async def _call_user(effect: CallUser[T]) -> object:
+    given = effect.function()
+    if not isawaitable(given):
+        return given
+    with anyio.move_on_after(seconds_until(effect.until, math.inf)):
+        return await given
+    raise RequestTimeoutError("the deadline has passed")

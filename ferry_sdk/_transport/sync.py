@@ -1,0 +1,230 @@
+"""The sync transport: performs what a flow asks for, and blocks meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import wait
+from contextlib import suppress
+from functools import partial
+from inspect import isawaitable
+from typing import Any, TypeVar
+
+from typing_extensions import Self
+
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import (
+    CallUser,
+    Effect,
+    Exclusive,
+    Flow,
+    RunBlocking,
+    Save,
+    Send,
+    SingleFlight,
+    Sleep,
+)
+from ferry_sdk._engine.flow import recover, report_interruption, run
+from ferry_sdk._engine.http import Reply
+from ferry_sdk._engine.operation import Operation, ReadBack
+from ferry_sdk._engine.raw_response import RawResponse
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._transport import httpx_interface as _http
+from ferry_sdk._transport.deadlines import GRACE, seconds_until, start_thread
+from ferry_sdk._transport.exchange import Exchange
+from ferry_sdk._transport.files import save
+from ferry_sdk._transport.http_client import HttpClient
+from ferry_sdk._transport.pools.threads import Shared
+from ferry_sdk._transport.single_flight import SharedCall, join_or_start
+from ferry_sdk.errors import (
+    ConfigurationError,
+    FerryError,
+    OutcomeUnknownError,
+    RequestTimeoutError,
+)
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+class Transport:
+    """Performs the steps of a call and blocks meanwhile; safe to share between threads.
+
+    Args:
+        settings: What its calls need to know.
+        client: A client of the caller's own; else one is made.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        client: HttpClient[Any] | None = None,
+        shared: Shared | None = None,
+    ) -> None:
+        self.settings = settings
+        self.shared: Shared = shared or Shared(client, settings)
+
+    def view(self, settings: Settings) -> Self:
+        """The same pool and session under other settings."""
+        return type(self)(settings, shared=self.shared)
+
+    def close(self) -> None:
+        """Close the HTTP client."""
+        self.shared.close()
+
+    def run(self, operation: Operation[T]) -> T:
+        """Make a call and return its answer."""
+        return self._call(operation, lambda response: response.parse())
+
+    def answer(self, operation: Operation[T]) -> RawResponse[T]:
+        """Make a call and return its answer with the reply it stood in."""
+        return self._call(operation, lambda response: response)
+
+    def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
+        """Read a write back again and return its result."""
+        context = Context.start(
+            self.settings,
+            self.shared.session,
+            "recover",
+            correlation_id=error.correlation_id,
+        )
+        return self._run_flow(recover(error, read_back, context))
+
+    def _call(self, operation: Operation[T], finish: Callable[[RawResponse[T]], R]) -> R:
+        context = Context.start(self.settings, self.shared.session, operation.name)
+        try:
+            return finish(self._run_flow(run(operation, context)))
+        except BaseException as stop:
+            if not isinstance(stop, FerryError):
+                report_interruption(operation, context)
+            raise
+
+    def _run_flow(self, steps: Flow[T]) -> T:
+        try:
+            effect = next(steps)
+            while True:
+                try:
+                    result = self._perform(effect)
+                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(result)
+        except StopIteration as end:
+            answer: T = end.value
+            return answer
+        finally:
+            steps.close()
+
+    def _perform(self, effect: Effect[Any]) -> object:
+        match effect:
+            case Send():
+                return self._send(effect)
+            case CallUser():
+                return _call_user(effect)
+            case RunBlocking():
+                return _run_blocking(effect)
+            case Exclusive():
+                return self._run_exclusive(effect)
+            case SingleFlight():
+                return self._run_single_flight(effect)
+            case Sleep(seconds):
+                self.shared.sleep(seconds)
+            case Save(path, content):
+                save(path, content)
+            case _:
+                raise NotImplementedError(effect)
+        return None
+
+    def _run_exclusive(self, effect: Exclusive[T]) -> T:
+        lock = self.shared.resources().lock(effect.key)
+        try:
+            if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
+                raise RequestTimeoutError("the deadline has passed")
+            return self._run_flow(effect.steps())
+        finally:
+            with suppress(RuntimeError):  # the lock is not this thread's
+                lock.release()
+
+    def _run_single_flight(self, effect: SingleFlight[T]) -> T:
+        shared = SharedCall()
+        result = join_or_start(effect.key, shared)
+        if result is not None:
+            if not result.event.wait(seconds_until(effect.until, threading.TIMEOUT_MAX)):
+                raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+            joined: T = result.outcome()
+            return joined
+        try:
+            return shared.complete(effect.key, self._run_flow(effect.steps()))
+        except BaseException as error:
+            shared.fail(effect.key, error)
+            raise
+
+    def _send(self, effect: Send) -> Reply:
+        resources = self.shared.resources()
+        client, exchange = resources.client, Exchange(effect, resources.connections)
+        if effect.until is None:
+            return self._exchange(client, effect, exchange)
+        # A time-out of httpx is for one step; only another thread can be left at a moment.
+        try:
+            future = start_thread(partial(self._exchange, client, effect, exchange))
+            wait((future,), seconds_until(effect.until + GRACE, threading.TIMEOUT_MAX))
+            if future.done():
+                return future.result()
+        except BaseException:
+            exchange.give_up()  # the thread sends nothing from now on
+            raise
+        raise exchange.give_up()
+
+    def _exchange(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
+        try:
+            request = _http.build_request(
+                client, effect.request, effect.timeout, exchange.tracing.on_event
+            )
+            with _http.Quiet():
+                response = client.send(request, stream=True, auth=None, follow_redirects=False)
+                try:
+                    exchange.start_reply(response)
+                    for chunk in _http.pieces(response):
+                        if exchange.feed(chunk):
+                            break
+                    return exchange.reply()
+                finally:
+                    exchange.tracing.ends()
+                    response.close()
+        except Exception as error:
+            failure = exchange.failure(error)
+            if failure is None or failure is error:
+                raise
+        raise failure
+
+
+class RawTransport:
+    """A `Transport` whose calls give the reply along with the answer."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def run(self, operation: Operation[T]) -> RawResponse[T]:
+        """Make a call and give its answer with the reply it stood in."""
+        return self._transport.answer(operation)
+
+
+def _call_user(effect: CallUser[T]) -> object:
+    given = effect.function()
+    if isawaitable(given):
+        close = getattr(given, "close", None)
+        if close is not None:
+            close()
+        raise ConfigurationError(f"{effect.argument}: an async function needs AsyncFerry")
+    return given
+
+
+def _run_blocking(effect: RunBlocking[T]) -> T:
+    future = start_thread(
+        effect.function, or_here=True
+    )  # an interruption does not stop it half-way
+    until = None if effect.until is None else effect.until + GRACE
+    wait((future,), seconds_until(until, threading.TIMEOUT_MAX))
+    if not future.done():
+        raise RequestTimeoutError("the deadline has passed")
+    return future.result()
