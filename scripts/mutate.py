@@ -49,11 +49,14 @@ def _named(folder: str, *names: str) -> tuple[str, ...]:
 
 
 FLOW: Stages = (
-    ("tests/test_flow.py", *_named("flow/test_flow", "attempts", "journal", "read_back")),
-    _named("flow/test_flow", "every_course", "guards", "interrupted", "together", "deadline"),
-    _named("flow/test_flow", "waits", "due", "repeating", "safety", "proofs", "conventions"),
-    _named("flow/test_flow", "recover", "tokens", "tariffs", "journal_refusals", "other_replies"),
-    ("tests/test_redaction.py", *_named("observability/test", "events", "records_of_the_log")),
+    ("tests/engine/test_flow.py", *_named("engine/test_flow", "attempts", "journal", "read_back")),
+    _named("engine/test_flow", "every_course", "guards", "interrupted", "together", "deadline"),
+    _named("engine/test_flow", "waits", "due", "repeating", "safety", "proofs", "conventions"),
+    _named("engine/test_flow", "recover", "tokens", "tariffs", "journal_refusals", "other_replies"),
+    (
+        "tests/engine/test_redaction.py",
+        *_named("observability/test", "events", "records_of_the_log"),
+    ),
 )
 JOURNAL: Stages = (
     _named("journal/test_journal", "entries", "keys", "gate", "secrets"),

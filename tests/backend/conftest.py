@@ -8,10 +8,10 @@ import pytest
 from tenacity import wait_none
 
 from ferry_sdk.journal import Journal
-from tests.boundary.scripted import Service, serve
 from tests.support.both import Clients
 from tests.support.tiers import mostly_long
 from tests.support.trip import booked
+from tests.transport.scripted import Service, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,10 +16,10 @@ from tests.backend import stopping
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
-from tests.boundary.scripted import Service, hang
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
+from tests.transport.scripted import Service, hang
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

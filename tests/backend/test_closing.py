@@ -19,9 +19,9 @@ from ferry_sdk import (
 )
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
-from tests.boundary.scripted import Service, hang, in_turn, read_request, serve
 from tests.support.hold import Hold
 from tests.support.trip import PASSENGERS
+from tests.transport.scripted import Service, hang, in_turn, read_request, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,9 @@ from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES
 from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
-from tests.boundary.calls import CONFIRM, CREATE, READ
-from tests.boundary.scripted import (
+from tests.support.tiers import mostly_long
+from tests.transport.calls import CONFIRM, CREATE, READ
+from tests.transport.scripted import (
     Connection,
     Service,
     answer_to,
@@ -30,7 +31,6 @@ from tests.boundary.scripted import (
     serve,
     serve_once,
 )
-from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from ferry_sdk.sandbox import Sandbox
-    from tests.boundary.calls import Call
-    from tests.boundary.scripted import Script
     from tests.support.both import Clients
+    from tests.transport.calls import Call
+    from tests.transport.scripted import Script
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 

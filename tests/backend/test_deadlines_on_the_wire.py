@@ -28,17 +28,17 @@ from tests.backend.hurry import (
     read,
     threads_end,
 )
-from tests.boundary.scripted import Connection, Service, hang, in_turn, read_request, serve
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
+from tests.transport.scripted import Connection, Service, hang, in_turn, read_request, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
-    from tests.boundary.scripted import Script
     from tests.support.both import Clients
+    from tests.transport.scripted import Script
 
     NewClient = Callable[..., Ferry]
 

@@ -25,13 +25,13 @@ from ferry_sdk._transport.tracing import Tracing
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
-from tests.boundary.scripted import Service, answer_to, serve
+from tests.transport.scripted import Service, answer_to, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from types import FrameType
 
-    from tests.boundary.scripted import Connection
+    from tests.transport.scripted import Connection
 
 PACKAGE = str(Path(ferry_sdk.__file__).parent)
 FINALIZERS = {"__del__", "drop"}

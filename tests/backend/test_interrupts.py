@@ -13,8 +13,8 @@ import pytest
 from ferry_sdk import Ferry
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.notes import Noting
-from tests.boundary.scripted import Service, hang, in_turn, read_bytes
 from tests.support.hold import Hold
+from tests.transport.scripted import Service, hang, in_turn, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

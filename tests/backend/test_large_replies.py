@@ -15,14 +15,14 @@ import pytest
 from ferry_sdk import Ferry, FerryError, OutcomeUnknownError, UnexpectedResponseError
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import LONG, UnderWay, eventually
-from tests.boundary.scripted import Connection, Service, in_turn, serve
 from tests.support.trip import PASSENGERS
+from tests.transport.scripted import Connection, Service, in_turn, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.boundary.scripted import Script
     from tests.support.both import Clients
+    from tests.transport.scripted import Script
 
 # Who leaves a body in the middle leaves generators of httpcore's to the collector; trio says so.
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning")

@@ -16,15 +16,15 @@ from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponse
 from ferry_sdk._engine.effects import RunBlocking
 from ferry_sdk._engine.raw_response import LONG_REPLY, is_aside
 from ferry_sdk._protocols.json_body import decoded
-from tests.boundary.scripted import Connection, Service, serve
-from tests.flow.replies import good, heard
+from tests.engine.replies import good, heard
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
 from tests.support.samples import BOOKING
+from tests.transport.scripted import Connection, Service, serve
 
 if TYPE_CHECKING:
-    from tests.boundary.scripted import Script
     from tests.support.both import Clients
+    from tests.transport.scripted import Script
 
 LISTS = b"[" + b"[]," * 5_000_000 + b"[]]"
 OBJECTS = b"[" + b'{"a":0},' * 2_100_000 + b"{}]"

@@ -14,7 +14,7 @@ from ferry_sdk import (
     OutcomeUnknownError,
     UnexpectedResponseError,
 )
-from tests.boundary.scripted import Connection, Service, serve
+from tests.transport.scripted import Connection, Service, serve
 
 if TYPE_CHECKING:
     from tests.support.both import Clients

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, FerryError
-from tests.boundary.scripted import Connection, Service
+from tests.transport.scripted import Connection, Service
 
 if TYPE_CHECKING:
-    from tests.boundary.scripted import Script
     from tests.support.both import Clients
+    from tests.transport.scripted import Script
 
 # Who leaves a body in the middle leaves generators of httpcore's to the collector; trio says so.
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning")

@@ -15,8 +15,8 @@ from sandbox_queries import ADULT, DAYS, FAMILY, NETWORK, NOW, PAIRS, SHORT, at,
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.network import MismatchError
-from ferry_sdk.sandbox.offers.offers import Offers, SearchQuery, Traveller
 from ferry_sdk.sandbox.offers import offers as offers_module
+from ferry_sdk.sandbox.offers.offers import Offers, SearchQuery, Traveller
 
 
 def digest():

@@ -1,0 +1,110 @@
+"""The ways in which each write is made, and what the service says to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk._engine.session import Session
+from tests.engine.replies import booking, good, ticket
+from tests.engine.writes import ANSWERS, SHOWN
+from tests.support.driven import SETTINGS, Driver
+from tests.support.operations import described
+from tests.support.samples import CANCELLATION_FEE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NEEDED = {"id", "booking_id", "booking_reference", "stage", "status", "total_price", "currency"}
+_NEEDED |= {"payment_status", "ticket_number", "tickets"}
+
+
+def _brief(record: dict[str, Any]) -> dict[str, Any]:
+    """What of a booking or a ticket matters; the rest of it takes time to read."""
+    brief = {name: value for name, value in record.items() if name in _NEEDED}
+    if "tickets" in brief:
+        brief["tickets"] = [_brief(one) for one in brief["tickets"]]
+    return brief
+
+
+SEEN = {name: _brief(record) for name, record in SHOWN.items()}
+"""Of each write that a read shows, what the read shows when it is done."""
+UNSEEN = {
+    name: _brief(ticket("Pending") if "id" in record else booking("payment_due"))
+    for name, record in SHOWN.items()
+}
+GUARDS: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "bookings.confirm": (
+        {"expect_total": "148.18"},
+        booking(),
+        booking(total_price=150),
+    ),
+    "bookings.cancel": ({"max_penalty": 50}, CANCELLATION_FEE, {"penalty_amount": 51}),
+    "tickets.cancel": ({"max_penalty": 50}, CANCELLATION_FEE, {"penalty_amount": 51}),
+}
+"""Of each write that can be guarded: how, what lets it leave, and what holds it back."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How the call of a course is made.
+
+    Attributes:
+        name: The write.
+        has_journal: Whether writes are kept on record.
+        is_guarded: Whether something is read before it leaves.
+        deadline: Seconds that it may take.
+        has_function: Whether a function gives the token.
+        stage: What is known of the MCP session.
+    """
+
+    name: str
+    has_journal: bool = False
+    is_guarded: bool = False
+    deadline: float | None = None
+    has_function: bool = False
+    stage: Any = "bare"
+
+
+def kinds(name: str) -> Iterator[Kind]:
+    """The ways in which a write is made."""
+    for has_journal in (True, False):
+        for deadline in (None, 1.0):
+            yield Kind(name, has_journal, deadline=deadline)
+        if name in GUARDS:
+            yield Kind(name, has_journal, is_guarded=True)
+    if name == "bookings.confirm":
+        yield Kind(name, has_journal=True, is_guarded=True, deadline=1.0)
+    if name in {"bookings.create", "bookings.confirm", "mcp.create_booking"}:
+        yield Kind(name, has_journal=True, has_function=True)
+    if name == "mcp.create_booking":
+        yield Kind(name, has_journal=True, stage="open")
+        yield Kind(name, stage="unknown")
+
+
+@cache
+def described_as(name: str, *, is_guarded: bool) -> Any:
+    """The call, described and not made."""
+    return described(name, **(GUARDS[name][0] if is_guarded else {}))
+
+
+@cache
+def answer(name: str) -> dict[str, Any]:
+    """What the service says when it has done it."""
+    subject = described(name).write.subject  # type: ignore[union-attr]
+    known = {key: value for key, value in subject.items() if key in ANSWERS[name]}
+    return {**ANSWERS[name], **known}
+
+
+@cache
+def path(name: str) -> str:
+    """What it is sent to, below the base address."""
+    return described(name).call.digest().path
+
+
+@cache
+def answered(name: str) -> Any:
+    """The answer of another call for the same."""
+    session = Session(stage="bare")
+    return Driver(good(answer(name)), session).raw(described(name), SETTINGS)

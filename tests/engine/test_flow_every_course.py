@@ -1,0 +1,186 @@
+"""Every course that a write can take: at most one effect, and a truthful outcome."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from ferry_sdk import FerryError
+from tests.engine.choices import Choices
+from tests.engine.courses import BEGAN, Cancelled, Course
+from tests.engine.kinds import kinds
+from tests.engine.walked import AsyncWalked, Walked
+from tests.engine.writes import ANSWERS
+from tests.support.tiers import LONG, mostly_long
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Note = Callable[[str, object], None]
+    Stop = type[BaseException]
+
+WRITES = [name for name in ANSWERS if name != "mcp.call_tool"]
+TO_THE_END = 99
+"""More troubles than any course has."""
+
+
+def courses(
+    name: str, most: int, stop: Stop, *, stops: int = 2, stops_at_clock: bool = False
+) -> Iterator[Course]:
+    """The courses of a write with so many troubles, as many of them stops as may be."""
+    for kind in kinds(name):
+        choices = Choices(most)
+        for _ in choices:
+            yield Course(kind, choices, stops, stop, stops_at_clock)
+
+
+def judged(course: Course, outcome: Any) -> Course:
+    """A course that has ended, and what was said of it was true."""
+    for work in course.later:
+        with suppress(FerryError):
+            work()
+    try:
+        judge_effect_and_record(course)
+        judge_outcome(course, outcome)
+    except AssertionError as error:
+        went = ", ".join(course.went)
+        raise AssertionError(f"{course.kind}: {went}: {outcome!r}: {error}") from error
+    return course
+
+
+def judge_effect_and_record(course: Course) -> None:
+    """It is done once at the most; what may have happened is on record, and never as not sent."""
+    assert course.effects <= 1
+    if course.kind.deadline is not None:
+        assert course.now <= BEGAN + course.kind.deadline
+    if course.journal is None:
+        return
+    state = course.journal.states.get("entry-1")
+    if course.has_left:
+        assert state is not None
+    if state in {"not_sent", "rejected"}:
+        assert not course.may_have_happened
+    if state == "rejected":
+        assert course.has_left or course.is_joined
+    if state == "done":
+        assert course.effects == 1
+
+
+def judge_outcome(course: Course, outcome: Any) -> None:
+    """What the caller is told is true, the attempts are those there were, and the record agrees."""
+    if isinstance(outcome, course.interruption):
+        assert course.is_stopped
+        if course.may_have_happened and not course.is_known:
+            assert course.context.is_done or course.context.may_have_happened
+        return
+    if isinstance(outcome, FerryError):
+        told: str = outcome.outcome
+        if told == "unknown":
+            assert course.may_have_happened
+        elif not course.is_known:
+            assert not course.may_have_happened
+    else:
+        assert not isinstance(outcome, BaseException)
+        assert course.effects == 1
+        told = "done"
+    if told == "rejected":
+        assert course.has_left or course.is_joined or course.kind.is_guarded
+    assert outcome.correlation_id
+    entry = course.journal and course.journal.states.get("entry-1")
+    if entry and not course.is_record_troubled and not course.is_stopped:
+        assert entry == told
+    if not course.is_joined:
+        tried = [one for one in outcome.attempts if one.operation == course.kind.name]
+        assert [one.status_code for one in tried if one.sent] == course.statuses
+
+
+@pytest.fixture(autouse=True, scope="module")
+def brief_and_quiet() -> Iterator[None]:
+    """An effect is looked for twice or so, and nothing is logged."""
+    logging.disable(logging.CRITICAL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ferry_sdk._engine.writes.READ_BACK_WINDOW", 0.7)
+        yield
+    logging.disable(logging.NOTSET)
+
+
+def walk(found: Iterator[Course], note: Note) -> None:
+    """Walk the courses as threads do, and say how many."""
+    driver = Walked()
+    count = sum(1 for course in found if judged(course, driver.outcome(course)))
+    note("courses of writes walked", count)
+
+
+def walk_async(found: Iterator[Course], note: Note, loop: str) -> None:
+    """Walk the courses as tasks do, and say how many."""
+
+    async def walk_all() -> int:
+        driver = AsyncWalked()
+        return len([judged(course, await driver.outcome(course)) for course in found])
+
+    note("courses of writes walked", anyio.run(walk_all, backend=loop))
+
+
+every_write = pytest.mark.parametrize("name", WRITES)
+every_stop = pytest.mark.parametrize(
+    "stop", mostly_long([KeyboardInterrupt, MemoryError, GeneratorExit])
+)
+every_loop = pytest.mark.parametrize(
+    ("loop", "stop"),
+    mostly_long([("asyncio", Cancelled), ("trio", Cancelled), ("asyncio", KeyboardInterrupt)]),
+)
+
+
+@pytest.mark.parametrize("name", mostly_long(WRITES, short=2))
+def test_what_is_said_of_a_write_is_true_whatever_two_of_its_effects_come_to(
+    name: str, record_property: Note
+) -> None:
+    walk(courses(name, 2, KeyboardInterrupt), record_property)
+
+
+@every_stop
+@every_write
+def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted(
+    name: str, stop: Stop, record_property: Note
+) -> None:
+    walk(courses(name, 1, stop, stops_at_clock=True), record_property)
+
+
+@every_loop
+@every_write
+def test_what_is_said_of_a_write_is_true_wherever_its_task_is_interrupted(
+    name: str, loop: str, stop: Stop, record_property: Note
+) -> None:
+    found = courses(name, 1, stop, stops_at_clock=stop is not Cancelled)
+    walk_async(found, record_property, loop)
+
+
+@LONG
+@pytest.mark.timeout(600)
+@every_write
+def test_what_is_said_of_a_write_is_true_on_every_course_to_its_end(
+    name: str, record_property: Note
+) -> None:
+    walk(courses(name, TO_THE_END, KeyboardInterrupt, stops=1), record_property)
+
+
+@LONG
+@pytest.mark.timeout(600)
+@every_write
+def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted_after_a_trouble(
+    name: str, record_property: Note
+) -> None:
+    walk(courses(name, 2, KeyboardInterrupt, stops_at_clock=True), record_property)
+
+
+@LONG
+@pytest.mark.timeout(600)
+@every_write
+def test_what_is_said_of_a_write_is_true_wherever_its_task_is_cancelled_after_a_trouble(
+    name: str, record_property: Note
+) -> None:
+    walk_async(courses(name, 2, Cancelled), record_property, "asyncio")

@@ -1,0 +1,237 @@
+"""A write that is ended by anything but a failure is on record as what is known of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
+from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.settings import Secret
+from tests.engine.recorder import Notes
+from tests.engine.replies import Script, booking, good, heard, refused, reply, reset
+from tests.support.driven import SETTINGS, Driver
+from tests.support.operations import described
+from tests.support.samples import BOOKING_CREATED
+
+if TYPE_CHECKING:
+    from ferry_sdk._engine.effects import Effect
+    from ferry_sdk._engine.http import Reply, Request
+
+STOPS = (KeyboardInterrupt, SystemExit, asyncio.CancelledError, RuntimeError)
+CREATING = (refused(), good(BOOKING_CREATED))
+CONFIRMING = (
+    refused(),
+    reset(),
+    good(booking("issuance_due", "Pending")),
+    good(booking("ticketed", "Issued")),
+)
+COURSES = {
+    "bookings.create": (
+        CREATING,
+        [
+            ("RunBlocking", None),
+            ("CallUser", "not_sent"),
+            ("Send", "unknown"),
+            ("Sleep", "not_sent"),
+            ("Send", "unknown"),
+            ("RunBlocking", "open"),
+        ],
+    ),
+    "bookings.confirm": (
+        CONFIRMING,
+        [
+            ("RunBlocking", None),
+            ("CallUser", "not_sent"),
+            ("Send", "unknown"),
+            ("Sleep", "not_sent"),
+            ("Send", "unknown"),
+            ("Send", "unknown"),
+            ("Sleep", "unknown"),
+            ("Send", "unknown"),
+            ("RunBlocking", "open"),
+        ],
+    ),
+}
+"""Of each write: what is said to it, and each effect with the state it leaves when ended there."""
+STEPS = [
+    pytest.param(name, number, id=f"{name} {number}")
+    for name, (_, effects) in COURSES.items()
+    for number in range(len(effects))
+]
+every_step = pytest.mark.parametrize(("name", "number"), STEPS)
+every_stop = pytest.mark.parametrize("stop", STOPS)
+
+
+class Stopped(Driver):
+    """Raises instead of performing one of the effects.
+
+    Args:
+        number: Which one; turns and company do not count.
+        stop: What is raised.
+        sayings: What is said to the requests before.
+    """
+
+    def __init__(self, number: int, stop: BaseException, sayings: Any) -> None:
+        super().__init__(Script(*sayings), Session(stage="bare"))
+        self._number = number
+        self._stop = stop
+        self.seen: list[str] = []
+
+    def perform(self, effect: Effect[Any]) -> Any:
+        """Perform it, or stop."""
+        if not isinstance(effect, Exclusive | SingleFlight):
+            self.seen.append(type(effect).__name__)
+            if len(self.seen) == self._number + 1:
+                if isinstance(effect, Send):
+                    effect.sending.is_handed_over = True
+                raise self._stop
+        return super().perform(effect)
+
+
+def stopped_at(name: str, number: int, stop: BaseException) -> tuple[Stopped, Notes]:
+    """A call stopped at one of its effects, and what is on record of it."""
+    notes = Notes()
+    driver = Stopped(number, stop, COURSES[name][0])
+    with pytest.raises(type(stop)) as info:
+        driver.raw(
+            described(name),
+            SETTINGS,
+            journal=notes,
+            token=Secret(lambda: "token"),
+            correlation_id="c-1",
+        )
+    assert info.value is stop
+    return driver, notes
+
+
+@every_stop
+@every_step
+def test_a_write_that_is_interrupted_is_on_record_as_what_is_known(
+    name: str, number: int, stop: type[BaseException]
+) -> None:
+    kind, state = COURSES[name][1][number]
+    if state == "open" and issubclass(stop, Exception):
+        return  # see below: a recorder that fails does not take the result away
+    driver, notes = stopped_at(name, number, stop())
+    assert driver.seen[number] == kind
+    assert notes.states == ({} if state is None else {"entry-1": state})
+    ends = ["RunBlocking"] if state not in (None, "open") else []
+    assert driver.seen[number + 1 :] == ends
+
+
+@every_step
+def test_an_interruption_is_told_where_the_write_may_have_happened(
+    name: str, number: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "ferry_sdk"):
+        stopped_at(name, number, KeyboardInterrupt())
+    told = [record.getMessage() for record in caplog.records]
+    what = {
+        "unknown": "was interrupted and may have happened",
+        "open": "was done when it was interrupted",
+    }.get(COURSES[name][1][number][1] or "")
+    assert told == ([f"{name} {what} (correlation id c-1)"] if what else [])
+
+
+@pytest.mark.parametrize("name", COURSES)
+def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    sayings, effects = COURSES[name]
+    notes = Notes()
+    driver = Stopped(len(effects) - 1, RuntimeError("a recorder's own"), sayings)
+    driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
+    assert notes.states == {"entry-1": "open"}
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+@pytest.mark.parametrize("name", COURSES)
+def test_the_courses_are_whole(name: str) -> None:
+    sayings, effects = COURSES[name]
+    driver = Stopped(-1, KeyboardInterrupt(), sayings)
+    notes = Notes()
+    driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
+    assert driver.seen == [kind for kind, _ in effects]
+    assert notes.states == {"entry-1": "done"}
+
+
+@every_step
+def test_a_flow_that_is_given_up_leaves_its_entry_open(name: str, number: int) -> None:
+    notes = Notes()
+    driver = Stopped(number, GeneratorExit(), COURSES[name][0])
+    with pytest.raises(GeneratorExit):
+        driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
+    begun = COURSES[name][1][number][1] is not None
+    assert notes.states == ({"entry-1": "open"} if begun else {})
+
+
+@pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking"])
+def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name: str) -> None:
+    notes = Notes()
+    driver = Stopped(3, KeyboardInterrupt(), [reply(401)])
+    with pytest.raises(KeyboardInterrupt):
+        driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
+    assert driver.seen == ["RunBlocking", "CallUser", "Send", "CallUser", "RunBlocking"]
+    assert notes.states == {"entry-1": "not_sent"}
+
+
+def test_a_guard_that_is_interrupted_leaves_nothing_on_record() -> None:
+    notes = Notes()
+    driver = Stopped(0, KeyboardInterrupt(), [])
+    with pytest.raises(KeyboardInterrupt):
+        driver.raw(described("bookings.confirm", expect_total=1), SETTINGS, journal=notes)
+    assert notes.states == {}
+
+
+def test_a_read_that_is_interrupted_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "ferry_sdk"), pytest.raises(KeyboardInterrupt):
+        Stopped(0, KeyboardInterrupt(), []).raw(described("catalogue.ports"), SETTINGS)
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("is_handed_over", "is_followed", "is_sent", "state"),
+    [
+        (False, False, False, "not_sent"),
+        (True, False, False, "unknown"),
+        (True, False, True, "unknown"),
+        (True, True, False, "not_sent"),
+        (True, True, True, "unknown"),
+    ],
+)
+@pytest.mark.parametrize("name", COURSES)
+def test_a_request_that_was_interrupted_before_it_left_is_not_sent(
+    name: str, is_handed_over: bool, is_followed: bool, is_sent: bool, state: str
+) -> None:
+    def connecting(_: Request) -> Reply:
+        sending = last_of(driver).sending
+        sending.is_handed_over = is_handed_over
+        sending.is_followed, sending.is_sent = is_followed, is_sent
+        raise KeyboardInterrupt
+
+    driver, notes = heard(refused(), connecting), Notes()
+    with pytest.raises(KeyboardInterrupt):
+        driver.raw(described(name), SETTINGS, journal=notes)
+    assert notes.states == {"entry-1": state}
+
+
+def test_a_look_that_was_interrupted_before_it_left_changes_no_doubt() -> None:
+    def connecting(_: Request) -> Reply:
+        last_of(driver).sending.is_followed = True
+        raise KeyboardInterrupt
+
+    driver, notes = heard(reset(), connecting), Notes()
+    with pytest.raises(KeyboardInterrupt):
+        driver.raw(described("bookings.confirm"), SETTINGS, journal=notes)
+    assert notes.states == {"entry-1": "unknown"}
+
+
+def last_of(driver: Driver) -> Send:
+    """The exchange that is under way."""
+    (*_, effect) = driver.effects
+    assert isinstance(effect, Send)
+    return effect

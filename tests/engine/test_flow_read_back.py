@@ -1,0 +1,346 @@
+"""A write whose reply was lost is read back until its effect is seen or time is up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import (
+    ConfigurationError,
+    FerryError,
+    NotFoundError,
+    OutcomeUnknownError,
+    RateLimitError,
+    UnexpectedResponseError,
+)
+from ferry_sdk._engine.effects import Sleep
+from tests.engine.replies import (
+    booking,
+    good,
+    heard,
+    refused,
+    reply,
+    reset,
+    ticket,
+    timed_out,
+    undecodable,
+)
+from tests.support.driven import SETTINGS
+from tests.support.operations import described
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Case:
+    """A write that is read back.
+
+    Attributes:
+        name: The operation.
+        read: What is read, below the base address.
+        before: What is read before the effect.
+        after: What is read after it.
+        subject: The ids of what is changed.
+        changes: Arguments of its own.
+    """
+
+    name: str
+    read: str
+    before: Any
+    after: Any
+    subject: Mapping[str, str]
+    changes: Mapping[str, Any]
+
+    def operation(self) -> Any:
+        return described(self.name, **self.changes)
+
+
+BOOKING = {"booking_id": "b-1"}
+TICKET = {"ticket_id": "t-1"}
+PENDING = booking("issuance_due", "Pending")
+CASES = {
+    "confirm": Case(
+        "bookings.confirm", "/api/booking/b-1", PENDING, booking("ticketed", "Issued"), BOOKING, {}
+    ),
+    "confirm over MCP": Case(
+        "mcp.confirm_booking",
+        "/api/booking/b-1",
+        PENDING,
+        booking("in_progress", "Issued", "Issued"),
+        BOOKING,
+        {},
+    ),
+    "cancel": Case(
+        "bookings.cancel", "/api/booking/b-1", PENDING, booking("voided", "Pending"), BOOKING, {}
+    ),
+    "cancel a ticket": Case(
+        "tickets.cancel", "/api/ticket/t-1", ticket("Issued"), ticket("Canceled"), TICKET, {}
+    ),
+    "cancel a ticket over MCP": Case(
+        "mcp.cancel_ticket", "/mcp", ticket("Issued"), ticket("Canceled"), TICKET, {}
+    ),
+    "pay a ticket": Case(
+        "tickets.mark_paid", "/api/ticket/t-1", ticket("Pending"), ticket("Issued"), TICKET, {}
+    ),
+    "pay a ticket of a booking": Case(
+        "tickets.mark_paid",
+        "/api/booking/b-1",
+        PENDING,
+        booking("issuance_due", "Pending", payment_status="paid"),
+        TICKET | BOOKING,
+        BOOKING,
+    ),
+}
+LOST = {
+    "reset": reset,
+    "time-out": timed_out,
+    "408": lambda: reply(408),
+    "500": lambda: reply(500, {"message": "oops"}),
+    "503": lambda: reply(503, retry_after="3600"),
+    "no JSON": lambda: reply(200),
+    "another shape": lambda: reply(200, {"status": 7}),
+    "undecodable": undecodable,
+}
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+every_loss = pytest.mark.parametrize("lost", LOST.values(), ids=LOST)
+
+
+@every_loss
+@every_case
+def test_an_effect_seen_at_once_gives_the_result(case: Case, lost: Any) -> None:
+    driver = heard(lost(), good(case.after))
+    result = driver.raw(case.operation(), SETTINGS).parse()
+    assert result.read_back
+    assert type(result) is case.operation().answer.model
+    assert {name: getattr(result, name, value) for name, value in case.subject.items()} == {
+        **case.subject
+    }
+    assert driver.paths[1:] == [case.read]
+    assert driver.waits == []
+
+
+@every_case
+def test_an_effect_seen_later_gives_the_result(case: Case) -> None:
+    driver = heard(reset(), *[good(case.before)] * 4, good(case.after))
+    assert driver.raw(case.operation(), SETTINGS).parse().read_back
+    assert driver.paths[1:] == [case.read] * 5
+    for wait, pause in zip(driver.waits, (0.25, 0.5, 1, 2), strict=True):
+        assert pause <= wait <= pause + 0.25
+
+
+@every_case
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(
+    case: Case, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = heard(reset(), then=good(case.before))
+    perform = driver.perform
+
+    def close_in_a_pause(effect: Any) -> Any:
+        if isinstance(effect, Sleep) and len(driver.waits) == number - 1:
+            driver.effects.append(effect)
+            raise ConfigurationError("the client is closed")
+        return perform(effect)
+
+    monkeypatch.setattr(driver, "perform", close_in_a_pause)
+    with pytest.raises(OutcomeUnknownError) as info:
+        driver.raw(case.operation(), SETTINGS)
+    assert info.value.last_seen is not None
+    assert len(driver.waits) == number
+
+
+@every_case
+def test_a_write_whose_effect_is_never_seen_is_unknown_after_half_a_minute(case: Case) -> None:
+    driver = heard(reset(), then=good(case.before))
+    with pytest.raises(OutcomeUnknownError) as info:
+        driver.raw(case.operation(), SETTINGS)
+    error = info.value
+    assert 1029 < driver.now <= 1030.25
+    assert max(driver.waits) <= 10.25
+    assert 6 <= len(driver.requests) <= 12
+    assert error.subject == case.subject
+    assert error.operation == case.name
+    assert error.outcome == "unknown"
+    assert error.last_seen.model_dump(mode="json", include={"status"}) == {
+        "status": case.before["status"]
+    }
+    assert "may have happened" in str(error)
+
+
+@every_case
+def test_the_last_look_is_just_before_time_is_up(case: Case) -> None:
+    driver = heard(reset(), then=good(case.before))
+    driver.latency = 0.01
+    with pytest.raises(OutcomeUnknownError):
+        driver.raw(case.operation(), SETTINGS, deadline=20.0)
+    assert 1019.7 < driver.now < 1020
+
+
+@every_case
+def test_the_write_itself_is_never_sent_again(case: Case) -> None:
+    driver = heard(reset(), *[reset()] * 3, *[refused()] * 3, then=good(case.before))
+    with pytest.raises(OutcomeUnknownError):
+        driver.raw(case.operation(), SETTINGS, deadline=60.0)
+    writes = [
+        request
+        for request in driver.requests
+        if request.method == "POST" and b"view_ticket" not in (request.content or b"")
+    ]
+    assert len(writes) == 1
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        pytest.param(reset, id="reset"),
+        pytest.param(refused, id="refused"),
+        pytest.param(lambda: reply(503), id="503"),
+        pytest.param(lambda: reply(429, retry_after="2"), id="429"),
+        pytest.param(lambda: reply(408), id="408"),
+        pytest.param(lambda: reply(200), id="no JSON"),
+        pytest.param(lambda: reply(200, {"id": 7}), id="another shape"),
+    ],
+)
+@every_case
+def test_a_look_that_fails_is_followed_by_others(case: Case, trouble: Any) -> None:
+    driver = heard(reset(), *(trouble() for _ in range(4)), good(case.after))
+    assert driver.raw(case.operation(), SETTINGS).parse().read_back
+    assert len(driver.requests) == 6
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 410, 422])
+@every_case
+def test_a_look_that_never_will_succeed_is_the_last(case: Case, status: int) -> None:
+    driver = heard(reset(), good(case.before), reply(status))
+    with pytest.raises(OutcomeUnknownError) as info:
+        driver.raw(case.operation(), SETTINGS)
+    assert info.value.last_seen.model_dump(include={"status"}) == {"status": case.before["status"]}
+    assert info.value.attempts[-1].status_code == status
+    assert len(driver.requests) == 3
+
+
+@pytest.mark.parametrize("status", [401, 404])
+@every_case
+def test_what_cannot_be_read_at_all_is_unknown_at_once(case: Case, status: int) -> None:
+    driver = heard(reply(500, {"message": "oops"}), reply(status))
+    with pytest.raises(OutcomeUnknownError) as info:
+        driver.raw(case.operation(), SETTINGS)
+    assert info.value.last_seen == {"message": "oops"}
+    assert driver.waits == []
+
+
+@every_case
+def test_a_look_that_is_told_to_wait_too_long_is_the_last(case: Case) -> None:
+    driver = heard(reset(), good(case.before), reply(429, retry_after="31"))
+    with pytest.raises(OutcomeUnknownError):
+        driver.raw(case.operation(), SETTINGS)
+    assert len(driver.requests) == 3
+    assert driver.now < 1002
+
+
+@every_case
+def test_a_redirect_is_unknown_and_not_read_back(case: Case) -> None:
+    driver = heard(reply(307, location="https://elsewhere.example/"))
+    with pytest.raises(UnexpectedResponseError, match="redirect") as info:
+        driver.raw(case.operation(), SETTINGS)
+    assert info.value.outcome == "unknown"
+    assert len(driver.requests) == 1
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 409, 410, 422])
+@every_case
+def test_a_refusal_is_final(case: Case, status: int) -> None:
+    driver = heard(reply(status))
+    with pytest.raises(FerryError) as info:
+        driver.raw(case.operation(), SETTINGS)
+    assert info.value.outcome == "rejected"
+    assert len(driver.requests) == 1
+
+
+@every_case
+def test_what_was_not_sent_or_refused_for_its_rate_is_not_read_back(case: Case) -> None:
+    for failures, kind in ((refused(), FerryError), (reply(429), RateLimitError)):
+        driver = heard(*[failures] * 3)
+        with pytest.raises(kind) as info:
+            driver.raw(case.operation(), SETTINGS)
+        assert info.value.outcome in ("not_sent", "rejected")
+        assert {attempt.operation for attempt in info.value.attempts} == {case.name}
+
+
+@pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking", "mcp.call_tool"])
+@every_loss
+def test_what_no_read_shows_is_unknown_at_once(name: str, lost: Any) -> None:
+    driver = heard(lost())
+    with pytest.raises(OutcomeUnknownError) as info:
+        driver.raw(described(name), SETTINGS)
+    assert info.value.subject == {}
+    assert len(driver.requests) == 1
+    assert driver.waits == []
+
+
+def test_a_reply_that_cannot_be_read_is_what_was_last_seen() -> None:
+    driver = heard(reply(200, {"booking_id": 7}))
+    with pytest.raises(OutcomeUnknownError) as info:
+        driver.raw(described("bookings.create"), SETTINGS)
+    assert info.value.last_seen == {"booking_id": 7}
+
+
+@every_case
+def test_an_unknown_outcome_names_the_request_without_its_content(case: Case) -> None:
+    seen = set()
+    for _ in range(2):
+        driver = heard(reset(), reply(404))
+        with pytest.raises(OutcomeUnknownError) as info:
+            driver.raw(case.operation(), SETTINGS)
+        digest = info.value.request
+        assert digest.method == "POST"
+        assert digest.path.startswith(driver.paths[0])
+        seen.add(digest.digest)
+    assert len(seen) == 1
+
+
+@every_case
+def test_looks_carry_the_correlation_id_of_the_write(case: Case) -> None:
+    driver = heard(reset(), good(case.before), good(case.after))
+    raw = driver.raw(case.operation(), SETTINGS, correlation_id="c-1")
+    ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
+    assert ids == {"c-1"} == {raw.correlation_id}
+
+
+def test_a_payment_is_read_with_the_clients_own_token() -> None:
+    driver = heard(reset(), good(ticket("Issued")))
+    driver.raw(described("tickets.mark_paid"), SETTINGS)
+    sent = [request.headers["Authorization"] for request in driver.requests]
+    assert sent == ["Bearer organisation-token", "Bearer test-token"]
+
+
+def test_a_booking_that_is_named_is_read_instead_of_the_ticket_and_not_sent() -> None:
+    driver = heard(reset(), good(booking("ticketed", "Issued")))
+    driver.raw(described("tickets.mark_paid", booking_id="b-1"), SETTINGS)
+    assert driver.paths[1] == "/api/booking/b-1"
+    assert b"b-1" not in (driver.requests[0].content or b"")
+
+
+def test_a_confirmed_booking_without_a_ticket_is_not_yet_a_result() -> None:
+    driver = heard(reset(), good(booking("ticketed")), good(booking("ticketed", "Issued")))
+    assert driver.raw(described("bookings.confirm"), SETTINGS).parse().ticket_id == "t-1"
+    assert len(driver.requests) == 3
+
+
+def test_without_retries_each_look_is_one_request() -> None:
+    driver = heard(reset(), reset(), reset(), good(booking("ticketed", "Issued")))
+    driver.raw(described("bookings.confirm"), SETTINGS, max_retries=0)
+    assert len(driver.requests) == 4
+    assert [wait >= 0.25 for wait in driver.waits] == [True, True]
+
+
+def test_the_failure_of_the_write_is_the_cause() -> None:
+    lost = reset()
+    driver = heard(lost, reply(404))
+    with pytest.raises(OutcomeUnknownError) as info:
+        driver.raw(described("bookings.confirm"), SETTINGS)
+    assert info.value.__cause__ is lost
+    assert not isinstance(info.value.__cause__, NotFoundError)

@@ -1,0 +1,245 @@
+"""Callers who ask for the same change at once share one request, and what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk import (
+    BookingConfirmError,
+    ConflictError,
+    ConnectionFailedError,
+    OutcomeUnknownError,
+    RequestTimeoutError,
+)
+from ferry_sdk._engine.effects import SingleFlight
+from ferry_sdk._engine.settings import Secret
+from tests.engine.interleaved import Interleaved
+from tests.engine.recorder import Notes
+from tests.engine.replies import booking, good, heard, refused, reply, reset
+from tests.support.driven import SETTINGS
+from tests.support.operations import OPERATIONS, described
+from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
+
+if TYPE_CHECKING:
+    from ferry_sdk._engine.http import Reply, Request
+    from ferry_sdk._engine.settings import Settings
+    from tests.support.driven import Driver
+
+CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
+SHARED = (
+    "bookings.confirm",
+    "bookings.cancel",
+    "tickets.cancel",
+    "tickets.mark_paid",
+    "mcp.confirm_booking",
+    "mcp.cancel_ticket",
+)
+seeds = st.integers(0, 10**6)
+
+
+def at_once(
+    driver: Driver, settings: Settings, seed: int, *operations: Any, ahead: int = 2
+) -> list[Any]:
+    """What calls give or fail with that are all so many effects ahead before any ends."""
+    together = Interleaved(driver, seed)
+    courses = [together.course(driver.steps(operation, settings)) for operation in operations]
+    for course in courses * ahead:
+        next(course)
+    return together.outcomes(*courses)
+
+
+def writes(driver: Driver) -> list[str]:
+    return [
+        request.url
+        for request in driver.requests
+        if request.method == "POST" and "cancel-fee" not in request.url
+    ]
+
+
+@given(seed=seeds, callers=st.integers(2, 5), over_mcp=st.booleans())
+def test_one_request_confirms_for_all(seed: int, callers: int, over_mcp: bool) -> None:
+    names = ["mcp.confirm_booking" if over_mcp else "bookings.confirm"]
+    names += ["bookings.confirm"] * (callers - 1)
+    notes = Notes()
+    driver = heard(good(CONFIRMED))
+    settings = replace(SETTINGS, journal=notes)
+    outcomes = at_once(driver, settings, seed, *(described(name) for name in names))
+    assert [raw.parse().ticket_id for raw in outcomes] == ["t-1"] * callers
+    assert len(driver.requests) == 1
+    assert notes.states == {"entry-1": "done"}
+
+
+@given(seed=seeds)
+def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed: int) -> None:
+    api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
+    driver = heard(reply(409, api_error))
+    outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
+    assert {type(error) for error in outcomes} == {BookingConfirmError}
+    assert len({id(error) for error in outcomes}) == 3
+    assert {error.operation for error in outcomes} == {"bookings.confirm"}
+    assert {error.outcome for error in outcomes} == {"rejected"}
+    assert [len(error.attempts) for error in outcomes] == [1, 1, 1]
+    sent = driver.requests[0].headers["x-client-correlation-id"]
+    assert {error.correlation_id for error in outcomes} == {sent}
+
+
+@given(seed=seeds)
+def test_one_look_after_the_other_is_enough_for_all(seed: int) -> None:
+    driver = heard(reset(), good(booking()), good(booking("ticketed", "Issued")))
+    outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
+    assert all(raw.parse().read_back for raw in outcomes)
+    assert len(driver.requests) == 3
+
+
+@given(seed=seeds)
+def test_an_unknown_outcome_is_the_same_for_all(seed: int) -> None:
+    driver = heard(reset(), reply(404))
+    settings = replace(SETTINGS, journal=Notes())
+    outcomes = at_once(driver, settings, seed, *[described("bookings.confirm")] * 3)
+    assert {type(error) for error in outcomes} == {OutcomeUnknownError}
+    assert {error.entry_id for error in outcomes} == {"entry-1"}
+    assert [len(error.attempts) for error in outcomes] == [2, 2, 2]
+    assert len(driver.requests) == 2
+
+
+@given(seed=seeds)
+def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed: int) -> None:
+    def answer(request: Request) -> Reply:
+        return good(booking() if request.method == "GET" else CONFIRMED)(request)
+
+    driver = heard(then=answer)
+    outcomes = at_once(
+        driver,
+        SETTINGS,
+        seed,
+        described("bookings.confirm", expect_total="148.18"),
+        described("bookings.confirm", expect_total="1"),
+        described("bookings.confirm", expect_total="148.18"),
+        ahead=1,
+    )
+    assert [type(outcome).__name__ for outcome in outcomes] == [
+        "RawResponse",
+        "PriceChangedError",
+        "RawResponse",
+    ]
+    assert 1 <= len(writes(driver)) <= 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (described("bookings.confirm"), described("bookings.confirm", booking_id="b-2")),
+        (described("bookings.confirm"), described("bookings.cancel")),
+        (
+            described("tickets.mark_paid"),
+            described("tickets.mark_paid", external_payment_ref="pay-2"),
+        ),
+    ],
+)
+def test_other_changes_have_requests_of_their_own(first: Any, second: Any) -> None:
+    driver = heard(then=reply(409))
+    outcomes = at_once(driver, SETTINGS, 0, first, second)
+    assert {type(outcome) for outcome in outcomes} == {ConflictError}
+    assert len(driver.requests) == 2
+
+
+@given(seed=seeds)
+def test_two_creations_make_two_bookings(seed: int) -> None:
+    driver = heard(then=good(BOOKING_CREATED))
+    at_once(driver, SETTINGS, seed, *[described("bookings.create")] * 2, ahead=1)
+    assert len(driver.requests) == 2
+
+
+def key(operation: Any, settings: Settings = SETTINGS) -> Any:
+    steps: Any = heard().steps(operation, settings)
+    effect = next(steps)
+    steps.close()
+    return effect.key if isinstance(effect, SingleFlight) else None
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in SHARED])
+def test_only_changes_of_what_is_there_are_shared(name: str) -> None:
+    assert key(described(name)) is None
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_what_is_shared_is_shared_by_address_token_and_content(name: str) -> None:
+    operation = described(name)
+    assert key(operation) == key(described(name))
+    assert key(operation) != key(operation, replace(SETTINGS, base_url="https://other.test"))
+    other = Secret("another-token")
+    assert key(operation) != key(
+        operation, replace(SETTINGS, token=other, organisation_token=other)
+    )
+    assert "test-token" not in repr(next(heard().steps(operation, SETTINGS)))
+
+
+def test_a_token_function_need_not_be_hashable() -> None:
+    class Tokens:
+        __hash__ = None  # type: ignore[assignment] -- as of a dataclass that can be compared
+
+        def __call__(self) -> str:
+            return "token"
+
+    hash(key(described("bookings.confirm"), replace(SETTINGS, token=Secret(Tokens()))))
+
+
+@given(seed=seeds, is_seen=st.booleans(), after=st.integers(1, 3))
+def test_who_joined_one_that_was_interrupted_reads_back(
+    seed: int, is_seen: bool, after: int
+) -> None:
+    shown = booking("ticketed", "Issued") if is_seen else booking("payment_due", "Pending")
+    driver = heard(then=good(shown))
+    together = Interleaved(driver, seed)
+    flier, joined = (
+        together.course(driver.steps(described("bookings.confirm"), SETTINGS)) for _ in range(2)
+    )
+    for _ in range(2):
+        next(flier)
+    for _ in range(after):
+        next(joined)
+    with pytest.raises(KeyboardInterrupt):
+        flier.throw(KeyboardInterrupt())
+    (outcome,) = together.outcomes(joined)
+    if is_seen:
+        assert outcome.parse().read_back
+    else:
+        assert isinstance(outcome, OutcomeUnknownError)
+        assert outcome.subject == {"booking_id": "b-1"}
+        assert outcome.last_seen.stage == "payment_due"
+    assert "POST" not in {request.method for request in driver.requests} or after == 1
+
+
+@given(seed=seeds)
+def test_who_comes_later_makes_a_request_of_their_own(seed: int) -> None:
+    driver = heard(then=good(CONFIRMED))
+    for _ in range(2):
+        at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 2)
+    assert len(driver.requests) == 2
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_who_joined_and_has_no_time_left_does_not_know(name: str) -> None:
+    driver = heard()
+    steps: Any = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
+    assert next(steps).until == 1005.0
+    driver.now = 1005.0
+    with pytest.raises(OutcomeUnknownError) as info:
+        steps.throw(RequestTimeoutError("the deadline has passed", outcome="unknown"))
+    assert info.value.subject
+    assert info.value.attempts == ()
+    assert driver.requests == []
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_who_joined_one_that_sent_nothing_has_sent_nothing(name: str) -> None:
+    steps: Any = heard().steps(described(name), SETTINGS)
+    next(steps)
+    with pytest.raises(ConnectionFailedError) as info:
+        steps.throw(refused())
+    assert info.value.outcome == "not_sent"

@@ -1,0 +1,310 @@
+"""A token that a function gives: asked once, and once more after a 401."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk import (
+    AuthenticationError,
+    BookingConfirmation,
+    ConfigurationError,
+    ConnectionFailedError,
+    FerryError,
+    NotFoundError,
+    OutcomeUnknownError,
+    PermissionDeniedError,
+)
+from ferry_sdk._engine.effects import CallUser
+from ferry_sdk._engine.settings import Secret
+from ferry_sdk.hooks import Hooks, RetryEvent
+from tests.engine.interleaved import Interleaved
+from tests.engine.replies import booking, good, heard, refused, reply, reset
+from tests.support.driven import SETTINGS, Driven, Driver, in_turn, replied
+from tests.support.mcp_samples import TICKET as MCP_TICKET
+from tests.support.operations import OPERATIONS, described
+from tests.support.samples import BOOKING_CONFIRMATION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk._engine.http import Reply, Request
+
+NOT_FOUND = reply(404)
+REFUSED = reply(401, www_authenticate="Bearer")
+
+
+class Tokens:
+    """A caller's function: gives token after token, or fails."""
+
+    def __init__(self, *given: Any) -> None:
+        self._left = list(given)
+        self.asked = 0
+
+    def __call__(self) -> Any:
+        self.asked += 1
+        given = self._left.pop(0) if self._left else f"token-{self.asked}"
+        if isinstance(given, BaseException):
+            raise given
+        return given
+
+
+def shown(driver: Driver) -> list[str]:
+    """The tokens of the requests, in order."""
+    return [request.headers["Authorization"].removeprefix("Bearer ") for request in driver.requests]
+
+
+def secrets_of(name: str, tokens: Tokens) -> dict[str, Secret]:
+    paying = name == "tickets.mark_paid"
+    return {"organisation_token" if paying else "token": Secret(tokens)}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_one_refresh_and_one_resend_follow_a_401(name: str) -> None:
+    tokens = Tokens()
+    driver = heard(REFUSED, NOT_FOUND)
+    with pytest.raises(NotFoundError) as info:
+        driver.raw(described(name), SETTINGS, max_retries=0, **secrets_of(name, tokens))
+    assert shown(driver) == ["token-1", "token-2"]
+    assert tokens.asked == 2
+    assert [attempt.status_code for attempt in info.value.attempts] == [401, 404]
+    assert driver.waits == []
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_second_401_is_final(name: str) -> None:
+    tokens = Tokens()
+    driver = heard(REFUSED, REFUSED)
+    with pytest.raises(AuthenticationError) as info:
+        driver.raw(described(name), SETTINGS, **secrets_of(name, tokens))
+    assert tokens.asked == 2
+    assert info.value.outcome == "rejected"
+    assert info.value.www_authenticate == "Bearer"
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_token_that_is_a_text_is_sent_once(name: str) -> None:
+    driver = heard(REFUSED)
+    with pytest.raises(AuthenticationError):
+        driver.raw(described(name), SETTINGS)
+    assert len(driver.requests) == 1
+
+
+def test_other_refusals_ask_for_no_new_token() -> None:
+    for status in (400, 402, 403, 404, 407, 422):
+        tokens = Tokens()
+        driver = heard(reply(status))
+        with pytest.raises(FerryError):
+            driver.raw(described("bookings.create"), SETTINGS, token=Secret(tokens))
+        assert tokens.asked == 1
+
+
+def test_the_function_is_asked_before_the_first_call_only() -> None:
+    tokens = Tokens()
+    settings = {"token": Secret(tokens)}
+    driver = heard(then=good([]))
+    for _ in range(3):
+        driver.raw(described("catalogue.ports"), SETTINGS, **settings)
+        driver.raw(described("mcp.ports"), SETTINGS, **settings)
+    assert tokens.asked == 1
+    assert set(shown(driver)) == {"token-1"}
+
+
+def test_a_renewed_token_is_kept_for_the_next_call() -> None:
+    settings = {"token": Secret(Tokens())}
+    driver = heard(REFUSED, then=good([]))
+    for _ in range(2):
+        driver.raw(described("catalogue.ports"), SETTINGS, **settings)
+    assert shown(driver) == ["token-1", "token-2", "token-2"]
+
+
+@pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
+def test_the_refresh_counts_as_no_retry(name: str) -> None:
+    driver = heard(refused(), REFUSED, refused(), refused())
+    with pytest.raises(ConnectionFailedError) as info:
+        driver.raw(described(name), SETTINGS, token=Secret(Tokens()), max_retries=2)
+    assert [attempt.sent for attempt in info.value.attempts] == [False, True, False, False]
+    assert len(driver.waits) == 2
+
+
+def test_each_token_is_renewed_by_its_own_function() -> None:
+    plain, organisation = Tokens(), Tokens()
+    settings = {"token": Secret(plain), "organisation_token": Secret(organisation)}
+    driver = heard(REFUSED, reset(), REFUSED, NOT_FOUND)
+    with pytest.raises(OutcomeUnknownError):
+        driver.raw(described("tickets.mark_paid"), SETTINGS, **settings)
+    assert (organisation.asked, plain.asked) == (2, 2)
+    assert driver.paths == ["/api/ticket/t-1/mark-paid"] * 2 + ["/api/ticket/t-1"] * 2
+
+
+def test_a_token_refused_while_reading_back_is_renewed() -> None:
+    tokens = Tokens()
+    driver = heard(REFUSED, reset(), REFUSED, good(booking("ticketed", "Issued")))
+    raw = driver.raw(described("bookings.confirm"), SETTINGS, token=Secret(tokens))
+    assert raw.parse().read_back
+    assert shown(driver) == ["token-1", "token-2", "token-2", "token-3"]
+
+
+def test_a_token_refused_by_a_guards_read_is_renewed() -> None:
+    driver = heard(REFUSED, good(booking()), REFUSED, good(BOOKING_CONFIRMATION))
+    raw = driver.raw(
+        described("bookings.confirm", expect_total="148.18"), SETTINGS, token=Secret(Tokens())
+    )
+    assert isinstance(raw.parse(), BookingConfirmation)
+    assert shown(driver) == ["token-1", "token-2", "token-2", "token-3"]
+
+
+def test_a_token_refused_at_the_handshake_is_renewed() -> None:
+    driver = Driven(
+        in_turn(replied(401), replied(session="s-1", result={"protocolVersion": "2025-11-25"})),
+        in_turn(replied(401), replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}})),
+    )
+    tokens = Tokens()
+    with pytest.raises(AuthenticationError):
+        driver.raw(described("mcp.view_ticket"), SETTINGS, token=Secret(tokens))
+    assert driver.methods[0] == "initialize"
+    assert tokens.asked == 2
+    raw = driver.raw(described("mcp.view_ticket"), SETTINGS, token=Secret(tokens))
+    assert raw.parse().id == "t-1"
+
+
+@pytest.mark.parametrize("given", ["", " ", "a\r\nb: c", "té", 7, None, b"token"])
+@pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
+def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(
+    name: str, given: Any
+) -> None:
+    driver = heard()
+    with pytest.raises(ConfigurationError, match="token: printable ASCII") as info:
+        driver.raw(described(name), SETTINGS, token=Secret(Tokens(given)))
+    assert info.value.outcome == "not_sent"
+    assert driver.requests == []
+
+
+def test_a_renewed_token_that_cannot_stand_in_a_header_ends_the_call() -> None:
+    secret = Secret(Tokens("good", "b\nad", "better"))
+    driver = heard(REFUSED, REFUSED, good([]))
+    with pytest.raises(ConfigurationError) as info:
+        driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
+    assert [attempt.status_code for attempt in info.value.attempts] == [401]
+    driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
+    assert shown(driver) == ["good", "good", "better"]
+
+
+@pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
+@pytest.mark.parametrize("replies", [[], [REFUSED]], ids=["first", "refresh"])
+def test_what_the_function_raises_goes_to_the_caller(name: str, replies: list[Any]) -> None:
+    trouble = LookupError("the vault is closed")
+    tokens = Tokens(*["token-1"] * len(replies), trouble)
+    driver = heard(*replies)
+    with pytest.raises(LookupError) as info:
+        driver.raw(described(name), SETTINGS, token=Secret(tokens))
+    assert info.value is trouble
+    assert len(driver.requests) == len(replies)
+
+
+def test_after_a_failed_refresh_the_next_call_asks_again() -> None:
+    secret = Secret(Tokens("old", LookupError(), "new"))
+    driver = heard(REFUSED, REFUSED, good([]))
+    with pytest.raises(LookupError):
+        driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
+    driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
+    assert shown(driver) == ["old", "old", "new"]
+
+
+def test_a_payment_without_an_organisation_token_is_not_sent() -> None:
+    driver = heard()
+    with pytest.raises(ConfigurationError, match="FERRY_ORGANISATION_TOKEN") as info:
+        driver.raw(described("tickets.mark_paid"), SETTINGS, organisation_token=None)
+    assert info.value.outcome == "not_sent"
+    assert driver.requests == []
+
+
+def only(good_token: str) -> Callable[[Request], Reply]:
+    """A service that takes one token, and answers by either protocol."""
+
+    def answer(request: Request) -> Reply:
+        if request.headers["Authorization"] != f"Bearer {good_token}":
+            return REFUSED
+        return good([])(request)
+
+    return answer
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    names=st.lists(
+        st.sampled_from(["catalogue.ports", "mcp.ports", "catalogue.journeys"]),
+        min_size=2,
+        max_size=5,
+    ),
+    is_first=st.booleans(),
+)
+def test_calls_at_the_same_time_ask_once(seed: int, names: list[str], is_first: bool) -> None:
+    tokens = Tokens(*([] if is_first else ["token-0"]), "fresh")
+    secret = Secret(tokens)
+    driver = heard(then=only("fresh"))
+    settings = replace(SETTINGS, token=secret)
+    if not is_first:
+        secret.current = tokens()
+    asked_before = tokens.asked
+    together = Interleaved(driver, seed)
+    outcomes = together.outcomes(
+        *(together.course(driver.steps(described(name), settings)) for name in names)
+    )
+    assert [raw.status_code for raw in outcomes] == [200] * len(names)
+    assert tokens.asked == asked_before + 1
+    assert len([effect for effect in driver.effects if isinstance(effect, CallUser)]) == 1
+    refusals = [token for token in shown(driver) if token == "token-0"]
+    assert len(refusals) <= len(names)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_a_refresh_that_fails_is_made_by_the_next_in_turn(seed: int) -> None:
+    tokens = Tokens(LookupError("closed"), "fresh")
+    driver = heard(then=only("fresh"))
+    settings = replace(SETTINGS, token=Secret(tokens))
+    together = Interleaved(driver, seed)
+    outcomes = together.outcomes(
+        *(
+            together.course(driver.steps(described(name), settings))
+            for name in ("catalogue.ports", "catalogue.journeys", "mcp.ports")
+        )
+    )
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == [
+        "LookupError",
+        "RawResponse",
+        "RawResponse",
+    ]
+    assert tokens.asked == 2
+
+
+@pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "mcp.create_booking"])
+def test_no_token_of_the_client_is_in_a_message_of_the_service(name: str) -> None:
+    words = "token-1, token-2 and organisation-token may not"
+    driver = heard(REFUSED, reply(403, {"message": words, "code": words}, www_authenticate=words))
+    with pytest.raises(PermissionDeniedError) as info:
+        driver.raw(described(name), SETTINGS, token=Secret(Tokens()))
+    error = info.value
+    for text in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
+        assert "[hidden], [hidden] and [hidden] may not" in str(text)
+
+
+def test_a_call_that_follows_a_renewal_is_announced_as_any_repetition(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told: list[RetryEvent] = []
+    driver = heard(reply(401), good([]))
+    with caplog.at_level(logging.INFO, "ferry_sdk"):
+        driver.raw(
+            described("catalogue.ports"),
+            SETTINGS,
+            token=Secret(Tokens()),
+            hooks=Hooks({RetryEvent: [told.append]}),
+        )
+    assert [event.status_code for event in told] == [401]
+    assert "next try in 0.00 s" in caplog.text

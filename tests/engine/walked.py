@@ -1,0 +1,77 @@
+"""The transports themselves, over the effects of a course: nothing is sent and nobody waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.lowlevel
+import httpx
+
+from ferry_sdk._engine.effects import Exclusive, SingleFlight
+from ferry_sdk._transport.async_ import AsyncTransport
+from ferry_sdk._transport.sync import Transport
+from tests.engine.courses import Cancelled
+from tests.support.driven import SETTINGS
+
+if TYPE_CHECKING:
+    from ferry_sdk._engine.effects import Effect
+    from tests.engine.courses import Course
+
+NOWHERE = httpx.MockTransport(lambda _: httpx.Response(500))
+
+
+class Walked(Transport):
+    """The transport for threads that a course is walked with."""
+
+    def __init__(self) -> None:
+        super().__init__(SETTINGS, httpx.Client(transport=NOWHERE))
+        self.course: Any = None
+
+    def outcome(self, course: Course) -> Any:
+        """What the call gives or fails with."""
+        self.course = course
+        try:
+            return self._run_flow(course.steps())
+        except BaseException as error:  # noqa: BLE001 -- it is the outcome
+            return error
+
+    def _perform(self, effect: Effect[Any]) -> object:
+        if not isinstance(effect, Exclusive | SingleFlight):
+            return self.course.perform(effect)
+        had = self.course.meet(effect)
+        return had[0] if had else super()._perform(effect)
+
+
+class AsyncWalked(AsyncTransport):
+    """The transport for tasks that a course is walked with."""
+
+    def __init__(self) -> None:
+        super().__init__(SETTINGS, httpx.AsyncClient(transport=NOWHERE))
+        self.course: Any = None
+        self.scope = anyio.CancelScope()
+
+    async def outcome(self, course: Course) -> Any:
+        """What the call gives or fails with."""
+        self.course = course
+        with anyio.CancelScope() as self.scope:
+            try:
+                return await self._run_flow(course.steps())
+            except anyio.get_cancelled_exc_class():
+                raise
+            except BaseException as error:  # noqa: BLE001 -- it is the outcome
+                return error
+        return Cancelled()
+
+    async def _perform(self, effect: Effect[Any]) -> object:
+        had: Any = None
+        try:
+            if not isinstance(effect, Exclusive | SingleFlight):
+                had = (self.course.perform(effect),)
+            else:
+                had = self.course.meet(effect)
+        except Cancelled:
+            self.scope.cancel()
+        if self.scope.cancel_called:
+            await anyio.lowlevel.checkpoint()
+        return had[0] if had else await super()._perform(effect)

@@ -1,0 +1,39 @@
+"""Every write with a good answer to it, and what shows the effect of those that a read shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.engine.replies import booking, ticket
+from tests.support.samples import (
+    BOOKING_CANCELLATION,
+    BOOKING_CONFIRMATION,
+    BOOKING_CREATED,
+    PAYMENT_RECORDED,
+    TICKET_CANCELLATION,
+)
+
+ANSWERS: dict[str, Any] = {
+    "bookings.create": BOOKING_CREATED,
+    "bookings.confirm": BOOKING_CONFIRMATION,
+    "bookings.cancel": BOOKING_CANCELLATION,
+    "tickets.cancel": TICKET_CANCELLATION,
+    "tickets.mark_paid": PAYMENT_RECORDED,
+    "mcp.create_booking": BOOKING_CREATED,
+    "mcp.confirm_booking": BOOKING_CONFIRMATION,
+    "mcp.cancel_ticket": TICKET_CANCELLATION,
+    "mcp.call_tool": {"painted": True},
+}
+SHOWN: dict[str, Any] = {
+    "bookings.confirm": booking("ticketed", "Issued"),
+    "bookings.cancel": booking("voided", "Canceled"),
+    "tickets.cancel": ticket("Canceled"),
+    "tickets.mark_paid": ticket("Issued"),
+    "mcp.confirm_booking": booking("ticketed", "Issued"),
+    "mcp.cancel_ticket": ticket("Canceled"),
+}
+
+every_write = pytest.mark.parametrize("name", ANSWERS)
+every_shown = pytest.mark.parametrize("name", SHOWN)

@@ -1,0 +1,202 @@
+"""Calls of every kind made through every kind of HTTP client, and what they have to tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk import FerryError, OutcomeUnknownError
+from tests.support.both import Clients
+from tests.support.injected import LIBRARIES
+from tests.support.trip import PASSENGERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk import Ferry, RawResponse
+    from tests.transport.scripted import Service
+
+_SOON = 0.2
+"""Seconds after which a client gives up what is to hang."""
+_LATE = 20.0
+"""Seconds after which it gives up anything else."""
+
+ABANDONED_BODY = "ignore:Async generator 'httpx._content.ByteStream:ResourceWarning"
+"""What trio says where httpx, not httpx2, leaves a body that it could not send to the collector."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that the scripted service answers.
+
+    Attributes:
+        line: Method and path of its request.
+        make: Makes it.
+        is_write: Whether it may be sent only once.
+        is_read_back: Whether a lost reply is made good by a read.
+    """
+
+    line: str
+    make: Callable[[Ferry], RawResponse[Any]]
+    is_write: bool = False
+    is_read_back: bool = False
+
+
+READ = Call("GET /api/port", lambda ferry: ferry.with_raw_response.catalogue.ports())
+
+
+def creation(**passenger: Any) -> Call:
+    """A write of whom it books."""
+    return Call(
+        "POST /api/booking",
+        lambda ferry: ferry.with_raw_response.bookings.create(
+            availabilities=[{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
+            passengers=[{**PASSENGERS[0], **passenger}],
+        ),
+        is_write=True,
+    )
+
+
+CREATE = creation()
+CONFIRM = Call(
+    "POST /api/booking/confirm",
+    lambda ferry: ferry.with_raw_response.bookings.confirm("b-1"),
+    is_write=True,
+    is_read_back=True,
+)
+
+
+class Caller:
+    """Makes clients on top of an HTTP client of one library, sync or on one event loop."""
+
+    def __init__(self, library: str, portal: BlockingPortal | None, trusted: Any) -> None:
+        self.library: Any = LIBRARIES[library]
+        self.is_async = portal is not None
+        self._clients = Clients(portal)
+        self._trusted = trusted
+        self._https: list[Any] = []
+        self.tries = 0
+
+    def ferry(
+        self,
+        url: str,
+        *,
+        second: Callable[[], object] | None = None,
+        hangs: Sequence[str] = (),
+        timeout: float = _LATE,
+        **options: Any,
+    ) -> Ferry:
+        """A client of the service there, on an HTTP client with these options.
+
+        Args:
+            url: The service's address.
+            second: Called before the second attempt leaves.
+            hangs: The parts of the first attempt that it gives up soon.
+            timeout: Seconds after which it gives up each other part.
+            options: What the HTTP client is made with.
+        """
+
+        def noted(request: Any) -> None:
+            self.tries += 1
+            if self.tries == 1:
+                self.hurry(request, dict.fromkeys(hangs, _SOON))
+            if self.tries == 2 and second is not None:
+                second()
+
+        async def noted_async(request: object) -> None:
+            noted(request)
+
+        kind = self.library.AsyncClient if self.is_async else self.library.Client
+        hooks = {"request": [noted_async if self.is_async else noted]}
+        http_client = kind(**{"verify": self._trusted, "event_hooks": hooks} | options)
+        self._https.append(http_client)
+        return self._clients(
+            "token",
+            base_url=url,
+            allow_http=True,
+            http_client=http_client,
+            timeout=timeout,
+            max_retries=2,
+        )
+
+    def hurry(self, request: Any, limits: dict[str, float]) -> None:
+        """Change the seconds that parts of a request may take."""
+        request.extensions["timeout"].update(limits)
+
+    def transport(self, **options: Any) -> Any:
+        """A transport as the HTTP client makes its own."""
+        kind = self.library.AsyncHTTPTransport if self.is_async else self.library.HTTPTransport
+        return kind(**{"verify": self._trusted} | options)
+
+    def close(self) -> None:
+        """Close what was made."""
+        self._clients.close()
+        for http_client in self._https:
+            if self.is_async:
+                self._clients.portal.call(http_client.aclose)
+            else:
+                http_client.close()
+
+
+def sent(attempts: Sequence[Any]) -> list[bool]:
+    """Whether each attempt says that it may have arrived."""
+    return [attempt.sent for attempt in attempts]
+
+
+def is_tried_again(caller: Caller, call: Call, ferry: Ferry, service: Service) -> None:
+    """Check that what cannot have arrived is said not to have, and that any call goes on."""
+    raw = call.make(ferry)
+    *unsent, last = sent(raw.attempts)
+    assert unsent, "the first attempt was to fail"
+    assert not any(unsent)
+    assert last
+    assert caller.tries == len(raw.attempts)
+    assert service.asked == [call.line]
+
+
+def is_never_sent(caller: Caller, call: Call, ferry: Ferry, *kinds: type[FerryError]) -> None:
+    """Check that what cannot arrive is tried as often as a read would be, and said so."""
+    error = failure(call, ferry)
+    assert type(error) in kinds
+    assert error.outcome == "not_sent"
+    assert sent(error.attempts) == [False] * 3
+    assert caller.tries == 3
+
+
+def is_sent_once(
+    caller: Caller, call: Call, ferry: Ferry, service: Service, *, seen: int = 0
+) -> None:
+    """Check that what may have arrived is said to have: a read goes on, a write does not.
+
+    Args:
+        seen: How many of the request the service has read whole when it fails.
+    """
+    if not call.is_write:
+        raw = call.make(ferry)
+        assert len(raw.attempts) > 1, "the first attempt was to fail"
+        assert all(sent(raw.attempts))
+        assert service.asked == [call.line] * (seen + 1)
+    elif call.is_read_back:
+        raw = call.make(ferry)
+        assert raw.parse().read_back
+        assert service.asked == [call.line] * seen + ["GET /api/booking/b-1"]
+        assert sent(raw.attempts) == [True, True]
+        assert caller.tries == 2
+    else:
+        error = failure(call, ferry)
+        assert type(error) is OutcomeUnknownError
+        assert error.outcome == "unknown"
+        assert sent(error.attempts) == [True]
+        assert service.asked == [call.line] * seen
+        assert caller.tries == 1
+
+
+def failure(call: Call, ferry: Ferry) -> FerryError:
+    """The error that the call ends with."""
+    try:
+        call.make(ferry)
+    except FerryError as error:
+        return error
+    raise AssertionError("the call was to fail")

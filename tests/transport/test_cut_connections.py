@@ -1,0 +1,154 @@
+"""HTTP/1.1: what is on its way when a connection ends was sent, what never began to be was not."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.transport.calls import ABANDONED_BODY, READ, Call, Caller, creation, is_sent_once, sent
+from tests.transport.scripted import (
+    Connection,
+    Service,
+    answer_to,
+    cut,
+    hang,
+    in_turn,
+    over_tls,
+    read_bytes,
+    read_request,
+    reset,
+    serve,
+)
+
+if TYPE_CHECKING:
+    import ssl
+
+    from tests.transport.scripted import Script
+
+pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
+
+
+def half_a_head(connection: Connection) -> None:
+    connection.socket.sendall(b"HTTP/1.1 200 OK\r\ncontent-le")
+
+
+def half_a_body(connection: Connection) -> None:
+    connection.send("200 OK", b'{"po', length=100)
+
+
+def not_http(connection: Connection) -> None:
+    connection.socket.sendall(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
+
+
+def pause(_: Connection) -> None:
+    time.sleep(0.1)
+
+
+LONG = creation(first_name="x" * 16_000_000)
+UNREAD = [
+    pytest.param(cut, id="at once"),
+    pytest.param(in_turn(read_bytes(1), cut), id="after the first byte"),
+    pytest.param(in_turn(read_bytes(1), reset), id="by a reset after the first byte"),
+    pytest.param(in_turn(read_bytes(60), cut), id="in the head"),
+]
+READ_WHOLE = [
+    pytest.param(cut, id="before the reply"),
+    pytest.param(reset, id="by a reset before the reply"),
+    pytest.param(in_turn(half_a_head, cut), id="in the reply's head"),
+    pytest.param(in_turn(half_a_body, cut), id="in the reply's body"),
+    pytest.param(in_turn(not_http, cut), id="after nonsense"),
+]
+
+
+@pytest.mark.parametrize("fault", UNREAD)
+def test_a_request_that_is_cut(caller: Caller, any_call: Call, fault: Script) -> None:
+    with Service(fault, serve) as service:
+        is_sent_once(caller, any_call, caller.ferry(service.url), service)
+
+
+@pytest.mark.parametrize("fault", READ_WHOLE)
+def test_a_reply_that_is_cut(caller: Caller, any_call: Call, fault: Script) -> None:
+    with Service(in_turn(read_request, fault), serve) as service:
+        is_sent_once(caller, any_call, caller.ferry(service.url), service, seen=1)
+
+
+def test_a_reply_that_never_comes(caller: Caller, call: Call) -> None:
+    with Service(in_turn(read_request, hang), serve) as service:
+        is_sent_once(caller, call, caller.ferry(service.url, hangs=["read"]), service, seen=1)
+
+
+@pytest.mark.parametrize("fault", UNREAD)
+def test_a_request_over_tls_that_is_cut(
+    caller: Caller, call: Call, fault: Script, good: ssl.SSLContext
+) -> None:
+    with Service(over_tls(good, fault), over_tls(good)) as service:
+        is_sent_once(caller, call, caller.ferry(service.secure_url), service)
+
+
+def test_a_request_to_whoever_it_is_that_is_cut(
+    caller: Caller, call: Call, untrusted: ssl.SSLContext
+) -> None:
+    cut_off = over_tls(untrusted, in_turn(read_request, cut))
+    with Service(cut_off, over_tls(untrusted)) as service:
+        ferry = caller.ferry(service.secure_url, verify=False)
+        is_sent_once(caller, call, ferry, service, seen=1)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(in_turn(read_bytes(1), hang), id="not taken"),
+        pytest.param(in_turn(read_bytes(1), pause, reset), id="reset"),
+    ],
+)
+def test_a_request_too_long_for_the_system_to_take_that_is(caller: Caller, fault: Script) -> None:
+    with Service(fault, serve) as service:
+        is_sent_once(caller, LONG, caller.ferry(service.url, hangs=["write"]), service)
+
+
+# ---- kept-alive connections -------------------------------------------------------------------
+
+
+def once(then: Script) -> Script:
+    """Answer one request, then do that."""
+
+    def served(connection: Connection) -> None:
+        connection.send("200 OK", answer_to(connection.request() or ""))
+        then(connection)
+
+    return served
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(in_turn(read_bytes(1), cut), id="cut"),
+        pytest.param(in_turn(read_bytes(1), reset), id="reset"),
+    ],
+)
+def test_a_kept_connection_that_ends_as_the_next_request_comes(
+    caller: Caller, any_call: Call, fault: Script
+) -> None:
+    with Service(once(fault), serve) as service:
+        ferry = caller.ferry(service.url)
+        READ.make(ferry)
+        service.asked.clear()
+        caller.tries = 0
+        is_sent_once(caller, any_call, ferry, service)
+
+
+@pytest.mark.parametrize("end", [cut, reset])
+def test_a_kept_connection_that_ended_before_is_not_used(
+    caller: Caller, any_call: Call, end: Script
+) -> None:
+    ended = threading.Event()
+    with Service(once(in_turn(end, lambda _: ended.set())), serve) as service:
+        ferry = caller.ferry(service.url)
+        READ.make(ferry)
+        assert ended.wait(20)
+        raw = any_call.make(ferry)
+        assert sent(raw.attempts) == [True]
+        assert service.asked == [READ.line, any_call.line]

@@ -1,0 +1,146 @@
+"""A request whose connection does not come about was not sent, and any call is tried again."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import ConfigurationError, ConnectionFailedError, RequestTimeoutError
+from tests.backend.gathering import eventually
+from tests.transport.calls import (
+    CREATE,
+    READ,
+    Call,
+    Caller,
+    failure,
+    is_never_sent,
+    is_tried_again,
+    sent,
+)
+from tests.transport.scripted import (
+    Connection,
+    Service,
+    answer_to,
+    cut,
+    hang,
+    in_turn,
+    over_tls,
+    read_bytes,
+    read_request,
+    serve,
+)
+
+if TYPE_CHECKING:
+    import ssl
+
+    from tests.transport.scripted import Script
+
+
+def test_a_refused_connection(caller: Caller, any_call: Call) -> None:
+    with Service(serve, listening=False) as service:
+        ferry = caller.ferry(service.url, second=service.listen)
+        is_tried_again(caller, any_call, ferry, service)
+
+
+def test_a_connection_that_is_refused_for_ever(caller: Caller, any_call: Call) -> None:
+    with Service(serve, listening=False) as service:
+        ferry = caller.ferry(service.url)
+        is_never_sent(caller, any_call, ferry, ConnectionFailedError)
+
+
+def test_a_name_that_is_not_found(caller: Caller, call: Call) -> None:
+    # Asking for it may take longer than is given.
+    ferry = caller.ferry("http://ferry.invalid", timeout=1)
+    is_never_sent(caller, call, ferry, ConnectionFailedError, RequestTimeoutError)
+
+
+def test_a_name_that_cannot_be_one(caller: Caller, call: Call) -> None:
+    error = failure(call, caller.ferry(f"http://{'a' * 64}.example"))
+    assert isinstance(error, ConfigurationError | ConnectionFailedError)
+    assert error.outcome == "not_sent"
+    assert not any(sent(error.attempts))
+
+
+def test_a_connection_that_is_not_taken_in_time(caller: Caller, call: Call) -> None:
+    with Service(serve, listening=False) as service, ExitStack() as opened:
+        service.listener.listen(0)
+        for _ in range(4):  # where one waits to be taken, the next ones get no answer
+            waiting = opened.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.1", service.port))
+
+        def accept() -> None:
+            service.accept()
+            eventually(lambda: service.accepted)  # there is room for one more
+
+        ferry = caller.ferry(service.url, second=accept, hangs=["connect"])
+        is_tried_again(caller, call, ferry, service)
+
+
+@pytest.mark.parametrize("fault", ["untrusted", "misnamed"])
+def test_a_certificate_that_is_refused(
+    caller: Caller,
+    any_call: Call,
+    fault: str,
+    good: ssl.SSLContext,
+    request: pytest.FixtureRequest,
+) -> None:
+    bad: ssl.SSLContext = request.getfixturevalue(fault)
+    with Service(over_tls(bad), over_tls(good)) as service:
+        is_tried_again(caller, any_call, caller.ferry(service.secure_url), service)
+
+
+def plain_text(connection: Connection) -> None:
+    connection.send("400 Bad Request")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(cut, id="is cut at once"),
+        pytest.param(in_turn(read_bytes(1), cut), id="is cut after a byte"),
+        pytest.param(plain_text, id="is answered in plain text"),
+    ],
+)
+def test_a_handshake_that(caller: Caller, call: Call, fault: Script, good: ssl.SSLContext) -> None:
+    with Service(fault, over_tls(good)) as service:
+        is_tried_again(caller, call, caller.ferry(service.secure_url), service)
+
+
+def test_a_handshake_that_hangs(caller: Caller, call: Call, good: ssl.SSLContext) -> None:
+    with Service(hang, over_tls(good)) as service:
+        is_tried_again(caller, call, caller.ferry(service.secure_url, hangs=["connect"]), service)
+
+
+def test_a_pool_that_is_full(caller: Caller, call: Call) -> None:
+    taken, freed = threading.Event(), threading.Event()
+
+    def kept(connection: Connection) -> None:
+        read_request(connection)
+        taken.set()
+        freed.wait(20)
+        connection.send("200 OK", answer_to(READ.line))
+        serve(connection)
+
+    with Service(kept) as service:
+        limits = caller.library.Limits(max_connections=1)
+        ferry = caller.ferry(service.url, limits=limits, second=freed.set, hangs=["pool"])
+        holder = threading.Thread(target=READ.make, args=(ferry.with_options(timeout=20),))
+        holder.start()
+        assert taken.wait(20)
+        service.asked.clear()
+        caller.tries = 0
+        is_tried_again(caller, call, ferry, service)
+        holder.join()
+
+
+def test_a_pool_that_stays_full(caller: Caller) -> None:
+    with Service(serve) as service:
+        limits = caller.library.Limits(max_connections=0)
+        ferry = caller.ferry(service.url, limits=limits, timeout=0.1)
+        is_never_sent(caller, CREATE, ferry, RequestTimeoutError)
+        assert service.heard == 0

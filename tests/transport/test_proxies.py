@@ -1,0 +1,131 @@
+"""What a proxy is asked for a tunnel is not the request; what goes through the tunnel is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.transport.calls import ABANDONED_BODY, Call, Caller, is_sent_once, is_tried_again
+from tests.transport.scripted import (
+    Connection,
+    Service,
+    cut,
+    hang,
+    in_turn,
+    over_tls,
+    read_bytes,
+    read_request,
+    reset,
+    serve,
+)
+
+if TYPE_CHECKING:
+    import ssl
+
+    from tests.transport.scripted import Script
+
+pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
+
+
+def tunnel(connection: Connection) -> None:
+    """Be the proxy that connects, and from now on what it connects with."""
+    connection.request()
+    connection.socket.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+
+
+def refusal(status: str) -> Script:
+    return in_turn(read_request, lambda connection: connection.send(status))
+
+
+def half_an_answer(connection: Connection) -> None:
+    connection.socket.sendall(b"HTTP/1.1 200 Conn")
+
+
+NO_TUNNEL = [
+    pytest.param(refusal("407 Proxy Authentication Required"), id="407"),
+    pytest.param(refusal("502 Bad Gateway"), id="502"),
+    pytest.param(cut, id="cut at once"),
+    pytest.param(in_turn(read_bytes(1), cut), id="cut after the first byte"),
+    pytest.param(in_turn(read_request, cut), id="cut instead of an answer"),
+    pytest.param(in_turn(read_request, reset), id="reset instead of an answer"),
+    pytest.param(in_turn(read_request, half_an_answer, cut), id="cut in the answer"),
+    pytest.param(in_turn(tunnel, cut), id="cut once it was made"),
+    pytest.param(in_turn(tunnel, read_bytes(1), cut), id="cut in the handshake"),
+]
+
+
+@pytest.mark.parametrize("fault", NO_TUNNEL)
+def test_no_tunnel(caller: Caller, call: Call, fault: Script, good: ssl.SSLContext) -> None:
+    with Service(fault, in_turn(tunnel, over_tls(good))) as service:
+        ferry = caller.ferry("https://localhost", proxy=service.url)
+        is_tried_again(caller, call, ferry, service)
+        assert set(service.tunnels) == {"CONNECT localhost:443"}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(in_turn(read_request, hang), id="no answer"),
+        pytest.param(in_turn(tunnel, hang), id="a handshake that hangs"),
+    ],
+)
+def test_no_tunnel_in_time(caller: Caller, call: Call, fault: Script, good: ssl.SSLContext) -> None:
+    with Service(fault, in_turn(tunnel, over_tls(good))) as service:
+        ferry = caller.ferry("https://localhost", proxy=service.url, hangs=["connect", "read"])
+        is_tried_again(caller, call, ferry, service)
+
+
+def test_a_tunnel_to_somebody_else(
+    caller: Caller, any_call: Call, good: ssl.SSLContext, untrusted: ssl.SSLContext
+) -> None:
+    with Service(in_turn(tunnel, over_tls(untrusted)), in_turn(tunnel, over_tls(good))) as service:
+        ferry = caller.ferry("https://localhost", proxy=service.url)
+        is_tried_again(caller, any_call, ferry, service)
+
+
+@pytest.mark.parametrize("kind", ["tunnel", "forward"])
+def test_a_proxy_that_is_not_there(
+    caller: Caller, any_call: Call, kind: str, good: ssl.SSLContext
+) -> None:
+    url, then = {
+        "tunnel": ("https://localhost", in_turn(tunnel, over_tls(good))),
+        "forward": ("http://ferry.example", serve),
+    }[kind]
+    with Service(then, listening=False) as service:
+        ferry = caller.ferry(url, proxy=service.url, second=service.listen)
+        is_tried_again(caller, any_call, ferry, service)
+
+
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    [
+        pytest.param(in_turn(read_bytes(1), cut), 0, id="after the first byte"),
+        pytest.param(in_turn(read_request, cut), 1, id="after the request"),
+    ],
+)
+def test_a_tunnel_that_is_cut(
+    caller: Caller, any_call: Call, fault: Script, seen: int, good: ssl.SSLContext
+) -> None:
+    cut_off, whole = over_tls(good, fault), over_tls(good)
+    with Service(in_turn(tunnel, cut_off), in_turn(tunnel, whole)) as service:
+        ferry = caller.ferry("https://localhost", proxy=service.url)
+        is_sent_once(caller, any_call, ferry, service, seen=seen)
+
+
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    [
+        pytest.param(cut, 0, id="at once"),
+        pytest.param(in_turn(read_bytes(1), cut), 0, id="after the first byte"),
+        pytest.param(in_turn(read_request, cut), 1, id="after the request"),
+        # nobody can tell whether it got any further than the proxy
+        pytest.param(in_turn(refusal("502 Bad Gateway"), serve), 1, id="by the proxy's own word"),
+    ],
+)
+def test_a_forwarded_request_that_is_cut(
+    caller: Caller, any_call: Call, fault: Script, seen: int
+) -> None:
+    with Service(fault, serve) as service:
+        ferry = caller.ferry("http://ferry.example", proxy=service.url)
+        is_sent_once(caller, any_call, ferry, service, seen=seen)
