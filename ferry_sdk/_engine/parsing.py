@@ -11,7 +11,6 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk.columns import NotUniformError
-from ferry_sdk.models.bulk.gc_pause import held_back
 from ferry_sdk.models.bulk.rules import validate_columns
 from ferry_sdk.models.records import Records, Unreadable
 
@@ -61,7 +60,7 @@ class Record(Generic[ModelT]):
             raise unreadable(self.model.__name__, where, problem, value) from None
 
     def __repr__(self) -> str:
-        return f"One({self.model.__name__})"
+        return f"Record({self.model.__name__})"
 
 
 class RecordList(Generic[ModelT]):
@@ -75,17 +74,15 @@ class RecordList(Generic[ModelT]):
         """Read the records; the ones that cannot be read are kept apart."""
         items = self._items(value)
         lost: list[Unreadable] = []
-        makers = held_back(
-            lambda: [
-                make
-                for first in range(0, len(items), _A_PART)
-                for make in self._validate_columns(first, items[first : first + _A_PART], lost)
-            ]
-        )
+        makers = [
+            make
+            for first in range(0, len(items), _A_PART)
+            for make in self._validate_columns(first, items[first : first + _A_PART], lost)
+        ]
         if lost:
             self._tell(lost, items)
         return Records[ModelT].made_by(
-            lambda: held_back(lambda: [record for make in makers for record in make()]),
+            lambda: [record for make in makers for record in make()],
             len(items) - len(lost),
             lost,
         )

@@ -6,8 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from typing import Final, NoReturn, cast
 
 from pydantic_core import from_json
@@ -16,7 +15,6 @@ from ferry_sdk._engine.http import MOST_JSON_VALUES, JsonValueCounter
 from ferry_sdk._engine.raw_response import is_aside
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import LongNumber
-from ferry_sdk.models.bulk.gc_pause import held_back
 from ferry_sdk.types import RequestDigest
 
 _PERSONAL: Final = frozenset(
@@ -32,7 +30,6 @@ _PERSONAL: Final = frozenset(
         "name",
     }
 )
-_LARGE = 64 * 1024
 _STRETCH: Final = 1024 * 1024
 _DEEPEST: Final = 200
 _DIGITS: Final = 16
@@ -78,10 +75,9 @@ def decoded(content: bytes) -> object:
         UnexpectedResponseError: It holds more values than are read.
     """
     _refuse_many(content)
-    decode: Callable[[], object] = partial(from_json, content, allow_inf_nan=False)
     if is_aside.get() or _LONG_NUMBER in content.translate(_NUMBERS):
-        decode = partial(_patiently, content)
-    return decode() if len(content) < _LARGE else held_back(decode)
+        return _patiently(content)
+    return from_json(content, allow_inf_nan=False)
 
 
 def _refuse_many(content: bytes) -> None:
