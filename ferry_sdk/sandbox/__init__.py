@@ -29,7 +29,7 @@ __all__ = [
     "serve",
 ]
 
-_ROOMS = {
+_MODULES = {
     "AsyncSandbox": "server",
     "Clock": "clock",
     "Counters": "counters",
@@ -37,7 +37,7 @@ _ROOMS = {
     "Fault": "faults.faults",
     "FaultKind": "faults.kinds",
     "Faults": "faults.faults",
-    "InvalidOrderError": "requests.orders",
+    "InvalidOrderError": "requests.validation",
     "McpOptions": "faults.mcp_options",
     "McpSwitches": "faults.mcp_options",
     "Sandbox": "server",
@@ -47,10 +47,10 @@ _EXTRA = ("starlette", "uvicorn", "segno", "fpdf")
 
 
 def __getattr__(name: str) -> object:
-    if name not in _ROOMS:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        room = import_module(f"{__name__}.{_ROOMS[name]}")
+        module = import_module(f"{__name__}.{_MODULES[name]}")
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _EXTRA:
             raise
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> object:
             f"(there is no {error.name})",
             name=error.name,
         ) from error
-    value: object = getattr(room, name)
+    value: object = getattr(module, name)
     globals()[name] = value
     return value
 

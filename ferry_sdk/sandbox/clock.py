@@ -26,7 +26,7 @@ class Clock:
         self._lock = threading.Lock()
         self._offset = timedelta()
         self._frozen_at: datetime | None = None
-        self._first = None if now is None else checked(now)
+        self._first = None if now is None else to_utc(now)
         self._first_frozen = frozen
         self.reset()
 
@@ -55,7 +55,7 @@ class Clock:
             if step < timedelta():
                 raise ValueError("a clock advances forwards only; travel_to(moment) goes back")
             with self._lock:
-                return self._set(checked(self._now() + step))
+                return self._set(to_utc(self._now() + step))
         except OverflowError as error:
             raise ValueError(f"the clock cannot advance by {by!r}") from error
 
@@ -66,7 +66,7 @@ class Clock:
             ValueError: The moment has no time zone, or is not in the years 1970 to 2199.
         """
         with self._lock:
-            return self._set(checked(moment))
+            return self._set(to_utc(moment))
 
     def freeze(self) -> None:
         """Hold the present still until `resume`; `advance` and `travel_to` still move it."""
@@ -99,7 +99,7 @@ class Clock:
         return moment
 
 
-def checked(moment: datetime) -> datetime:
+def to_utc(moment: datetime) -> datetime:
     """Return the moment in UTC.
 
     Raises:

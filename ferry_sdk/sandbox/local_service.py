@@ -14,10 +14,10 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
-from ferry_sdk.sandbox.http.conventions import conventional
+from ferry_sdk.sandbox.http.conventions import apply_conventions
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.network.network import Network
-from ferry_sdk.sandbox.network.seeded_random import Dice, Ids
+from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.service import Service
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
-_USUAL_SEED = 1
+_UNSPECIFIED_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
+_DEFAULT_SEED = 1
 
 
 class LocalService:
@@ -93,7 +93,7 @@ class LocalService:
         self._port = port
         self._server: HttpServer | None = None
         self._starting = threading.Lock()
-        self._service, self._app = self._made()
+        self._service, self._app = self._build()
 
     @property
     def service(self) -> Service:
@@ -124,7 +124,7 @@ class LocalService:
         """
         if self._port == 0:
             raise RuntimeError("the service has no address before it is started")
-        host = _EVERYWHERE.get(self._host, self._host)
+        host = _UNSPECIFIED_HOSTS.get(self._host, self._host)
         return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
 
     @property
@@ -137,7 +137,7 @@ class LocalService:
 
         The address and the tokens stay, and so do the connections.
         """
-        self._service, self._app = self._made()
+        self._service, self._app = self._build()
         self._sessions.clear()
         self.faults.clear()
         self.mcp.reset()
@@ -160,15 +160,15 @@ class LocalService:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
 
-    def _made(self) -> tuple[Service, ASGIApp]:
+    def _build(self) -> tuple[Service, ASGIApp]:
         seed = self._seed
-        offers = Offers(self.network, self.clock, _USUAL_SEED if seed is None else seed)
+        offers = Offers(self.network, self.clock, _DEFAULT_SEED if seed is None else seed)
         service = Service(
             clock=self.clock,
             offers=offers,
             faults=self.faults,
             counters=self.counters,
-            ids=Ids(None if seed is None else Dice(seed)),
+            ids=Ids(None if seed is None else SeededRandom(seed)),
         )
         mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
         control = Control(self.clock, self.faults, self.counters, self.mcp, self.reset)
@@ -177,4 +177,4 @@ class LocalService:
             *mcp.routes(),
             *control.routes(),
         ]
-        return service, conventional(Starlette(routes=routes), self.clock)
+        return service, apply_conventions(Starlette(routes=routes), self.clock)

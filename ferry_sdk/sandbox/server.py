@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from types import TracebackType
 
-_A_WHILE = 3600.0
+_SLEEP_SECONDS = 3600.0
 
 
 class Sandbox(LocalService):
@@ -157,7 +157,7 @@ def serve(
             sys.stdout.write(_greeting(sandbox))
             sys.stdout.flush()
             while True:
-                time.sleep(_A_WHILE)
+                time.sleep(_SLEEP_SECONDS)
     except KeyboardInterrupt:
         sys.stdout.write("# stopped\n")
     finally:

@@ -11,8 +11,8 @@ from ferry_sdk.sandbox.network.network import MismatchError
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import search
 from ferry_sdk.sandbox.requests import requests
-from ferry_sdk.sandbox.requests.access import Ask, Caller
-from ferry_sdk.sandbox.requests.refusals import MalformedError, Problem, RefusedError, text
+from ferry_sdk.sandbox.requests.access import CallContext, Caller
+from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
 from ferry_sdk.sandbox.requests.validation import read
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.faults.faults import Faults
     from ferry_sdk.sandbox.offers.offers import Offers
 
-    Act = Callable[[Mapping[str, object], Ask], object]
+    Handler = Callable[[Mapping[str, object], CallContext], object]
 
 __all__ = ["Caller", "Service", "ServiceError"]
 
 B = TypeVar("B", bound=requests.Body)
 
-_ACT_CODES = {
+_ERROR_CODES = {
     "availability.search": "AVAILABILITY_ERROR",
     "bookings.create": "BOOKING_CREATE_ERROR",
     "bookings.confirm": "BOOKING_CONFIRM_ERROR",
@@ -102,8 +102,8 @@ class Service:
         self.counters = counters
         self._lock = threading.Lock()
         self._sales = Sales(offers, faults, counters, ids or Ids(None))
-        self._sales_acts = _sales_acts(self._sales)
-        self._acts = {**self._sales_acts, **_catalogue_acts(offers)}
+        self._sales_handlers = _sales_handlers(self._sales)
+        self._handlers = {**self._sales_handlers, **_catalogue_handlers(offers)}
 
     def perform(self, operation: str, arguments: Mapping[str, object], caller: Caller) -> JsonValue:
         """Do one operation and answer it as the wire writes it.
@@ -117,17 +117,17 @@ class Service:
             ServiceError: It is refused.
             KeyError: There is no such operation.
         """
-        act = self._acts[operation]
+        handler = self._handlers[operation]
         try:
             _check_access(operation, caller)
             # Only bookings change: a search, which takes long, holds up nobody.
-            with self._lock if operation in self._sales_acts else nullcontext():
-                answer = act(arguments, Ask(operation, caller, self.clock.now()))
+            with self._lock if operation in self._sales_handlers else nullcontext():
+                answer = handler(arguments, CallContext(operation, caller, self.clock.now()))
         except MismatchError as error:
             problem = Problem(error.reason, error.field, {"value": error.value})
-            raise _in_words(RefusedError(422, problem), operation, caller) from None
-        except RefusedError as refusal:
-            raise _in_words(refusal, operation, caller) from None
+            raise _service_error(RefusedError(422, problem), operation, caller) from None
+        except RefusedError as error:
+            raise _service_error(error, operation, caller) from None
         return self.faults.reshape(operation, cast("JsonValue", answer))
 
     def voucher_file(self, ticket_id: str, key: str) -> bytes | None:
@@ -142,82 +142,86 @@ def _check_access(operation: str, caller: Caller) -> None:
         raise RefusedError(403, Problem("organisation_only" if paying else "forbidden"))
 
 
-def _taking(model: type[B], act: Callable[[B, Ask], object]) -> Act:
-    return lambda arguments, ask: act(read(model, arguments), ask)
+def _handler(model: type[B], handler: Callable[[B, CallContext], object]) -> Handler:
+    return lambda arguments, context: handler(read(model, arguments), context)
 
 
-def _sales_acts(sales: Sales) -> dict[str, Act]:
-    confirm = _taking(requests.Identified, sales.confirm)
-    cancel_ticket = _taking(requests.TicketCancellation, sales.cancel_ticket)
+def _sales_handlers(sales: Sales) -> dict[str, Handler]:
+    confirm = _handler(requests.Identified, sales.confirm)
+    cancel_ticket = _handler(requests.TicketCancellation, sales.cancel_ticket)
     return {
-        "bookings.create": _taking(requests.NewBooking, sales.create),
+        "bookings.create": _handler(requests.NewBooking, sales.create),
         "bookings.confirm": confirm,
-        "bookings.get": _taking(requests.Identified, sales.booking),
-        "bookings.cancel": _taking(requests.BookingCancellation, sales.cancel_booking),
-        "bookings.cancel_fee": _taking(requests.Identified, sales.cancellation_fee),
-        "tickets.get": _taking(requests.Identified, sales.ticket),
+        "bookings.get": _handler(requests.Identified, sales.booking),
+        "bookings.cancel": _handler(requests.BookingCancellation, sales.cancel_booking),
+        "bookings.cancel_fee": _handler(requests.Identified, sales.cancellation_fee),
+        "tickets.get": _handler(requests.Identified, sales.ticket),
         "tickets.cancel": cancel_ticket,
-        "tickets.pdf": _taking(requests.Identified, sales.voucher_address),
-        "tickets.mark_paid": _taking(requests.Payment, sales.mark_paid),
-        "mcp.create_booking": _taking(requests.McpNewBooking, sales.create_by_tool),
+        "tickets.pdf": _handler(requests.Identified, sales.voucher_address),
+        "tickets.mark_paid": _handler(requests.Payment, sales.mark_paid),
+        "mcp.create_booking": _handler(requests.McpNewBooking, sales.create_by_tool),
         "mcp.confirm_booking": confirm,
-        "mcp.view_ticket": _taking(requests.Identified, sales.ticket_by_tool),
+        "mcp.view_ticket": _handler(requests.Identified, sales.ticket_by_tool),
         "mcp.cancel_ticket": cancel_ticket,
     }
 
 
-def _catalogue_acts(offers: Offers) -> dict[str, Act]:
+def _catalogue_handlers(offers: Offers) -> dict[str, Handler]:
     catalogue = offers.catalogue
 
-    def departures(request: requests.DepartureQuery, _: Ask) -> object:
+    def departures(request: requests.DepartureQuery, _: CallContext) -> object:
         found = catalogue.departures(request.provider_id, request.journey_ids or ())
         return {"departures": found}
 
-    def listing(records: Callable[[str], object], name: str | None = None) -> Act:
-        def act(_: requests.Nothing, ask: Ask) -> object:
-            found = records(ask.caller.language)
+    def list_handler(records: Callable[[str], object], name: str | None = None) -> Handler:
+        def handler(_: requests.Nothing, context: CallContext) -> object:
+            found = records(context.caller.language)
             return found if name is None else {name: found}
 
-        return _taking(requests.Nothing, act)
+        return _handler(requests.Nothing, handler)
 
-    searching = _taking(requests.Search, lambda request, ask: search(request, offers, ask))
+    search_handler = _handler(
+        requests.Search, lambda request, context: search(request, offers, context)
+    )
     return {
-        "availability.search": searching,
-        "mcp.search_availability": searching,
-        "catalogue.ports": listing(catalogue.ports, "ports"),
-        "catalogue.journeys": listing(catalogue.journeys, "journeys"),
-        "catalogue.departures": _taking(requests.DepartureQuery, departures),
-        "catalogue.vehicle_brands": listing(lambda _: catalogue.vehicle_brands(), "brands"),
-        "catalogue.vehicle_types": listing(lambda _: catalogue.vehicle_types(), "vehicle_types"),
-        "mcp.ports": listing(catalogue.ports_with_places),
-        "mcp.companies": listing(catalogue.companies),
-        "mcp.countries": listing(catalogue.countries),
-        "mcp.vehicle_brands": listing(lambda _: catalogue.vehicle_brands()),
-        "mcp.vehicle_data": listing(lambda _: catalogue.vehicles()),
-        "mcp.departures": listing(catalogue.scheduled_departures),
+        "availability.search": search_handler,
+        "mcp.search_availability": search_handler,
+        "catalogue.ports": list_handler(catalogue.ports, "ports"),
+        "catalogue.journeys": list_handler(catalogue.journeys, "journeys"),
+        "catalogue.departures": _handler(requests.DepartureQuery, departures),
+        "catalogue.vehicle_brands": list_handler(lambda _: catalogue.vehicle_brands(), "brands"),
+        "catalogue.vehicle_types": list_handler(
+            lambda _: catalogue.vehicle_types(), "vehicle_types"
+        ),
+        "mcp.ports": list_handler(catalogue.ports_with_places),
+        "mcp.companies": list_handler(catalogue.companies),
+        "mcp.countries": list_handler(catalogue.countries),
+        "mcp.vehicle_brands": list_handler(lambda _: catalogue.vehicle_brands()),
+        "mcp.vehicle_data": list_handler(lambda _: catalogue.vehicles()),
+        "mcp.departures": list_handler(catalogue.scheduled_departures),
     }
 
 
-def _in_words(refusal: RefusedError, operation: str, caller: Caller) -> ServiceError:
-    said = [
+def _service_error(error: RefusedError, operation: str, caller: Caller) -> ServiceError:
+    messages = [
         (problem.path, text(problem.text, caller.language, problem.values))
-        for problem in refusal.problems
+        for problem in error.problems
     ]
-    field, message = said[0]
+    field, message = messages[0]
     return ServiceError(
-        refusal.status,
-        _code(refusal, operation, caller),
+        error.status,
+        _code(error, operation, caller),
         message if field is None else f"{field}: {message}",
         field,
-        tuple({"field": path, "message": words} for path, words in said if path is not None),
+        tuple({"field": path, "message": words} for path, words in messages if path is not None),
     )
 
 
-def _code(refusal: RefusedError, operation: str, caller: Caller) -> str:
+def _code(error: RefusedError, operation: str, caller: Caller) -> str:
     """The code of the act, but for REST where the request is wrong in itself."""
-    if refusal.status == _NOT_FOUND and operation in _TICKET_READS:
+    if error.status == _NOT_FOUND and operation in _TICKET_READS:
         return "TICKET_NOT_FOUND"
-    general = refusal.status == _FORBIDDEN or (
-        caller.protocol == "rest" and isinstance(refusal, MalformedError)
+    general = error.status == _FORBIDDEN or (
+        caller.protocol == "rest" and isinstance(error, MalformedError)
     )
-    return _CODES[refusal.status] if general else _ACT_CODES.get(operation, _CODES[refusal.status])
+    return _CODES[error.status] if general else _ERROR_CODES.get(operation, _CODES[error.status])

@@ -316,7 +316,7 @@ class TestCatalogues:
 
     def test_a_company_has_its_code_and_logo(self, both, ferry_sandbox):
         company = next(one for one in both.mcp.companies() if one.code == "CTN")
-        known = ferry_sandbox.network.operator("CTN", "company")
+        known = ferry_sandbox.network.company("CTN", "company")
         assert (company.id, company.name, company.logo) == (known.id, known.name, known.logo)
 
     def test_a_country_has_its_prefix_and_its_names(self, both):

@@ -239,7 +239,7 @@ class TestSearch:
         assert one.depart_at.utcoffset() == one.arrive_at.utcoffset() == timedelta(hours=2)
         assert one.depart_at.date() == DAY
         assert (one.duration, one.travel_time) == (21, timedelta(hours=20, minutes=30))
-        company = ferry_sandbox.network.operator("GNV", "company")
+        company = ferry_sandbox.network.company("GNV", "company")
         assert (one.company.id, one.company.name, one.company.logo) == (
             company.id,
             company.name,

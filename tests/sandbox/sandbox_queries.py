@@ -10,9 +10,9 @@ from ferry_sdk.sandbox.offers.offers import Leg, Offers, SearchQuery, Traveller
 
 NETWORK = Network.load()
 PAIRS = [
-    (NETWORK.operators[code], journey)
+    (NETWORK.companies[code], journey)
     for journey in NETWORK.journeys.values()
-    for code in journey.route.operators
+    for code in journey.route.companies
 ]
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 DAYS = [date(2026, 7, 13) + timedelta(days=number) for number in range(7)]

@@ -50,12 +50,12 @@ def check(record, table, *optional):
     st.booleans(),
 )
 def test_every_field_of_the_interface_is_there(pair, day, language, is_open, returning):
-    operator, journey = pair
+    company, journey = pair
     back = DAYS[-1] + timedelta(days=7) if returning else None
     ports = journey.depart.code, journey.arrive.code
     vehicle = "FIAT__500" if journey.route.vehicles else None
     asked = query(
-        operator.code, *ports, day, back=back, party=FAMILY, vehicle=vehicle, is_open=is_open
+        company.code, *ports, day, back=back, party=FAMILY, vehicle=vehicle, is_open=is_open
     )
     for offer in at().search(asked):
         record = json.loads(json.dumps(offer.to_wire(language)))
@@ -91,11 +91,11 @@ def test_every_field_of_the_interface_is_there(pair, day, language, is_open, ret
 
 @given(st.sampled_from(PAIRS), st.integers(0, 14 * 24 * 60), st.booleans())
 def test_no_tariff_outlives_the_departure_or_an_open_tickets_year(pair, minutes, is_open):
-    operator, journey = pair
+    company, journey = pair
     departs = datetime(2026, 7, 14, 21, tzinfo=timezone.utc)
     offers = at(departs - timedelta(minutes=minutes))
     ports = journey.depart.code, journey.arrive.code
-    for offer in offers.search(query(operator.code, *ports, date(2026, 7, 14), is_open=is_open)):
+    for offer in offers.search(query(company.code, *ports, date(2026, 7, 14), is_open=is_open)):
         assert offer.is_open == is_open
         for tariff in offer.tariffs:
             assert tariff.issued_at < tariff.expires_at <= offer.ends_at
@@ -180,10 +180,10 @@ def test_no_round_trip_fare_where_a_direction_has_nothing():
 
 
 def test_operators_without_round_trip_fares_leave_the_word_out():
-    operator, journey = next(
+    company, journey = next(
         pair for pair in PAIRS if not pair[0].round_trip_fares and pair[1].route.minutes < 100
     )
-    asked = query(operator.code, journey.depart.code, journey.arrive.code, DAYS[0], back=DAYS[1])
+    asked = query(company.code, journey.depart.code, journey.arrive.code, DAYS[0], back=DAYS[1])
     found = at().search(asked)
     assert {each.direction for each in found} == {"Outward", "Return"}
     for offer in found:
@@ -192,11 +192,11 @@ def test_operators_without_round_trip_fares_leave_the_word_out():
 
 def test_short_and_fast_crossings_have_seats_only():
     offers = at()
-    for operator, journey in PAIRS:
+    for company, journey in PAIRS:
         if not (journey.route.fast or journey.route.minutes < 240):
             continue
         ports = journey.depart.code, journey.arrive.code
-        for offer in offers.search(query(operator.code, *ports, DAYS[0])):
+        for offer in offers.search(query(company.code, *ports, DAYS[0])):
             assert {each.type for each in offer.places} == {"Seat"}
 
 

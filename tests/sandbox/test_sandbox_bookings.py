@@ -451,7 +451,7 @@ def test_an_option_expires_just_before_it_is_confirmed(desk):
 
 
 def test_ages_are_those_of_the_day_of_the_leg(desk):
-    limit = Network.load().operators[ONE_TICKET[0]].child_below
+    limit = Network.load().companies[ONE_TICKET[0]].child_below
     party = (ADULT, {**CHILD, "age": limit - 1})
     day = datetime.fromisoformat(desk.search(party=party)[0]["depart_at"]).date()
     birthday = day.replace(year=day.year - limit)
@@ -497,8 +497,8 @@ class BookingLife(RuleBasedStateMachine):
         self.id = self.created["booking_id"]
         self.tickets = ticket_ids(self.desk, self.created)
         self.issued = {}
-        self.gone = {}
-        self.settled = {}
+        self.ended = {}
+        self.fees = {}
 
     def attempt(self, operation, **named):
         before = self.desk.counters.effects
@@ -551,14 +551,14 @@ class BookingLife(RuleBasedStateMachine):
         assert booking["total_price"] == self.created["total_price"]
         pricing = booking["pricing"]
         paid = pricing["balance"]["before"] - pricing["balance"]["after"]
-        settled = 0
+        total = 0
         for ticket in self.tickets:
             fee = self.desk.ask("bookings.cancel_fee", id=ticket)
-            settled += fee["penalty_amount"] + fee["refund_amount"]
+            total += fee["penalty_amount"] + fee["refund_amount"]
             assert fee["penalty_amount"] >= 0 <= fee["refund_amount"]
             if fee["ticket_status"] in {"Canceled", "Expired"}:
-                assert self.settled.setdefault(ticket, fee) == fee
-        assert settled == pytest.approx(paid, abs=0.001)
+                assert self.fees.setdefault(ticket, fee) == fee
+        assert total == pytest.approx(paid, abs=0.001)
 
     @invariant()
     def the_booking_says_what_its_tickets_say(self):
@@ -586,9 +586,9 @@ class BookingLife(RuleBasedStateMachine):
             if number is not None:
                 assert self.issued.setdefault(ticket["id"], number) == number
             assert (status == "Issued") <= (number is not None)
-            assert self.gone.get(ticket["id"], status) == status
+            assert self.ended.get(ticket["id"], status) == status
             if status in {"Canceled", "Expired"}:
-                self.gone[ticket["id"]] = status
+                self.ended[ticket["id"]] = status
         assert len(set(self.issued.values())) == len(self.issued)
 
 

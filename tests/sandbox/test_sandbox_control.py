@@ -96,7 +96,7 @@ def test_at_the_ends_of_the_calendar_everything_is_answered(sandbox, http, momen
     order = {"frozen": True, "travel_to": moment}
     assert http.post("/_sandbox/clock", json=order).status_code == 200
     (journey, *_) = sandbox.network.journeys.values()
-    company = journey.route.operators[0]
+    company = journey.route.companies[0]
     request = {
         "company": company,
         "depart_code": journey.depart.code,

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk.sandbox.network.network import Network, journey_id
-from ferry_sdk.sandbox.network.seeded_random import Dice
+from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers.fares import Fares, euros
 from ferry_sdk.sandbox.offers.party import Party, Traveller, age_band, age_on
 
 NETWORK = Network.load()
 PAIRS = [
-    (NETWORK.operators[code], journey)
+    (NETWORK.companies[code], journey)
     for journey in NETWORK.journeys.values()
-    for code in journey.route.operators
+    for code in journey.route.companies
 ]
 NOW = datetime(2026, 1, 10, 12, tzinfo=timezone.utc)
 
@@ -28,39 +28,39 @@ pairs = st.sampled_from(PAIRS)
 seeds = st.integers(0, 2**64)
 
 
-def first_sailing(seed, operator, journey, month):
-    timetable = Timetable(Dice(seed))
-    return next(timetable.sailings_from(operator, journey, date(2026, month, 13), 14))
+def first_sailing(seed, company, journey, month):
+    timetable = Timetable(SeededRandom(seed))
+    return next(timetable.sailings_from(company, journey, date(2026, month, 13), 14))
 
 
 @given(seeds, pairs, st.integers(0, 99), st.integers(0, 99))
 def test_the_older_never_pay_less(seed, pair, one, other):
     sailing = first_sailing(seed, *pair, 7)
     younger, older = sorted((one, other))
-    fares = Fares(Dice(seed))
+    fares = Fares(SeededRandom(seed))
     assert fares.passenger(sailing, younger, NOW) <= fares.passenger(sailing, older, NOW)
 
 
 @given(seeds, pairs)
 def test_an_adult_a_child_and_an_infant_pay_less_and_less(seed, pair):
-    operator, _ = pair
+    company, _ = pair
     sailing = first_sailing(seed, *pair, 7)
-    fares = Fares(Dice(seed))
-    adult = fares.passenger(sailing, operator.child_below, NOW)
-    child = fares.passenger(sailing, operator.child_below - 1, NOW)
-    infant = fares.passenger(sailing, operator.infant_below - 1, NOW)
+    fares = Fares(SeededRandom(seed))
+    adult = fares.passenger(sailing, company.child_below, NOW)
+    child = fares.passenger(sailing, company.child_below - 1, NOW)
+    infant = fares.passenger(sailing, company.infant_below - 1, NOW)
     assert adult > child > infant == 0
 
 
 @given(seeds, pairs, st.integers(0, 700))
 def test_july_is_dearer_than_february(seed, pair, hours):
-    operator, journey = pair
+    company, journey = pair
     if journey.route.season not in {"all-year", "mostly summer"}:
         return
     now = datetime(2025, 12, 1, tzinfo=timezone.utc) + timedelta(hours=hours)
-    fares = Fares(Dice(seed))
-    february = first_sailing(seed, operator, journey, 2)
-    july = first_sailing(seed, operator, journey, 7)
+    fares = Fares(SeededRandom(seed))
+    february = first_sailing(seed, company, journey, 2)
+    july = first_sailing(seed, company, journey, 7)
     assert fares.adult(july, now) > fares.adult(february, now)
 
 
@@ -68,7 +68,7 @@ def test_july_is_dearer_than_february(seed, pair, hours):
 def test_prices_rise_as_the_day_comes_nearer(seed, pair, one, other):
     sailing = first_sailing(seed, *pair, 7)
     late, early = sorted((one, other))
-    fares = Fares(Dice(seed))
+    fares = Fares(SeededRandom(seed))
     assert fares.adult(sailing, sailing.depart_at - timedelta(hours=late)) >= fares.adult(
         sailing, sailing.depart_at - timedelta(hours=early)
     )
@@ -81,7 +81,7 @@ by_road = st.sampled_from([each for each in PAIRS if each[1].route.vehicles])
 @given(seeds, by_road, cars, cars)
 def test_the_longer_and_higher_of_two_vehicles_costs_no_less(seed, pair, one, other):
     sailing = first_sailing(seed, *pair, 7)
-    fares = Fares(Dice(seed))
+    fares = Fares(SeededRandom(seed))
     wheels = {"MOTORCYCLE", "SCOOTER"}
     smaller, larger = sorted((one, other), key=lambda each: each.length)
     if smaller.height <= larger.height and (larger.type.code not in wheels):
@@ -89,8 +89,8 @@ def test_the_longer_and_higher_of_two_vehicles_costs_no_less(seed, pair, one, ot
 
 
 def test_trailers_motorcycles_and_bicycles_are_cheap():
-    sailing = first_sailing(1, NETWORK.operators["CTN"], journey("FRMRS", "TNLGN"), 7)
-    fares = Fares(Dice(1))
+    sailing = first_sailing(1, NETWORK.companies["CTN"], journey("FRMRS", "TNLGN"), 7)
+    fares = Fares(SeededRandom(1))
     price = {
         code: fares.vehicle(sailing, NETWORK.vehicle(f"GENERIC__{code}"), NOW)
         for code in ("BICYCLE", "SCOOTER", "MOTORCYCLE", "CAR", "TRAILER", "VAN", "MOTORHOME")
@@ -101,46 +101,46 @@ def test_trailers_motorcycles_and_bicycles_are_cheap():
 
 
 def test_height_costs_beyond_the_operators_limit():
-    operator = NETWORK.operators["CTN"]
-    sailing = first_sailing(1, operator, journey("FRMRS", "TNLGN"), 7)
-    fares = Fares(Dice(1))
+    company = NETWORK.companies["CTN"]
+    sailing = first_sailing(1, company, journey("FRMRS", "TNLGN"), 7)
+    fares = Fares(SeededRandom(1))
     car = NETWORK.vehicle("FIAT__500")
     prices = [
         fares.vehicle(sailing, type(car)("X", "X", "X", car.type, car.length, height), NOW)
-        for height in (operator.low_vehicle, operator.low_vehicle + 0.01, 2.6, 2.61)
+        for height in (company.low_vehicle, company.low_vehicle + 0.01, 2.6, 2.61)
     ]
     assert prices[0] < prices[1] == prices[2] < prices[3]
 
 
 def test_farther_is_dearer():
-    fares = Fares(Dice(1))
-    gnv = NETWORK.operators["GNV"]
+    fares = Fares(SeededRandom(1))
+    gnv = NETWORK.companies["GNV"]
     near = first_sailing(1, gnv, journey("ITPMO", "TNLGN"), 7)
     far = first_sailing(1, gnv, journey("ITGOA", "TNLGN"), 7)
     assert fares.adult(near, NOW) < fares.adult(far, NOW)
 
 
 def test_a_fast_craft_is_dearer():
-    sailing = first_sailing(1, NETWORK.operators["VIRTU"], journey("ITPZL", "MTMLA"), 7)
+    sailing = first_sailing(1, NETWORK.companies["VIRTU"], journey("ITPZL", "MTMLA"), 7)
     there = sailing.journey
     slow = dataclasses.replace(
         sailing,
         journey=dataclasses.replace(there, route=dataclasses.replace(there.route, fast=False)),
     )
-    fares = Fares(Dice(1))
+    fares = Fares(SeededRandom(1))
     assert fares.adult(sailing, NOW) > fares.adult(slow, NOW)
 
 
 def test_a_weekend_is_dearer_than_the_days_before():
-    timetable = Timetable(Dice(1))
-    operator, there = NETWORK.operators["ORESUND"], journey("SEHEL", "DKHLS")
-    fares = Fares(Dice(1))
+    timetable = Timetable(SeededRandom(1))
+    company, there = NETWORK.companies["ORESUND"], journey("SEHEL", "DKHLS")
+    fares = Fares(SeededRandom(1))
     now = datetime(2026, 7, 1, tzinfo=timezone.utc)
 
     def mean(day):
         prices = [
             fares.adult(each, now)
-            for each in timetable.sailings(operator, there, date(2026, 7, day))
+            for each in timetable.sailings(company, there, date(2026, 7, day))
         ]
         return sum(prices) / len(prices)
 
@@ -150,21 +150,21 @@ def test_a_weekend_is_dearer_than_the_days_before():
 @given(pairs)
 def test_another_seed_is_another_price(pair):
     sailing = first_sailing(1, *pair, 7)
-    assert len({Fares(Dice(seed)).adult(sailing, NOW) for seed in range(20)}) > 1
+    assert len({Fares(SeededRandom(seed)).adult(sailing, NOW) for seed in range(20)}) > 1
 
 
 def test_prices_are_those_of_ferries():
-    fares = Fares(Dice(1))
+    fares = Fares(SeededRandom(1))
     for pair in PAIRS:
         sailing = first_sailing(1, *pair, 7)
         assert 400 < fares.adult(sailing, NOW) < 60_000
 
 
 def test_the_same_age_counts_differently():
-    bands = {code: age_band(NETWORK.operators[code], 14) for code in ("GNV", "CTN")}
+    bands = {code: age_band(NETWORK.companies[code], 14) for code in ("GNV", "CTN")}
     assert bands == {"GNV": "Adult", "CTN": "Child"}
-    assert age_band(NETWORK.operators["GNV"], 3) == "Infant"
-    assert age_band(NETWORK.operators["CTN"], 3) == "Child"
+    assert age_band(NETWORK.companies["GNV"], 3) == "Infant"
+    assert age_band(NETWORK.companies["CTN"], 3) == "Child"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_age_is_that_of_the_day(born, day, age):
 
 def test_a_party_is_counted_and_infants_need_no_berth():
     party = Party(
-        NETWORK.operators["GNV"],
+        NETWORK.companies["GNV"],
         (
             Traveller("Adult", 40, "Female"),
             Traveller("Child", 14, "Male"),

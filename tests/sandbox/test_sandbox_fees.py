@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_desk import ONE_TICKET, TWO_TICKETS, Desk, departure
 
-from ferry_sdk.sandbox.bookings.fees import LADDERS, cancellation
-from ferry_sdk.sandbox.network.carriers import Delivery, habits_of
+from ferry_sdk.sandbox.bookings.fees import FEE_SCHEDULES, cancellation_fee
+from ferry_sdk.sandbox.network.company_rules import Delivery, company_rules
 from ferry_sdk.sandbox.network.network import Network
 
 HOUR = timedelta(hours=1)
-FAMILIES = st.sampled_from(sorted(LADDERS))
+FAMILIES = st.sampled_from(sorted(FEE_SCHEDULES))
 NOTICES = st.sampled_from([0.5, 1.0, 2.0])
 AMOUNTS = st.decimals(0, 9999, places=2)
 LEFT = st.timedeltas(timedelta(days=-2), timedelta(days=60))
@@ -34,19 +34,19 @@ LEFT = st.timedeltas(timedelta(days=-2), timedelta(days=60))
     ],
 )
 def test_the_ladder(family, left, kept):
-    fee = cancellation(Decimal("100.00"), family=family, notice=1.0, left=left)
+    fee = cancellation_fee(Decimal("100.00"), family=family, notice=1.0, left=left)
     assert (str(fee.penalty), fee.refund) == (kept, Decimal(100) - Decimal(kept))
 
 
 @pytest.mark.parametrize(("notice", "kept"), [(0.5, 0), (1.0, 0), (2.0, 20)])
 def test_a_strict_carrier_asks_for_more_notice(notice, kept):
-    fee = cancellation(Decimal(100), family="flex", notice=notice, left=30 * HOUR)
+    fee = cancellation_fee(Decimal(100), family="flex", notice=notice, left=30 * HOUR)
     assert fee.penalty == kept
 
 
 @given(paid=AMOUNTS, family=FAMILIES, notice=NOTICES, left=LEFT)
 def test_nothing_is_lost_or_invented(paid, family, notice, left):
-    fee = cancellation(paid, family=family, notice=notice, left=left)
+    fee = cancellation_fee(paid, family=family, notice=notice, left=left)
     assert fee.penalty + fee.refund == paid
     assert fee.penalty >= 0
     assert fee.refund >= 0
@@ -55,8 +55,8 @@ def test_nothing_is_lost_or_invented(paid, family, notice, left):
 
 @given(paid=AMOUNTS, family=FAMILIES, notice=NOTICES, left=LEFT, later=st.timedeltas(timedelta()))
 def test_waiting_never_makes_it_cheaper(paid, family, notice, left, later):
-    now = cancellation(paid, family=family, notice=notice, left=left)
-    then = cancellation(paid, family=family, notice=notice, left=left - later)
+    now = cancellation_fee(paid, family=family, notice=notice, left=left)
+    then = cancellation_fee(paid, family=family, notice=notice, left=left - later)
     assert then.penalty >= now.penalty
 
 
@@ -66,16 +66,16 @@ def test_every_family_that_is_sold_has_a_ladder():
     families = {
         tariff.family for one in found for tariff in desk.service.offers.find(one["id"]).tariffs
     }
-    assert families == set(LADDERS)
+    assert families == set(FEE_SCHEDULES)
 
 
 def test_carriers_differ_and_each_stays_the_same():
-    habits = {each.code: habits_of(each) for each in Network.load().operators.values()}
-    assert {each.delivery for each in habits.values()} == set(Delivery)
-    assert {each.notice for each in habits.values()} == {0.5, 1.0, 2.0}
-    assert {each.one_ticket for each in habits.values()} == {True, False}
-    habits_of.cache_clear()
-    assert habits == {each.code: habits_of(each) for each in Network.load().operators.values()}
+    rules = {each.code: company_rules(each) for each in Network.load().companies.values()}
+    assert {each.delivery for each in rules.values()} == set(Delivery)
+    assert {each.notice for each in rules.values()} == {0.5, 1.0, 2.0}
+    assert {each.one_ticket for each in rules.values()} == {True, False}
+    company_rules.cache_clear()
+    assert rules == {each.code: company_rules(each) for each in Network.load().companies.values()}
 
 
 def test_the_preview_changes_nothing_and_costs_what_cancelling_then_costs():

@@ -303,8 +303,11 @@ def test_a_session_lives_for_an_hour_of_the_clock(caller):
     caller.sandbox.clock.advance(3590)
     assert caller.request("ping", mcp_session_id=session).status_code == 200
     caller.sandbox.clock.advance(11)
-    gone = caller.request("ping", mcp_session_id=session)
-    assert (gone.status_code, gone.json()["error"]["message"]) == (404, "Session not found")
+    response = caller.request("ping", mcp_session_id=session)
+    assert (response.status_code, response.json()["error"]["message"]) == (
+        404,
+        "Session not found",
+    )
     assert caller.open(mcp_session_id=session).status_code == 404
     assert caller.open().status_code == 200
 
@@ -354,8 +357,8 @@ def test_an_ordered_expiry_ends_the_session_before_the_work(caller):
     session = caller.open().headers["mcp-session-id"]
     caller.sandbox.faults.add("session_expired", "mcp.confirm_booking")
     arguments = {"id": "B1"}
-    gone = caller.tool("confirm_booking", arguments, mcp_session_id=session)
-    assert gone.status_code == 404
+    response = caller.tool("confirm_booking", arguments, mcp_session_id=session)
+    assert response.status_code == 404
     assert caller.request("ping", mcp_session_id=session).status_code == 404
     caller.sandbox.faults.add("session_required", "mcp.ping")
     assert caller.request("ping").status_code == 400

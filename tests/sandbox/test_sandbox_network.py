@@ -29,7 +29,7 @@ def catalogue(network):
 
 def test_everything_is_there(network):
     assert len(network.ports) == 183
-    assert len(network.operators) == 59
+    assert len(network.companies) == 59
     assert len(network.routes) == 172
     assert len(network.journeys) == 344
     assert len(network.vehicle_brands) == 48
@@ -43,10 +43,10 @@ def test_it_is_read_once(network):
 
 
 def test_routes_and_operators_belong_together(network):
-    sailed = {code for route in network.routes for code in route.operators}
-    assert sailed == set(network.operators)
+    sailed = {code for route in network.routes for code in route.companies}
+    assert sailed == set(network.companies)
     for route in network.routes:
-        assert set(route.minutes_by_operator) <= set(route.operators)
+        assert set(route.minutes_by_company) <= set(route.companies)
         assert set(route.stops) <= set(network.ports)
         assert route.minutes > 0
 
@@ -77,33 +77,33 @@ def test_an_id_stays_the_same():
 
 
 def test_an_operator_is_found_by_code_and_by_id(network):
-    ctn = network.operators["CTN"]
+    ctn = network.companies["CTN"]
     for key in ("CTN", "ctn", ctn.id, ctn.id.upper()):
-        assert network.operator(key) is ctn
-    assert len({each.id for each in network.operators.values()}) == 59
+        assert network.company(key) is ctn
+    assert len({each.id for each in network.companies.values()}) == 59
 
 
 def test_every_operator_has_a_ship(network):
-    for operator in network.operators.values():
-        assert operator.ships
-        assert operator.infant_below < operator.child_below
+    for company in network.companies.values():
+        assert company.ships
+        assert company.infant_below < company.child_below
 
 
 def test_age_bands_differ(network):
-    operators = network.operators.values()
-    assert {each.child_below for each in operators} == {12, 13, 15, 16, 18}
-    assert {each.infant_below for each in operators} == {2, 3, 4}
+    companies = network.companies.values()
+    assert {each.child_below for each in companies} == {12, 13, 15, 16, 18}
+    assert {each.infant_below for each in companies} == {2, 3, 4}
 
 
 def test_some_operators_sell_round_trip_fares(network):
-    assert {each.round_trip_fares for each in network.operators.values()} == {True, False}
+    assert {each.round_trip_fares for each in network.companies.values()} == {True, False}
 
 
 @pytest.mark.parametrize(
     ("look_up", "field", "reason"),
     [
-        (lambda n: n.operator("NOBODY"), "request.company", "unknown_company"),
-        (lambda n: n.operator("NOBODY", "provider_id"), "provider_id", "unknown_company"),
+        (lambda n: n.company("NOBODY"), "request.company", "unknown_company"),
+        (lambda n: n.company("NOBODY", "provider_id"), "provider_id", "unknown_company"),
         (lambda n: n.journey(str(uuid.UUID(int=0))), "request.out_journey_id", "unknown_journey"),
         (lambda n: n.vehicle("FIAT__9000"), "vehicle.code", "unknown_vehicle"),
         (lambda n: n.vehicle("CAR"), "vehicle.code", "unknown_vehicle"),
@@ -188,7 +188,7 @@ def test_the_catalogues_are_localised(catalogue):
 
 
 def test_departures_are_times_of_the_journeys_asked_for(catalogue, network):
-    company = network.operators["CTN"]
+    company = network.companies["CTN"]
     every = catalogue.departures(company.id)
     assert {each["journey_id"] for each in every} == {
         each.id for each in network.journeys_of(company)

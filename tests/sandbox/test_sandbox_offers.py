@@ -24,9 +24,9 @@ def digest():
     offers = at()
     answers = [
         offer.to_wire("fr")
-        for operator, journey in PAIRS[::7]
+        for company, journey in PAIRS[::7]
         for offer in offers.search(
-            query(operator.code, journey.depart.code, journey.arrive.code, DAYS[0], party=FAMILY)
+            query(company.code, journey.depart.code, journey.arrive.code, DAYS[0], party=FAMILY)
         )
     ]
     assert len(answers) > 100
@@ -59,16 +59,16 @@ def test_another_seed_gives_other_prices_and_times():
 
 def test_every_operator_answers_on_its_every_journey():
     offers = at()
-    for operator, journey in PAIRS:
+    for company, journey in PAIRS:
         assert any(
-            offers.search(query(operator.code, journey.depart.code, journey.arrive.code, day))
+            offers.search(query(company.code, journey.depart.code, journey.arrive.code, day))
             for day in DAYS
-        ), (operator.code, journey.key)
+        ), (company.code, journey.key)
 
 
 def test_the_company_is_named_by_code_or_id():
     offers = at()
-    by_id = query(NETWORK.operators["BALEARIA"].id, *SHORT[1:], DAYS[0])
+    by_id = query(NETWORK.companies["BALEARIA"].id, *SHORT[1:], DAYS[0])
     by_code = query(*SHORT, DAYS[0])
     assert [each.sailing for each in offers.search(by_id)] == [
         each.sailing for each in offers.search(by_code)
@@ -113,10 +113,10 @@ def test_a_week_ahead_nothing_is_sold_out():
     for month in (1, 8):
         day = date(2027, month, 13)
         offers = at(datetime(2027, month, 5, tzinfo=timezone.utc))
-        for operator, journey in PAIRS:
+        for company, journey in PAIRS:
             ports = journey.depart.code, journey.arrive.code
-            sailings = offers.timetable.sailings(operator, journey, day)
-            assert len(offers.search(query(operator.code, *ports, day))) == len(sailings)
+            sailings = offers.timetable.sailings(company, journey, day)
+            assert len(offers.search(query(company.code, *ports, day))) == len(sailings)
 
 
 def test_an_open_ticket_is_flexible_and_answers_a_week():
@@ -173,7 +173,7 @@ def test_an_offer_found_keeps_the_prices_of_its_moment():
 def test_the_oldest_offers_are_forgotten(monkeypatch):
     offers = at()
     (first, *_, last) = offers.search(query(*SHORT, DAYS[0]))
-    monkeypatch.setattr(offers_module, "_REMEMBERED", 5)
+    monkeypatch.setattr(offers_module, "_CACHE_SIZE", 5)
     more = offers.search(query(*SHORT, DAYS[1]))
     assert offers.find(first.id) is offers.find(last.id) is None
     assert [each.id for each in more if offers.find(each.id)] == [each.id for each in more[-5:]]
@@ -186,7 +186,7 @@ def test_an_offer_found_once_more_is_as_good_as_new(monkeypatch):
         query(*SHORT, DAYS[1], earliest=time(21)),
     )
     size = len(offers.search(day))
-    monkeypatch.setattr(offers_module, "_REMEMBERED", 2 * size)
+    monkeypatch.setattr(offers_module, "_CACHE_SIZE", 2 * size)
     offers.search(night)
     again = offers.search(day)
     offers.search(query(*SHORT, DAYS[2], earliest=time(21)))

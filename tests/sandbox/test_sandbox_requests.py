@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_desk import ADULT, GUEST, NOW, ONE_TICKET, TWO_TICKETS, Desk, departure, selection
 
-from ferry_sdk.sandbox.requests.refusals import RefusedError
+from ferry_sdk.sandbox.requests.errors import RefusedError
 from ferry_sdk.sandbox.requests.requests import McpNewBooking, NewBooking, Search
 from ferry_sdk.sandbox.requests.validation import read
 

@@ -126,8 +126,8 @@ def test_the_whole_journey(client, organisation, sandbox):
     assert voucher.content.startswith(b"%PDF-")
     fee = client.post("/api/booking/cancel-fee", json={"id": booking_id})
     assert fee.status_code == 200
-    gone = client.post("/api/ticket/cancel", json={"ticket_id": second})
-    assert (gone.status_code, gone.json()["status"]) == (201, "cancelled")
+    response = client.post("/api/ticket/cancel", json={"ticket_id": second})
+    assert (response.status_code, response.json()["status"]) == (201, "cancelled")
     cancelled = client.post("/api/booking/cancel", json={"booking_id": booking_id})
     assert cancelled.status_code == 201
     assert isinstance(cancelled.json()["refund_amount"], float)

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator, FormatChecker, ValidationError, val
 
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.api.mcp.tools import TOOLS
-from ferry_sdk.sandbox.requests.refusals import messages
+from ferry_sdk.sandbox.requests.errors import messages
 from tests.support.wire import TLS
 
 # What is wrong between two fields or with the state of the service is in no schema.

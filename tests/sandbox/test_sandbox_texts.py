@@ -9,7 +9,7 @@ import pytest
 from sandbox_desk import Desk
 
 import ferry_sdk.sandbox
-from ferry_sdk.sandbox.requests.refusals import LANGUAGES, language_of, messages, text
+from ferry_sdk.sandbox.requests.errors import LANGUAGES, language_of, messages, text
 
 ROOM = Path(ferry_sdk.sandbox.__file__).parent
 

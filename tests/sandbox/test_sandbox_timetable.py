@@ -9,36 +9,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk.sandbox.network.network import Network, journey_id
-from ferry_sdk.sandbox.network.seeded_random import Dice
+from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 
 NETWORK = Network.load()
-TIMETABLE = Timetable(Dice(1))
+TIMETABLE = Timetable(SeededRandom(1))
 PAIRS = [
-    (NETWORK.operators[code], journey)
+    (NETWORK.companies[code], journey)
     for journey in NETWORK.journeys.values()
-    for code in journey.route.operators
+    for code in journey.route.companies
 ]
 SUMMER = [date(2026, 7, 13) + timedelta(days=number) for number in range(7)]
 WINTER = [date(2027, 1, 11) + timedelta(days=number) for number in range(7)]
 
 
-def pair(operator: str, depart: str, arrive: str):
-    return NETWORK.operators[operator], NETWORK.journeys[journey_id(depart, arrive)]
+def pair(company: str, depart: str, arrive: str):
+    return NETWORK.companies[company], NETWORK.journeys[journey_id(depart, arrive)]
 
 
-def week(days, operator, journey):
-    return [each for day in days for each in TIMETABLE.sailings(operator, journey, day)]
+def week(days, company, journey):
+    return [each for day in days for each in TIMETABLE.sailings(company, journey, day)]
 
 
 def test_every_operator_sails_its_every_journey_in_summer():
-    for operator, journey in PAIRS:
-        assert week(SUMMER, operator, journey), (operator.code, journey.key)
+    for company, journey in PAIRS:
+        assert week(SUMMER, company, journey), (company.code, journey.key)
 
 
 def test_only_routes_of_other_seasons_rest_in_winter():
-    for operator, journey in PAIRS:
-        sailings = week(WINTER, operator, journey)
+    for company, journey in PAIRS:
+        sailings = week(WINTER, company, journey)
         assert bool(sailings) is (journey.route.season in {"all-year", "mostly summer"})
 
 
@@ -50,49 +50,49 @@ def test_only_routes_of_other_seasons_rest_in_winter():
     ],
 )
 def test_a_season_has_a_first_and_a_last_day(season, first, last):
-    for operator, journey in PAIRS:
+    for company, journey in PAIRS:
         if journey.route.season != season:
             continue
         before = [first - timedelta(days=number) for number in range(1, 8)]
         after = [last + timedelta(days=number) for number in range(1, 8)]
-        assert not week(before + after, operator, journey)
-        assert week([first + timedelta(days=number) for number in range(7)], operator, journey)
+        assert not week(before + after, company, journey)
+        assert week([first + timedelta(days=number) for number in range(7)], company, journey)
 
 
 def test_mostly_summer_is_one_evening_a_week_else():
-    operator, journey = pair("BALEARIA", "ESVLC", "DZMOS")
-    assert len(week(WINTER, operator, journey)) == 1
-    assert len(week(SUMMER, operator, journey)) == 7
+    company, journey = pair("BALEARIA", "ESVLC", "DZMOS")
+    assert len(week(WINTER, company, journey)) == 1
+    assert len(week(SUMMER, company, journey)) == 7
 
 
 def test_overnight_ships_leave_in_the_evening():
-    for operator, journey in PAIRS:
+    for company, journey in PAIRS:
         if journey.route.overnight:
-            for sailing in week(SUMMER + WINTER, operator, journey):
+            for sailing in week(SUMMER + WINTER, company, journey):
                 assert sailing.depart_at.hour >= 18
 
 
 def test_short_hops_go_often_and_long_ones_seldom():
-    for operator, journey in PAIRS:
-        sailings = len(week(SUMMER, operator, journey))
+    for company, journey in PAIRS:
+        sailings = len(week(SUMMER, company, journey))
         if journey.route.minutes <= 60:
             assert sailings >= 6 * 7
         if journey.route.minutes > 1900:
             assert sailings <= 3
         if journey.route.round_the_clock:
-            hours = {each.depart_at.hour for each in week(SUMMER[:1], operator, journey)}
+            hours = {each.depart_at.hour for each in week(SUMMER[:1], company, journey)}
             assert len(hours) >= 12
             assert min(hours) <= 2
 
 
 def test_fast_ships_sail_the_fast_routes():
-    for operator, journey in PAIRS:
-        if any(ship.fast for ship in operator.ships) and journey.route.fast:
-            assert all(each.ship.fast for each in week(SUMMER, operator, journey))
+    for company, journey in PAIRS:
+        if any(ship.fast for ship in company.ships) and journey.route.fast:
+            assert all(each.ship.fast for each in week(SUMMER, company, journey))
 
 
 def test_a_name_belongs_to_one_sailing():
-    names = [each.id for operator, journey in PAIRS for each in week(SUMMER, operator, journey)]
+    names = [each.id for company, journey in PAIRS for each in week(SUMMER, company, journey)]
     assert len(names) == len(set(names))
 
 
@@ -117,13 +117,13 @@ def test_operators_take_their_own_time():
     st.dates(date(1970, 1, 1), date(2199, 12, 31)),
 )
 def test_the_clocks_of_both_ports_are_right(chosen, day):
-    operator, journey = chosen
-    for sailing in TIMETABLE.sailings(operator, journey, day):
+    company, journey = chosen
+    for sailing in TIMETABLE.sailings(company, journey, day):
         assert sailing.depart_at.date() == day
         assert sailing.depart_at.tzinfo is journey.depart.zone
         assert sailing.arrive_at.tzinfo is journey.arrive.zone
         delay = 60 if journey.route.minutes >= 1200 and day.month not in range(4, 11) else 0
-        assert sailing.minutes == journey.route.minutes_of(operator) + delay
+        assert sailing.minutes == journey.route.minutes_of(company) + delay
         for moment in (sailing.depart_at, sailing.arrive_at):
             there_and_back = moment.astimezone(timezone.utc).astimezone(moment.tzinfo)
             assert there_and_back.replace(tzinfo=None) == moment.replace(tzinfo=None)
@@ -158,10 +158,10 @@ def test_morocco_sets_its_clocks_back_in_ramadan(day, hours):
 def test_the_hour_that_spring_leaves_out_does_not_appear():
     night = date(2026, 3, 29)
     checked = 0
-    for operator, journey in PAIRS:
+    for company, journey in PAIRS:
         if not journey.route.round_the_clock:
             continue
-        moments = [each.depart_at for each in TIMETABLE.sailings(operator, journey, night)]
+        moments = [each.depart_at for each in TIMETABLE.sailings(company, journey, night)]
         skipped = 1 if journey.depart.timezone == "Europe/London" else 2
         if journey.depart.timezone.startswith("Europe/"):
             checked += 1
@@ -173,9 +173,9 @@ def test_the_hour_that_spring_leaves_out_does_not_appear():
 
 def test_the_hour_that_autumn_repeats_is_sailed_once_at_most_a_time():
     night = date(2026, 10, 25)
-    for operator, journey in PAIRS:
+    for company, journey in PAIRS:
         instants = [
-            each.depart_at.timestamp() for each in TIMETABLE.sailings(operator, journey, night)
+            each.depart_at.timestamp() for each in TIMETABLE.sailings(company, journey, night)
         ]
         assert instants == sorted(set(instants))
 
@@ -183,39 +183,39 @@ def test_the_hour_that_autumn_repeats_is_sailed_once_at_most_a_time():
 @pytest.mark.parametrize("night", [date(2026, 3, 28), date(2026, 10, 24)])
 def test_a_night_an_hour_longer_or_shorter_does_not_change_the_time_at_sea(night):
     across = 0
-    for operator, journey in PAIRS:
+    for company, journey in PAIRS:
         delay = 60 if journey.route.minutes >= 1200 and night.month == 3 else 0
-        for sailing in week([night, night + timedelta(days=1)], operator, journey):
-            assert sailing.minutes == journey.route.minutes_of(operator) + delay
+        for sailing in week([night, night + timedelta(days=1)], company, journey):
+            assert sailing.minutes == journey.route.minutes_of(company) + delay
             across += gap(sailing) % timedelta(hours=24) != timedelta()
     assert across > 50
 
 
 @pytest.mark.parametrize("day", [date.min, date(1969, 12, 31), date(2200, 1, 1), date.max])
 def test_nothing_sails_beyond_the_calendar(day):
-    operator, journey = pair("ORESUND", "SEHEL", "DKHLS")
-    assert not list(TIMETABLE.sailings_from(operator, journey, day, 1))
-    assert not list(TIMETABLE.sailings_from(operator, journey, date.max, 7))
+    company, journey = pair("ORESUND", "SEHEL", "DKHLS")
+    assert not list(TIMETABLE.sailings_from(company, journey, day, 1))
+    assert not list(TIMETABLE.sailings_from(company, journey, date.max, 7))
 
 
 def test_nobody_sails_a_journey_that_is_not_theirs():
-    operator, _ = pair("CTN", "FRMRS", "TNLGN")
+    company, _ = pair("CTN", "FRMRS", "TNLGN")
     _, journey = pair("ORESUND", "SEHEL", "DKHLS")
-    assert TIMETABLE.sailings(operator, journey, SUMMER[0]) == ()
+    assert TIMETABLE.sailings(company, journey, SUMMER[0]) == ()
 
 
 def test_another_seed_is_another_timetable():
-    other = Timetable(Dice(2))
+    other = Timetable(SeededRandom(2))
     differing = sum(
-        [each.depart_at for each in other.sailings(operator, journey, SUMMER[0])]
-        != [each.depart_at for each in TIMETABLE.sailings(operator, journey, SUMMER[0])]
-        for operator, journey in PAIRS
+        [each.depart_at for each in other.sailings(company, journey, SUMMER[0])]
+        != [each.depart_at for each in TIMETABLE.sailings(company, journey, SUMMER[0])]
+        for company, journey in PAIRS
     )
     assert differing > len(PAIRS) // 2
 
 
 def test_days_follow_one_another():
-    operator, journey = pair("ORESUND", "SEHEL", "DKHLS")
-    run = list(TIMETABLE.sailings_from(operator, journey, SUMMER[0], 3))
-    assert run == week(SUMMER[:3], operator, journey)
+    company, journey = pair("ORESUND", "SEHEL", "DKHLS")
+    run = list(TIMETABLE.sailings_from(company, journey, SUMMER[0], 3))
+    assert run == week(SUMMER[:3], company, journey)
     assert run[0].depart_at < datetime(2026, 7, 13, 12, tzinfo=journey.depart.zone)

@@ -177,7 +177,7 @@ def test_after_a_mistake_of_its_own_the_connection_is_said_to_be_closed(sandbox,
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setitem(sandbox.service._acts, "catalogue.ports", fail)
+    monkeypatch.setitem(sandbox.service._handlers, "catalogue.ports", fail)
     host, _, port = sandbox.base_url.removeprefix("http://").partition(":")
     asked = (
         f"GET /api/port HTTP/1.1\r\nhost: {host}\r\naccept: application/json\r\n"

@@ -9,7 +9,7 @@ import pytest
 from sandbox_desk import BY_EMAIL, GUEST, ONE_TICKET, PENDING, TWO_TICKETS, Desk
 
 from ferry_sdk.sandbox.bookings.records import qr_code
-from ferry_sdk.sandbox.bookings.vouchers import printable
+from ferry_sdk.sandbox.bookings.vouchers import to_latin1
 
 ORIGIN = "http://ferry.test"
 
@@ -29,10 +29,10 @@ def addresses(desk, created):
     """Every address of the first ticket's voucher that the service tells."""
     ticket = desk.booking(created)["tickets"][0]
     read = desk.ask("tickets.get", id=ticket["id"])
-    told = desk.ask("tickets.pdf", id=ticket["id"])
-    assert set(told) == {"url"}
-    assert ticket["pdf_url"] == read["pdf_url"] == told["url"]
-    return told["url"]
+    answer = desk.ask("tickets.pdf", id=ticket["id"])
+    assert set(answer) == {"url"}
+    assert ticket["pdf_url"] == read["pdf_url"] == answer["url"]
+    return answer["url"]
 
 
 def fetched(desk, url):
@@ -131,7 +131,7 @@ def test_nine_travellers_fit_on_the_page(desk):
     ],
 )
 def test_names_are_printable_whatever_their_script(name, printed):
-    assert printable(name) == printed
+    assert to_latin1(name) == printed
 
 
 def test_any_name_makes_a_voucher(desk):

@@ -12,12 +12,17 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ferry_sdk.sandbox.clock import checked
+from ferry_sdk.sandbox.clock import to_utc
 from ferry_sdk.sandbox.faults.details import DETAILS
 from ferry_sdk.sandbox.faults.faults import Fault, Faults
-from ferry_sdk.sandbox.http.conventions import asked_host, asking_page_is_local, is_loopback, parsed
+from ferry_sdk.sandbox.http.conventions import (
+    has_local_origin,
+    is_loopback,
+    parse_json,
+    requested_host,
+)
 from ferry_sdk.sandbox.requests.fields import Moment
-from ferry_sdk.sandbox.requests.validation import InvalidOrderError, read_order
+from ferry_sdk.sandbox.requests.validation import InvalidOrderError, parse_fields
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -33,7 +38,7 @@ _PAGE = 1000
 _CENTURY = 100 * 366 * 24 * 3600.0
 
 
-class ClockOrder(BaseModel):
+class ClockUpdate(BaseModel):
     """What to do with the clock, in this order."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
@@ -43,7 +48,7 @@ class ClockOrder(BaseModel):
     advance: Annotated[float, Field(ge=0, le=_CENTURY, allow_inf_nan=False)] | None = None
 
 
-class CountersOrder(BaseModel):
+class CountersQuery(BaseModel):
     """Which effects to show: a page of them, after the first so many."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -84,10 +89,10 @@ class Control:
         return {"now": self.clock.now().isoformat(), "frozen": self.clock.frozen}
 
     def _move_clock(self, fields: _Fields) -> JsonValue:
-        order = read_order(ClockOrder, fields)
+        order = parse_fields(ClockUpdate, fields)
         # Refused as a whole, before any of it is done.
-        moment = checked(order.travel_to or self.clock.now())
-        checked(moment + timedelta(seconds=order.advance or 0))
+        moment = to_utc(order.travel_to or self.clock.now())
+        to_utc(moment + timedelta(seconds=order.advance or 0))
         if order.frozen is not None:
             (self.clock.freeze if order.frozen else self.clock.resume)()
         if order.travel_to is not None:
@@ -117,7 +122,7 @@ class Control:
         return {kind.value: details.model_json_schema() for kind, details in DETAILS.items()}
 
     def _counters(self, fields: _Fields) -> JsonValue:
-        after = read_order(CountersOrder, fields).after
+        after = parse_fields(CountersQuery, fields).after
         effects = self.counters.effects
         end = after + _PAGE
         return {
@@ -160,26 +165,30 @@ def _endpoint(handlers: Mapping[str, _Handler]) -> Callable[[Request], Awaitable
 
     async def endpoint(request: Request) -> Response:
         peer = request.client.host if request.client else None
-        if not (is_loopback(peer) and is_loopback(asked_host(request))):
-            return _refused(403, "FORBIDDEN", "Only this machine may control the service")
-        if not asking_page_is_local(request):
-            return _refused(403, "FORBIDDEN", "Pages of this origin may not control the service")
+        if not (is_loopback(peer) and is_loopback(requested_host(request))):
+            return _error_response(403, "FORBIDDEN", "Only this machine may control the service")
+        if not has_local_origin(request):
+            return _error_response(
+                403, "FORBIDDEN", "Pages of this origin may not control the service"
+            )
         handler = handlers["GET" if request.method == "HEAD" else request.method]
         try:
-            asks = request.method in {"GET", "HEAD"}
-            fields = dict(request.query_params) if asks else _fields(await request.body())
+            reads_query = request.method in {"GET", "HEAD"}
+            fields = (
+                dict(request.query_params) if reads_query else _parse_body(await request.body())
+            )
             return JSONResponse(handler(fields))
         except InvalidOrderError as error:
-            return _refused(422, "VALIDATION_ERROR", error.message, field=error.field)
+            return _error_response(422, "VALIDATION_ERROR", error.message, field=error.field)
         except (ValueError, OverflowError) as error:
-            return _refused(422, "VALIDATION_ERROR", str(error))
+            return _error_response(422, "VALIDATION_ERROR", str(error))
 
     return endpoint
 
 
-def _fields(body: bytes) -> _Fields:
+def _parse_body(body: bytes) -> _Fields:
     try:
-        fields = parsed(body or b"{}")
+        fields = parse_json(body or b"{}")
     except ValueError:
         raise InvalidOrderError("body", "It is not JSON") from None
     if not isinstance(fields, dict):
@@ -187,5 +196,5 @@ def _fields(body: bytes) -> _Fields:
     return fields
 
 
-def _refused(status: int, code: str, message: str, **field: str) -> Response:
+def _error_response(status: int, code: str, message: str, **field: str) -> Response:
     return JSONResponse({"error": True, "code": code, "message": message, **field}, status)

@@ -10,9 +10,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ferry_sdk.sandbox.http.conventions import is_too_large, parsed, refusal, unauthorized, weights
+from ferry_sdk.sandbox.http.conventions import (
+    error_response,
+    is_too_large,
+    parse_json,
+    unauthorized,
+    weights,
+)
 from ferry_sdk.sandbox.requests.access import Unauthorized
-from ferry_sdk.sandbox.requests.refusals import language_of
+from ferry_sdk.sandbox.requests.errors import language_of
 from ferry_sdk.sandbox.service import Caller, ServiceError
 
 if TYPE_CHECKING:
@@ -59,12 +65,12 @@ ENDPOINTS = (
 
 def routes(service: Service, tokens: Tokens, faults: Faults) -> list[BaseRoute]:
     """The routes of the 15 endpoints and of the vouchers' files."""
-    desk = _Desk(service, tokens, faults)
-    endpoints = [Route(each.path, desk.endpoint(each), methods=[each.method]) for each in ENDPOINTS]
-    return [*endpoints, Route("/voucher/{ticket_id}/{key}.pdf", desk.voucher, methods=["GET"])]
+    api = _Api(service, tokens, faults)
+    endpoints = [Route(each.path, api.endpoint(each), methods=[each.method]) for each in ENDPOINTS]
+    return [*endpoints, Route("/voucher/{ticket_id}/{key}.pdf", api.voucher, methods=["GET"])]
 
 
-class _Desk:
+class _Api:
     """Where requests arrive: read, counted, checked, passed to the service."""
 
     def __init__(self, service: Service, tokens: Tokens, faults: Faults) -> None:
@@ -90,7 +96,7 @@ class _Desk:
                 self._service.voucher_file, parameters["ticket_id"], parameters["key"]
             )
             if found is None:
-                return refusal(request, 404, "NOT_FOUND", "no_such_address")
+                return error_response(request, 404, "NOT_FOUND", "no_such_address")
             return Response(found, media_type="application/pdf")
 
         return await self._around("voucher.file", request, produce)
@@ -99,7 +105,7 @@ class _Desk:
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
     ) -> Response:
         if await is_too_large(request):
-            return refusal(request, 413, "BODY_TOO_LARGE", "body_too_large")
+            return error_response(request, 413, "BODY_TOO_LARGE", "body_too_large")
         self._service.counters.request(operation)
         return await self._faults.around(operation, request, produce)
 
@@ -109,7 +115,7 @@ class _Desk:
         except Unauthorized:
             return unauthorized(request)
         if not _accepts_json(request.headers.get("accept", "")):
-            return refusal(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
+            return error_response(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
         arguments = _arguments(request, body if endpoint.method == "POST" else b"")
         if isinstance(arguments, Response):
             return arguments
@@ -133,13 +139,13 @@ def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response
     if not body:
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
-        return refusal(request, 415, "UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type")
+        return error_response(request, 415, "UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type")
     try:
-        return _OBJECT.validate_python(parsed(body))
+        return _OBJECT.validate_python(parse_json(body))
     except ValidationError:
-        return refusal(request, 422, "VALIDATION_ERROR", "not_an_object")
+        return error_response(request, 422, "VALIDATION_ERROR", "not_an_object")
     except ValueError:
-        return refusal(request, 400, "MALFORMED_JSON", "malformed_json")
+        return error_response(request, 400, "MALFORMED_JSON", "malformed_json")
 
 
 def _accepts_json(accept: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee
 from ferry_sdk.sandbox.bookings.stages import GONE, WAITING, Stage, State, TicketStatus, stage_of
-from ferry_sdk.sandbox.requests.refusals import conflict
+from ferry_sdk.sandbox.requests.errors import conflict
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -76,7 +76,7 @@ class Booking:
             if ticket.status in WAITING:
                 ticket.expire()
 
-    def issuable(self, now: datetime) -> list[Ticket]:
+    def issuable_tickets(self, now: datetime) -> list[Ticket]:
         """The tickets that confirming now would have issued: those waiting, those that failed.
 
         Raises:

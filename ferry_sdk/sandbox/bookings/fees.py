@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferry_sdk.sandbox.requests.access import Access
-from ferry_sdk.sandbox.requests.refusals import text
+from ferry_sdk.sandbox.requests.errors import text
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -20,7 +20,7 @@ ZERO = Decimal("0.00")
 _CENT = Decimal("0.01")
 
 
-class Step(NamedTuple):
+class FeeStep(NamedTuple):
     """With at least `notice` before departure, cancelling keeps this `rate` of what was paid."""
 
     notice: timedelta
@@ -40,18 +40,18 @@ class Fee:
 
 NO_FEE = Fee(ZERO, ZERO)
 
-LADDERS: dict[str, tuple[Step, ...]] = {
+FEE_SCHEDULES: dict[str, tuple[FeeStep, ...]] = {
     "flex": (
-        Step(timedelta(hours=24), Decimal(0)),
-        Step(timedelta(hours=2), Decimal("0.20")),
-        Step(timedelta(0), Decimal("0.50")),
+        FeeStep(timedelta(hours=24), Decimal(0)),
+        FeeStep(timedelta(hours=2), Decimal("0.20")),
+        FeeStep(timedelta(0), Decimal("0.50")),
     ),
     "standard": (
-        Step(timedelta(days=7), Decimal("0.20")),
-        Step(timedelta(hours=48), Decimal("0.50")),
-        Step(timedelta(0), Decimal(1)),
+        FeeStep(timedelta(days=7), Decimal("0.20")),
+        FeeStep(timedelta(hours=48), Decimal("0.50")),
+        FeeStep(timedelta(0), Decimal(1)),
     ),
-    "saver": (Step(timedelta(0), Decimal(1)),),
+    "saver": (FeeStep(timedelta(0), Decimal(1)),),
 }
 """The steps of each fare family, the longest notice first."""
 
@@ -61,7 +61,7 @@ def cents(amount: Decimal) -> Decimal:
     return amount.quantize(_CENT, ROUND_HALF_UP)
 
 
-def cancellation(paid: Decimal, *, family: str, notice: float, left: timedelta) -> Fee:
+def cancellation_fee(paid: Decimal, *, family: str, notice: float, left: timedelta) -> Fee:
     """What cancelling costs.
 
     Args:
@@ -71,7 +71,7 @@ def cancellation(paid: Decimal, *, family: str, notice: float, left: timedelta) 
         left: The time left before departure; after it everything is kept.
     """
     rate = next(
-        (step.rate for step in LADDERS[family] if left >= step.notice * notice),
+        (step.rate for step in FEE_SCHEDULES[family] if left >= step.notice * notice),
         Decimal(1),
     )
     penalty = cents(paid * rate)
@@ -91,12 +91,12 @@ def pricing(booking: Booking, access: Access, language: str) -> JsonValue:
     role = _ROLES.get(access)
     if role is None:
         return None
-    settled = [ticket.settled for ticket in booking.tickets if ticket.settled is not None]
+    settlement = [ticket.settlement for ticket in booking.tickets if ticket.settlement is not None]
     charged = sum((ticket.charged for ticket in booking.tickets), start=ZERO)
-    received = charged - sum((fee.refund for fee in settled), start=ZERO)
+    received = charged - sum((fee.refund for fee in settlement), start=ZERO)
     commission = cents(received * _COMMISSION[access])
     buyer = booking.contact.name if booking.contact else booking.lead_passenger
-    carriers = dict.fromkeys(ticket.operator.name for ticket in booking.tickets)
+    companies = dict.fromkeys(ticket.company.name for ticket in booking.tickets)
     return {
         "viewer_role": role,
         "currency": "EUR",
@@ -119,7 +119,7 @@ def pricing(booking: Booking, access: Access, language: str) -> JsonValue:
         "reverse": {
             "amount": float(received - commission),
             "currency": "EUR",
-            "to_label": ", ".join(carriers),
+            "to_label": ", ".join(companies),
             "to_kind": "carrier",
         },
         "balance": {

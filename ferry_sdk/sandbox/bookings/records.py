@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Record = dict[str, JsonValue]
 
 CURRENCY = "EUR"
-_WAYS = {"Outward": "outward", "Return": "return"}
+_DIRECTIONS = {"Outward": "outward", "Return": "return"}
 
 
 def booking_record(
@@ -39,7 +39,7 @@ def booking_record(
         "payment_status": payment,
         "all_tickets_paid": payment == "paid",
         "ticket_count": len(booking.tickets),
-        "expire_at": _moment(booking.expires_at),
+        "expire_at": _timestamp(booking.expires_at),
         "pricing": pricing(booking, access, language),
         "tickets": [
             ticket_record(ticket, booking, language=language, base_url=base_url, now=now)
@@ -69,13 +69,13 @@ def ticket_record(
     """A ticket as its read answers it."""
     issued = ticket.status is TicketStatus.ISSUED
     ways: Record = {
-        _WAYS[leg.offer.direction]: {"journey": _journey(leg, language), **_validity(leg)}
+        _DIRECTIONS[leg.offer.direction]: {"journey": _journey(leg, language), **_validity(leg)}
         for leg in ticket.legs
     }
     return {
         "id": ticket.id,
         "status": ticket.status.value,
-        "ticket_number": ticket.shown_number,
+        "ticket_number": ticket.visible_number,
         "pdf_url": voucher_url(ticket, base_url, now),
         "direction": "+".join(leg.offer.direction.upper() for leg in ticket.legs),
         "vehicle": _vehicle(booking, ticket),
@@ -131,10 +131,10 @@ def possible_actions(booking: Booking, now: datetime) -> Record:
 
 
 def _action(importance: str, limit: datetime | None) -> Record:
-    return {"type": importance, "timeLimit": _moment(limit), "requestedItems": {}}
+    return {"type": importance, "timeLimit": _timestamp(limit), "requestedItems": {}}
 
 
-def _moment(moment: datetime | None) -> str | None:
+def _timestamp(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="seconds")
 
 
@@ -152,15 +152,15 @@ def _journey(leg: Leg, language: str) -> Record:
 def _validity(leg: Leg) -> Record:
     """That a crossing is on an open ticket, and until when; nothing about a fixed one."""
     until = leg.offer.valid_until
-    return {} if until is None else {"is_open": True, "valid_until": _moment(until)}
+    return {} if until is None else {"is_open": True, "valid_until": _timestamp(until)}
 
 
 def _journey_details(booking: Booking, language: str) -> Record:
     return {
-        _WAYS[leg.offer.direction]: {
+        _DIRECTIONS[leg.offer.direction]: {
             "ticket_id": ticket.id,
             "journey_id": leg.offer.journey.id,
-            "company": leg.offer.sailing.operator.name,
+            "company": leg.offer.sailing.company.name,
             "ship_name": leg.offer.sailing.ship.name,
             "place_name": leg.place.name_in(language),
             "depart_code": leg.offer.journey.depart.code,

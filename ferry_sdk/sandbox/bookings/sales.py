@@ -20,7 +20,7 @@ from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tick
 from ferry_sdk.sandbox.bookings.stages import WAITING, payment_of, status_of
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange, TicketFails
-from ferry_sdk.sandbox.requests.refusals import conflict, invalid, not_found
+from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.network.seeded_random import Ids
     from ferry_sdk.sandbox.offers.offers import Offers
     from ferry_sdk.sandbox.requests import requests
-    from ferry_sdk.sandbox.requests.access import Ask
+    from ferry_sdk.sandbox.requests.access import CallContext
 
 
 class Sales:
@@ -48,10 +48,10 @@ class Sales:
         self._tickets: dict[str, tuple[Booking, Ticket]] = {}
         self._numbers: set[str] = set()
 
-    def create(self, request: requests.NewBooking, ask: Ask) -> Record:
+    def create(self, request: requests.NewBooking, context: CallContext) -> Record:
         """Book what was chosen."""
-        tickets = chosen_tickets(request, self._offers, self._ids, ask.now)
-        fault = self._faults.take(FaultKind.PRICE_CHANGE, ask.operation)
+        tickets = chosen_tickets(request, self._offers, self._ids, context.now)
+        fault = self._faults.take(FaultKind.PRICE_CHANGE, context.operation)
         if fault is not None and isinstance(fault.details, PriceChange):
             factor, addition = (
                 Decimal(str(fault.details.factor)),
@@ -70,31 +70,31 @@ class Sales:
         self._bookings[booking.id] = booking
         self._tickets.update({ticket.id: (booking, ticket) for ticket in tickets})
         self._counters.effect("bookings.create", booking.id)
-        return created_record(booking, ask.now)
+        return created_record(booking, context.now)
 
-    def create_by_tool(self, request: requests.McpNewBooking, ask: Ask) -> Record:
+    def create_by_tool(self, request: requests.McpNewBooking, context: CallContext) -> Record:
         """Book what was chosen, or the cheapest of one availability."""
         chosen = request.availabilities or [
             cheapest_selection(request.id or "", request.reservation_type, self._offers)
         ]
-        return self.create(request.translated(chosen), ask)
+        return self.create(request.to_rest(chosen), context)
 
-    def confirm(self, request: requests.Identified, ask: Ask) -> Record:
+    def confirm(self, request: requests.Identified, context: CallContext) -> Record:
         """Have the tickets issued that wait or failed; what is due is paid."""
-        booking = self._booking(request.id, ask.now)
+        booking = self._booking(request.id, context.now)
         if any(ticket.status in WAITING for ticket in booking.tickets) and self._faults.take(
-            FaultKind.OPTION_EXPIRED, ask.operation
+            FaultKind.OPTION_EXPIRED, context.operation
         ):
             booking.expire()
-        issuable = booking.issuable(ask.now)
-        failing = self._failing(booking, issuable, ask)
-        issued = [ticket for ticket in issuable if ticket is not failing]
+        issuable_tickets = booking.issuable_tickets(context.now)
+        failing = self._failing(booking, issuable_tickets, context)
+        issued = [ticket for ticket in issuable_tickets if ticket is not failing]
         if failing is not None:
             failing.fail()
         for ticket in issued:
-            ticket.issue(ask.now, self._number(ticket))
+            ticket.issue(context.now, self._number(ticket))
         if not issued:
-            raise conflict("carrier_refused")
+            raise conflict("company_refused")
         self._counters.effect("bookings.confirm", booking.id)
         return {
             "booking_id": booking.id,
@@ -103,23 +103,23 @@ class Sales:
             "ticket_number": issued[0].number,
         }
 
-    def booking(self, request: requests.Identified, ask: Ask) -> Record:
+    def booking(self, request: requests.Identified, context: CallContext) -> Record:
         """Read a booking."""
-        booking = self._booking(request.id, ask.now)
+        booking = self._booking(request.id, context.now)
         return booking_record(
             booking,
-            ask.caller.access,
-            language=ask.caller.language,
-            base_url=ask.caller.base_url,
-            now=ask.now,
+            context.caller.access,
+            language=context.caller.language,
+            base_url=context.caller.base_url,
+            now=context.now,
         )
 
-    def cancel_booking(self, request: requests.BookingCancellation, ask: Ask) -> Record:
+    def cancel_booking(self, request: requests.BookingCancellation, context: CallContext) -> Record:
         """Cancel every ticket of a booking that is not yet."""
-        booking = self._booking(request.booking_id, ask.now, "booking_id")
+        booking = self._booking(request.booking_id, context.now, "booking_id")
         if request.booking_reference not in {None, booking.reference}:
             raise invalid("booking_reference", "reference_differs")
-        fee = booking.cancel(ask.now)
+        fee = booking.cancel(context.now)
         self._counters.effect("bookings.cancel", booking.id)
         return {
             "booking_id": booking.id,
@@ -127,32 +127,32 @@ class Sales:
             "refund_amount": float(fee.refund),
         }
 
-    def cancellation_fee(self, request: requests.Identified, ask: Ask) -> Record:
+    def cancellation_fee(self, request: requests.Identified, context: CallContext) -> Record:
         """What cancelling a booking or a ticket would cost; nothing is changed."""
         if request.id in self._bookings:
-            booking = self._booking(request.id, ask.now)
-            return fee_record(booking.fee(ask.now), status_of(booking.states))
+            booking = self._booking(request.id, context.now)
+            return fee_record(booking.fee(context.now), status_of(booking.states))
         if request.id in self._tickets:
-            _, ticket = self._ticket(request.id, ask.now)
-            return fee_record(ticket.fee(ask.now), ticket.status)
+            _, ticket = self._ticket(request.id, context.now)
+            return fee_record(ticket.fee(context.now), ticket.status)
         raise not_found("id_unknown", "id")
 
-    def ticket(self, request: requests.Identified, ask: Ask) -> Record:
+    def ticket(self, request: requests.Identified, context: CallContext) -> Record:
         """Read a ticket."""
-        booking, ticket = self._ticket(request.id, ask.now)
+        booking, ticket = self._ticket(request.id, context.now)
         return ticket_record(
             ticket,
             booking,
-            language=ask.caller.language,
-            base_url=ask.caller.base_url,
-            now=ask.now,
+            language=context.caller.language,
+            base_url=context.caller.base_url,
+            now=context.now,
         )
 
-    def ticket_by_tool(self, request: requests.Identified, ask: Ask) -> Record:
+    def ticket_by_tool(self, request: requests.Identified, context: CallContext) -> Record:
         """Read a ticket, with what an agent wants to know of its booking."""
-        booking, _ = self._ticket(request.id, ask.now)
+        booking, _ = self._ticket(request.id, context.now)
         return {
-            **self.ticket(request, ask),
+            **self.ticket(request, context),
             "booking": {
                 "booking_id": booking.id,
                 "booking_reference": booking.reference,
@@ -161,23 +161,23 @@ class Sales:
             },
         }
 
-    def cancel_ticket(self, request: requests.TicketCancellation, ask: Ask) -> Record:
+    def cancel_ticket(self, request: requests.TicketCancellation, context: CallContext) -> Record:
         """Cancel one ticket."""
-        _, ticket = self._ticket(request.ticket_id, ask.now, "ticket_id")
+        _, ticket = self._ticket(request.ticket_id, context.now, "ticket_id")
         if request.ticket_number not in {None, ticket.number}:
             raise invalid("ticket_number", "number_differs")
-        ticket.cancel(ask.now)
+        ticket.cancel(context.now)
         self._counters.effect("tickets.cancel", ticket.id)
         return {"ticket_id": ticket.id, "status": "cancelled"}
 
-    def voucher_address(self, request: requests.Identified, ask: Ask) -> Record:
+    def voucher_address(self, request: requests.Identified, context: CallContext) -> Record:
         """Where a ticket's voucher can be fetched."""
-        _, ticket = self._ticket(request.id, ask.now)
-        return {"url": voucher_url(ticket, ask.caller.base_url, ask.now)}
+        _, ticket = self._ticket(request.id, context.now)
+        return {"url": voucher_url(ticket, context.caller.base_url, context.now)}
 
-    def mark_paid(self, request: requests.Payment, ask: Ask) -> Record:
+    def mark_paid(self, request: requests.Payment, context: CallContext) -> Record:
         """Record a payment made elsewhere; the same payment a second time changes nothing."""
-        _, ticket = self._ticket(request.id, ask.now)
+        _, ticket = self._ticket(request.id, context.now)
         if ticket.pay(request.external_payment_ref):
             self._counters.effect("tickets.mark_paid", ticket.id)
         return {"ticket_id": ticket.id, "payment_status": "paid"}
@@ -207,16 +207,20 @@ class Sales:
         ticket.settle(now)
         return booking, ticket
 
-    def _failing(self, booking: Booking, issuable: Sequence[Ticket], ask: Ask) -> Ticket | None:
-        fault = self._faults.take(FaultKind.TICKET_FAILS, ask.operation)
+    def _failing(
+        self, booking: Booking, issuable_tickets: Sequence[Ticket], context: CallContext
+    ) -> Ticket | None:
+        fault = self._faults.take(FaultKind.TICKET_FAILS, context.operation)
         if fault is None or not isinstance(fault.details, TicketFails):
             return None
         wanted = booking.tickets[fault.details.index : fault.details.index + 1 or None]
-        return next((ticket for ticket in wanted if ticket in issuable), issuable[-1])
+        return next(
+            (ticket for ticket in wanted if ticket in issuable_tickets), issuable_tickets[-1]
+        )
 
     def _number(self, ticket: Ticket) -> str:
         while True:
-            number = f"{ticket.operator.code[:3]}{self._ids.reference(digits, 9)}"
+            number = f"{ticket.company.code[:3]}{self._ids.reference(digits, 9)}"
             if number not in self._numbers:
                 self._numbers.add(number)
                 return number

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.bookings.stages import TicketStatus
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
-from ferry_sdk.sandbox.network.carriers import habits_of
+from ferry_sdk.sandbox.network.company_rules import company_rules
 from ferry_sdk.sandbox.offers.party import Traveller, age_on
-from ferry_sdk.sandbox.requests.refusals import Problem, RefusedError, invalid
-from ferry_sdk.sandbox.requests.requests import AGES, KINDS, Selection
+from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid
+from ferry_sdk.sandbox.requests.requests import AGES, PASSENGER_TYPES, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def chosen_tickets(
         _leg(f"availabilities[{index}]", selection, request.passengers, offers)
         for index, selection in enumerate(request.availabilities)
     ]
-    problems = [*_ways_problems(legs), *_tariff_problems(request, legs, now)]
+    problems = [*_direction_problems(legs), *_tariff_problems(request, legs, now)]
     for leg in legs:
         problems += _party_problems(request, leg.offer)
     problems += _passenger_problems(request, legs)
@@ -45,8 +45,8 @@ def chosen_tickets(
         different = {(problem.path, problem.text): problem for problem in problems}
         raise RefusedError(422, *different.values())
     legs.sort(key=lambda leg: leg.offer.sailing.depart_at)
-    carriers = {leg.offer.sailing.operator for leg in legs}
-    if len(carriers) == 1 and habits_of(*carriers).one_ticket:
+    companies = {leg.offer.sailing.company for leg in legs}
+    if len(companies) == 1 and company_rules(*companies).one_ticket:
         return (_ticket(request, tuple(legs), ids, now),)
     return tuple(_ticket(request, (leg,), ids, now) for leg in legs)
 
@@ -77,7 +77,7 @@ def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: O
     found = offers.find(selection.availability_id)
     if found is None:
         raise invalid(f"{path}.availability_id", "availability_unknown")
-    offer = _at_true_ages(found, passengers, offers)
+    offer = _with_actual_ages(found, passengers, offers)
     tariff = offer.tariff(selection.tariff_id)
     if tariff is None:
         raise invalid(f"{path}.tariff_id", "tariff_unknown")
@@ -87,7 +87,7 @@ def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: O
     return Leg(offer, tariff, place, offer.price(tariff, place))
 
 
-def _at_true_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:
+def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:
     """The offer for the ages that the passengers have on the day of the leg."""
     day = offer.sailing.depart_at.date()
     if _kinds(offer) != Counter(passenger.type for passenger in passengers):
@@ -97,8 +97,8 @@ def _at_true_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> 
     for traveller in offer.travellers:
         passenger = next(one for one in waiting if one.type == traveller.kind)
         waiting.remove(passenger)
-        told = traveller.age if passenger.age is None else passenger.age
-        age = told if passenger.birth_date is None else age_on(passenger.birth_date, day)
+        stated_age = traveller.age if passenger.age is None else passenger.age
+        age = stated_age if passenger.birth_date is None else age_on(passenger.birth_date, day)
         travellers.append(dataclasses.replace(traveller, age=max(age, 0)))
     true = tuple(travellers)
     return offer if true == offer.travellers else offers.for_travellers(offer, true)
@@ -108,7 +108,7 @@ def _kinds(offer: Offer) -> Counter[str]:
     return Counter(traveller.kind for traveller in offer.travellers)
 
 
-def _ways_problems(legs: list[Leg]) -> Iterator[Problem]:
+def _direction_problems(legs: list[Leg]) -> Iterator[Problem]:
     if len(legs) == 1:
         return
     if {leg.offer.direction for leg in legs} != {"Outward", "Return"}:
@@ -121,7 +121,7 @@ def _ways_problems(legs: list[Leg]) -> Iterator[Problem]:
 
 
 def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Iterator[Problem]:
-    carriers = {leg.offer.sailing.operator.code for leg in legs}
+    companies = {leg.offer.sailing.company.code for leg in legs}
     for index, leg in enumerate(legs):
         path = f"availabilities[{index}].tariff_id"
         if now >= leg.offer.ends_at:
@@ -130,8 +130,8 @@ def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Ite
             yield Problem("tariff_expired", path)
         if leg.tariff.roundtrip_locked and len(legs) == 1:
             yield Problem("round_trip_only", path)
-        elif leg.tariff.roundtrip_locked and len(carriers) > 1:
-            yield Problem("other_carrier", path)
+        elif leg.tariff.roundtrip_locked and len(companies) > 1:
+            yield Problem("other_company", path)
         if leg.tariff.type.upper() != request.reservation_type:
             yield Problem("reservation_type", "reservation_type", {"type": leg.tariff.type})
 
@@ -139,7 +139,7 @@ def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Ite
 def _party_problems(request: NewBooking, offer: Offer) -> Iterator[Problem]:
     searched = _kinds(offer)
     if searched != Counter(passenger.type for passenger in request.passengers):
-        counted = [f"{searched[kind]} {kind}" for kind in KINDS if searched[kind]]
+        counted = [f"{searched[kind]} {kind}" for kind in PASSENGER_TYPES if searched[kind]]
         yield Problem("party_differs", "passengers", {"expected": ", ".join(counted)})
     if request.vehicle is None:
         if offer.vehicle is not None:

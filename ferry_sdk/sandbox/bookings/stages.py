@@ -48,7 +48,7 @@ GONE = frozenset({TicketStatus.CANCELED, TicketStatus.EXPIRED})
 """Nothing more can be done with it."""
 
 # What a booking of several tickets is tracked as: what is least far along.
-_TRACKED = (
+_PROGRESS = (
     TicketStatus.FAILED,
     TicketStatus.INIT,
     TicketStatus.BLOCKED,
@@ -85,7 +85,7 @@ def _issued_stage(others: set[TicketStatus]) -> Stage:
 
 def status_of(tickets: Sequence[State]) -> TicketStatus:
     """The status a booking is tracked under: that of its ticket which is least far along."""
-    return min((ticket.status for ticket in tickets), key=_TRACKED.index)
+    return min((ticket.status for ticket in tickets), key=_PROGRESS.index)
 
 
 def payment_of(tickets: Sequence[State]) -> str:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee, cancellation, cents
+from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee, cancellation_fee, cents
 from ferry_sdk.sandbox.bookings.stages import WAITING, State, TicketStatus
-from ferry_sdk.sandbox.network.carriers import Habits, habits_of
-from ferry_sdk.sandbox.requests.refusals import conflict
+from ferry_sdk.sandbox.network.company_rules import CompanyRules, company_rules
+from ferry_sdk.sandbox.requests.errors import conflict
 
 if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
-    from ferry_sdk.sandbox.network.geography import Operator
+    from ferry_sdk.sandbox.network.geography import Company
     from ferry_sdk.sandbox.offers.offers import Offer, Place, Tariff
 
 
@@ -53,17 +53,17 @@ class Ticket:
     payment_ref: str | None = None
     number: str | None = None
     issued_at: datetime | None = None
-    settled: Fee | None = None
+    settlement: Fee | None = None
 
     @property
-    def operator(self) -> Operator:
+    def company(self) -> Company:
         """Who carries."""
-        return self.legs[0].offer.sailing.operator
+        return self.legs[0].offer.sailing.company
 
     @property
-    def habits(self) -> Habits:
+    def rules(self) -> CompanyRules:
         """How the carrier goes about it."""
-        return habits_of(self.operator)
+        return company_rules(self.company)
 
     @property
     def departs_at(self) -> datetime:
@@ -97,13 +97,13 @@ class Ticket:
         return self.price if self.paid else ZERO
 
     @property
-    def shown_number(self) -> str | None:
+    def visible_number(self) -> str | None:
         """The carrier's number, which a reader does not see before the ticket is issued."""
         return None if self.status is TicketStatus.PENDING else self.number
 
     def voucher_ready(self, now: datetime) -> bool:
         """Whether the voucher can be fetched: the ticket is issued, the carrier made it ready."""
-        delay = self.habits.voucher_delay
+        delay = self.rules.voucher_delay
         if self.status is not TicketStatus.ISSUED or self.issued_at is None or delay is None:
             return False
         return now >= self.issued_at + delay
@@ -118,7 +118,7 @@ class Ticket:
     def expire(self) -> None:
         """Give up a ticket that was not issued in time; what was paid is paid back in full."""
         self.status = TicketStatus.EXPIRED
-        self.settled = Fee(ZERO, self.charged)
+        self.settlement = Fee(ZERO, self.charged)
 
     def pay(self, reference: str) -> bool:
         """Record a payment made elsewhere; False where this very payment is recorded already.
@@ -150,7 +150,7 @@ class Ticket:
         """Have the carrier issue it, which takes some carriers a moment; what is due is paid."""
         self.paid = True
         self.number = number
-        self.issued_at = now + self.habits.issuing_time
+        self.issued_at = now + self.rules.issuing_time
         self.status = TicketStatus.PENDING
         self.settle(now)
 
@@ -160,17 +160,17 @@ class Ticket:
 
     def fee(self, now: datetime) -> Fee:
         """What cancelling it now would cost, or what was settled when it ended."""
-        if self.settled is not None:
-            return self.settled
+        if self.settlement is not None:
+            return self.settlement
         if not self.paid:
             return NO_FEE
         if self.status is not TicketStatus.ISSUED:
             return Fee(ZERO, self.charged)
         fees = [
-            cancellation(
+            cancellation_fee(
                 leg.price,
                 family=leg.tariff.family,
-                notice=self.habits.notice,
+                notice=self.rules.notice,
                 left=self.ends_at - now,
             )
             for leg in self.legs
@@ -196,9 +196,9 @@ class Ticket:
             RefusedError: It cannot be cancelled.
         """
         self.check_cancellable(now)
-        self.settled = self.fee(now)
+        self.settlement = self.fee(now)
         self.status = TicketStatus.CANCELED
-        return self.settled
+        return self.settlement
 
 
 _NOT_CANCELLABLE = {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox.bookings.bookings import Booking
     from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
-    from ferry_sdk.sandbox.network.geography import Operator
+    from ferry_sdk.sandbox.network.geography import Company
 
 # The first voucher loads fpdf2. That it is missing is an error where the service is loaded, as with
 # the other packages of the extra.
@@ -25,7 +25,7 @@ _QR_SIZE = 46
 _INK, _PALE, _LINE, _WHITE = (28, 37, 51), (95, 105, 120), (214, 220, 228), (255, 255, 255)
 _COLOURS = ((12, 74, 110), (15, 90, 80), (110, 40, 60), (60, 50, 120), (140, 75, 20), (30, 60, 140))
 # What the fonts of every PDF reader lack and no decomposition gives.
-_SPELT = str.maketrans(
+_TRANSLITERATION = str.maketrans(
     {
         "\u2013": "-",
         "\u2014": "-",
@@ -57,9 +57,9 @@ _STRONG = _Style(13, bold=True)
 def voucher(ticket: Ticket, booking: Booking) -> bytes:
     """The voucher of an issued ticket."""
     page = _Page(f"Boarding voucher {ticket.number}", ticket.issued_at)
-    page.band(_colour(ticket.operator), 34)
+    page.band(_colour(ticket.company), 34)
     page.write(_LEFT, 16, "BOARDING VOUCHER", _Style(9, _WHITE))
-    page.write(_LEFT, 26, ticket.operator.name, _Style(20, _WHITE, bold=True))
+    page.write(_LEFT, 26, ticket.company.name, _Style(20, _WHITE, bold=True))
 
     reference = f"{booking.reference}/{ticket.number}"
     page.qr(reference, _RIGHT - _QR_SIZE, 42)
@@ -121,8 +121,8 @@ def _clock(moment: datetime) -> str:
     return f"{moment:%d %b %Y, %H:%M} ({moment:%Z})"
 
 
-def _colour(operator: Operator) -> tuple[int, int, int]:
-    return _COLOURS[sum(operator.code.encode()) % len(_COLOURS)]
+def _colour(company: Company) -> tuple[int, int, int]:
+    return _COLOURS[sum(company.code.encode()) % len(_COLOURS)]
 
 
 class _Page:
@@ -133,7 +133,7 @@ class _Page:
 
         self._pdf = FPDF(format="A4")
         self._pdf.set_auto_page_break(auto=False)
-        self._pdf.set_title(printable(title))
+        self._pdf.set_title(to_latin1(title))
         if created_at is not None:
             self._pdf.set_creation_date(created_at)
         self._pdf.add_page()
@@ -147,7 +147,7 @@ class _Page:
         """A line of text that stands on `y`, cut where it would leave the page."""
         self._pdf.set_font("Helvetica", "B" if style.bold else "", style.size)
         self._pdf.set_text_color(*style.colour)
-        line = printable(text)
+        line = to_latin1(text)
         while self._pdf.get_string_width(line) > _RIGHT - x:
             line = line[:-1]
         self._pdf.text(x, y, line)
@@ -178,10 +178,10 @@ class _Page:
         return bytes(self._pdf.output())
 
 
-def printable(text: str) -> str:
+def to_latin1(text: str) -> str:
     """The text in letters that the standard fonts have (Latin-1); what has none becomes `?`."""
     letters: list[str] = []
-    for letter in unicodedata.normalize("NFC", text).translate(_SPELT):
+    for letter in unicodedata.normalize("NFC", text).translate(_TRANSLITERATION):
         if not letter.isprintable():
             letters.append(" ")
         elif ord(letter) <= 0xFF:  # noqa: PLR2004 -- the last of Latin-1

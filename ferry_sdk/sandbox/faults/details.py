@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.faults import refusals as fault_refusals
-from ferry_sdk.sandbox.faults import replies as fault_replies
-from ferry_sdk.sandbox.faults import values as fault_values
+from ferry_sdk.sandbox.faults import reply_faults, request_faults, value_faults
 from ferry_sdk.sandbox.faults.kinds import Delay, Details, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 
@@ -14,32 +12,32 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 DETAILS: dict[FaultKind, type[BaseModel]] = {
-    FaultKind.CUT_BEFORE: fault_refusals.CutBefore,
+    FaultKind.CUT_BEFORE: request_faults.CutBefore,
     FaultKind.DELAY_BEFORE: Delay,
-    FaultKind.RATE_LIMITED: fault_refusals.RateLimited,
-    FaultKind.SERVER_ERROR: fault_refusals.FailBefore,
-    FaultKind.REQUEST_TIMEOUT: fault_refusals.RequestTimeout,
-    FaultKind.UNAUTHORIZED: fault_refusals.Unauthorized,
-    FaultKind.NOT_ACCEPTABLE: fault_refusals.NotAcceptable,
-    FaultKind.REDIRECT: fault_refusals.Redirect,
+    FaultKind.RATE_LIMITED: request_faults.RateLimited,
+    FaultKind.SERVER_ERROR: request_faults.FailBefore,
+    FaultKind.REQUEST_TIMEOUT: request_faults.RequestTimeout,
+    FaultKind.UNAUTHORIZED: request_faults.Unauthorized,
+    FaultKind.NOT_ACCEPTABLE: request_faults.NotAcceptable,
+    FaultKind.REDIRECT: request_faults.Redirect,
     FaultKind.SESSION_EXPIRED: Details,
     FaultKind.SESSION_REQUIRED: Details,
-    FaultKind.LOSE_REPLY: fault_replies.LoseReply,
-    FaultKind.TRUNCATE: fault_replies.Truncate,
+    FaultKind.LOSE_REPLY: reply_faults.LoseReply,
+    FaultKind.TRUNCATE: reply_faults.Truncate,
     FaultKind.DELAY_AFTER: Delay,
-    FaultKind.TRICKLE: fault_replies.Trickle,
-    FaultKind.LEFT_OPEN: fault_replies.LeaveOpen,
-    FaultKind.CLOSE_CONNECTION: fault_replies.CloseConnection,
-    FaultKind.SERVER_ERROR_AFTER: fault_replies.FailAfter,
-    FaultKind.REQUEST_TIMEOUT_AFTER: fault_replies.RequestTimeoutAfter,
-    FaultKind.HTML_PAGE: fault_replies.HtmlPage,
-    FaultKind.NOT_JSON: fault_replies.NotJson,
-    FaultKind.NOT_UTF8: fault_replies.NotUtf8,
-    FaultKind.EMPTY_BODY: fault_replies.EmptyBody,
-    FaultKind.WRONG_SHAPE: fault_values.WrongShape,
-    FaultKind.UNKNOWN_ENUM: fault_values.UnknownEnum,
-    FaultKind.MISSING_FIELD: fault_values.MissingField,
-    FaultKind.NULL_FIELD: fault_values.NullField,
+    FaultKind.TRICKLE: reply_faults.Trickle,
+    FaultKind.LEFT_OPEN: reply_faults.LeaveOpen,
+    FaultKind.CLOSE_CONNECTION: reply_faults.CloseConnection,
+    FaultKind.SERVER_ERROR_AFTER: reply_faults.FailAfter,
+    FaultKind.REQUEST_TIMEOUT_AFTER: reply_faults.RequestTimeoutAfter,
+    FaultKind.HTML_PAGE: reply_faults.HtmlPage,
+    FaultKind.NOT_JSON: reply_faults.NotJson,
+    FaultKind.NOT_UTF8: reply_faults.NotUtf8,
+    FaultKind.EMPTY_BODY: reply_faults.EmptyBody,
+    FaultKind.WRONG_SHAPE: value_faults.WrongShape,
+    FaultKind.UNKNOWN_ENUM: value_faults.UnknownEnum,
+    FaultKind.MISSING_FIELD: value_faults.MissingField,
+    FaultKind.NULL_FIELD: value_faults.NullField,
     FaultKind.PRICE_CHANGE: PriceChange,
     FaultKind.OPTION_EXPIRED: Details,
     FaultKind.TICKET_FAILS: TicketFails,

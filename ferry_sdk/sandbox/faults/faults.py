@@ -13,11 +13,11 @@ from pydantic_core import PydanticCustomError
 
 from ferry_sdk.sandbox.faults.details import DETAILS
 from ferry_sdk.sandbox.faults.kinds import Delay, FaultKind
-from ferry_sdk.sandbox.faults.refusals import Refusing
-from ferry_sdk.sandbox.faults.replies import Spoiling
-from ferry_sdk.sandbox.faults.values import Reshaping
+from ferry_sdk.sandbox.faults.reply_faults import ReplyFault
+from ferry_sdk.sandbox.faults.request_faults import RequestFault
+from ferry_sdk.sandbox.faults.value_faults import ValueFault
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.requests.validation import read_order
+from ferry_sdk.sandbox.requests.validation import parse_fields
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 DetailsT = TypeVar("DetailsT", bound=BaseModel)
 
 
-def _matching(pattern: str) -> str:
+def _check_operation(pattern: str) -> str:
     if not any(fnmatchcase(name, pattern) for name in OPERATIONS):
         raise PydanticCustomError("operation", "No operation has this name or fits this pattern")
     return pattern
 
 
-class _Head(BaseModel):
+class _FaultRequest(BaseModel):
     """What every order says; its further fields are the details of its kind."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
     kind: Annotated[FaultKind, Field(strict=False)]
-    operation: Annotated[str, AfterValidator(_matching)] = "*"
+    operation: Annotated[str, AfterValidator(_check_operation)] = "*"
     times: Annotated[int, Field(ge=1)] | None = 1
     after: Annotated[int, Field(ge=0)] = 0
 
@@ -71,8 +71,8 @@ class Fault:
         Raises:
             InvalidOrderError: A field is unknown or its value is; a `ValueError` that names it.
         """
-        head = read_order(_Head, order)
-        details = read_order(DETAILS[head.kind], head.model_extra or {})
+        head = parse_fields(_FaultRequest, order)
+        details = parse_fields(DETAILS[head.kind], head.model_extra or {})
         return Fault(head.kind, head.operation, head.times, head.after, details)
 
     def to_wire(self) -> dict[str, JsonValue]:
@@ -168,11 +168,11 @@ class Faults:
         """
 
         def reshaped(fault: Fault) -> JsonValue:
-            return fault.details.reshape(value) if isinstance(fault.details, Reshaping) else value
+            return fault.details.reshape(value) if isinstance(fault.details, ValueFault) else value
 
         fault = self._take(
             operation,
-            lambda fault: isinstance(fault.details, Reshaping),
+            lambda fault: isinstance(fault.details, ValueFault),
             lambda fault: reshaped(fault) != value,
         )
         return value if fault is None else reshaped(fault)
@@ -187,12 +187,12 @@ class Faults:
         """
         await request.body()
         await self._wait(FaultKind.DELAY_BEFORE, operation)
-        if refusing := self._details(operation, Refusing):
-            return refusing.refuse(request)
+        if fault := self._details(operation, RequestFault):
+            return fault.respond(request)
         response = await produce()
         await self._wait(FaultKind.DELAY_AFTER, operation)
-        if spoiling := self._details(operation, Spoiling):
-            return spoiling.spoil(request, response)
+        if corruption := self._details(operation, ReplyFault):
+            return corruption.corrupt(request, response)
         return response
 
     async def _wait(self, kind: FaultKind, operation: str) -> None:
@@ -211,20 +211,20 @@ class Faults:
         applies: Callable[[Fault], bool] = lambda _: True,
     ) -> Fault | None:
         with self._lock:
-            due: _Pending | None = None
+            selected: _Pending | None = None
             for pending in self._pending:
                 fault = pending.fault
                 if not (chosen(fault) and fnmatchcase(operation, fault.operation)):
                     continue
                 if pending.passed < fault.after:
                     pending.passed += 1
-                elif due is None and applies(fault):
-                    due = pending
-            if due is None:
+                elif selected is None and applies(fault):
+                    selected = pending
+            if selected is None:
                 return None
-            if due.left is not None:
-                due.left -= 1
-                if due.left == 0:
-                    self._pending.remove(due)
-            self._taken.append(due.fault)
-            return due.fault
+            if selected.left is not None:
+                selected.left -= 1
+                if selected.left == 0:
+                    self._pending.remove(selected)
+            self._taken.append(selected.fault)
+            return selected.fault

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ferry_sdk.sandbox.requests.validation import read_order
+from ferry_sdk.sandbox.requests.validation import parse_fields
 
 _LONGEST_SESSION = 10 * 365 * 24 * 3600
 
@@ -111,7 +111,7 @@ class McpOptions(BaseModel):
         Raises:
             InvalidOrderError: An option or its value is unknown; a `ValueError` that names it.
         """
-        return read_order(McpOptions, {**self.model_dump(), **changes})
+        return parse_fields(McpOptions, {**self.model_dump(), **changes})
 
 
 class McpSwitches:

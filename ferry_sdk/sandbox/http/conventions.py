@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
-from ferry_sdk.sandbox.requests.refusals import language_of, text
+from ferry_sdk.sandbox.requests.errors import language_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +72,7 @@ class Identified:
         await self._app(scope, receive, send_identified)
 
 
-class Negotiated:
+class EncodingNegotiation:
     """Decides by the weights in `Accept-Encoding` whether a response may be compressed.
 
     The compression itself looks for the word `gzip` alone, whatever its weight.
@@ -111,17 +111,17 @@ async def is_too_large(request: Request) -> bool:
     return int(length) > LARGEST_BODY or len(await request.body()) > LARGEST_BODY
 
 
-def conventional(app: Starlette, clock: Clock) -> ASGIApp:
+def apply_conventions(app: Starlette, clock: Clock) -> ASGIApp:
     """The application with the headers, the compression and the refusals of the service."""
     app.add_exception_handler(404, _no_such_address)
     app.add_exception_handler(405, _method_not_allowed)
     app.add_exception_handler(Exception, _internal_error)
     app.router.redirect_slashes = False
     gzip = GZipMiddleware(app, minimum_size=_GZIP_FROM)
-    return Dated(Identified(Negotiated(gzip)), clock)
+    return DateHeader(Identified(EncodingNegotiation(gzip)), clock)
 
 
-def refusal(
+def error_response(
     request: Request,
     status: int,
     code: str,
@@ -137,24 +137,24 @@ def refusal(
 def unauthorized(request: Request) -> Response:
     """The refusal of a request without a token that is known."""
     challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
-    return refusal(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
+    return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
 
 
 async def _no_such_address(request: Request, _: Exception) -> Response:
-    return refusal(request, 404, "NOT_FOUND", "no_such_address")
+    return error_response(request, 404, "NOT_FOUND", "no_such_address")
 
 
 async def _method_not_allowed(request: Request, error: Exception) -> Response:
     headers = error.headers if isinstance(error, HTTPException) else None
-    return refusal(request, 405, "METHOD_NOT_ALLOWED", "method_not_allowed", headers)
+    return error_response(request, 405, "METHOD_NOT_ALLOWED", "method_not_allowed", headers)
 
 
 async def _internal_error(request: Request, _: Exception) -> Response:
     # The server ends the connection after an error of its own, so the reply has to say so.
-    return refusal(request, 500, "INTERNAL_ERROR", "internal", {"connection": "close"})
+    return error_response(request, 500, "INTERNAL_ERROR", "internal", {"connection": "close"})
 
 
-class Dated:
+class DateHeader:
     """Gives every response its `Date`, and moves a `Retry-After` that is a date along with it."""
 
     def __init__(self, app: ASGIApp, clock: Clock) -> None:
@@ -191,7 +191,7 @@ def is_loopback(name: str | None) -> bool:
         return False
 
 
-def asked_host(request: Request) -> str | None:
+def requested_host(request: Request) -> str | None:
     """The host that the request names, without its port; `None` where it names none."""
     try:
         return urlsplit(f"//{request.headers.get('host', '')}").hostname
@@ -199,7 +199,7 @@ def asked_host(request: Request) -> str | None:
         return None
 
 
-def asking_page_is_local(request: Request) -> bool:
+def has_local_origin(request: Request) -> bool:
     """Whether the request comes from no web page, or from one on this machine."""
     origin = request.headers.get("origin")
     if origin is None:
@@ -210,7 +210,7 @@ def asking_page_is_local(request: Request) -> bool:
         return False
 
 
-def parsed(body: bytes) -> JsonValue:
+def parse_json(body: bytes) -> JsonValue:
     """The value that a body holds.
 
     Raises:

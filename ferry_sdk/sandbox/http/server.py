@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from ferry_sdk.sandbox.http.wire import wire_protocol
+from ferry_sdk.sandbox.http.connection import connection_protocol
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -30,7 +30,7 @@ class HttpServer:
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
             app,
-            http=wire_protocol(app, counters),
+            http=connection_protocol(app, counters),
             ws="none",
             lifespan="off",
             interface="asgi3",
@@ -76,10 +76,10 @@ class _Server(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         await self.on_tick(0)
         self.ready.set()
-        while not await self._stopped_within(1):
+        while not await self._wait_for_stop(1):
             await self.on_tick(0)
 
-    async def _stopped_within(self, seconds: float) -> bool:
+    async def _wait_for_stop(self, seconds: float) -> bool:
         try:
             return await asyncio.wait_for(self._stopping.wait(), seconds)
         except asyncio.TimeoutError:

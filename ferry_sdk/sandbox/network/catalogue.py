@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.network.geography import Journey, Operator
+    from ferry_sdk.sandbox.network.geography import Company, Journey
     from ferry_sdk.sandbox.network.network import Network
     from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 
@@ -65,33 +65,33 @@ class Catalogue:
                 "duration_minutes": journey.route.minutes,
                 "depart_code": journey.depart.code,
                 "arrive_code": journey.arrive.code,
-                "companies": list(journey.route.operators),
+                "companies": list(journey.route.companies),
             }
             for journey in self._network.journeys.values()
         ]
 
-    def departures(self, company: str, journey_ids: Sequence[str] = ()) -> list[Record]:
+    def departures(self, company_key: str, journey_ids: Sequence[str] = ()) -> list[Record]:
         """At what times an operator leaves in the next seven days, by journey.
 
         Args:
-            company: The code or the id of the operator.
+            company_key: The code or the id of the company.
             journey_ids: Which journeys; none given: all that it sails.
 
         Raises:
             MismatchError: The company or a journey is unknown, or it does not sail it.
         """
-        operator = self._network.operator(company, "provider_id")
-        journeys = self._network.journeys_of(operator)
+        company = self._network.company(company_key, "provider_id")
+        journeys = self._network.journeys_of(company)
         if journey_ids:
             journeys = tuple(
-                self._sailed(operator, each, f"__journey_id[{number}]")
+                self._journey_of(company, each, f"__journey_id[{number}]")
                 for number, each in enumerate(journey_ids)
             )
         return [
             {
                 "journey_id": journey.id,
                 "departure_times": sorted(
-                    {f"{each.depart_at:%H:%M}" for each in self._coming(operator, journey)}
+                    {f"{each.depart_at:%H:%M}" for each in self._upcoming(company, journey)}
                 ),
             }
             for journey in journeys
@@ -104,7 +104,7 @@ class Catalogue:
                 "journey_id": journey.id,
                 "sailing_id": sailing.id,
                 "route": _route(journey, language),
-                "company": {"id": operator.id, "code": operator.code, "name": operator.name},
+                "company": {"id": company.id, "code": company.code, "name": company.name},
                 "depart_code": journey.depart.code,
                 "depart_name": journey.depart.name_in(language),
                 "arrive_code": journey.arrive.code,
@@ -114,24 +114,24 @@ class Catalogue:
                 "arrive_at": sailing.arrive_at.isoformat(),
                 "duration_minutes": sailing.minutes,
             }
-            for operator in self._network.operators.values()
-            for journey in self._network.journeys_of(operator)
-            for sailing in islice(self._coming(operator, journey), _NEXT)
+            for company in self._network.companies.values()
+            for journey in self._network.journeys_of(company)
+            for sailing in islice(self._upcoming(company, journey), _NEXT)
         ]
 
     def companies(self, language: str) -> list[Record]:
         """The operators: id, code, name, logo, website and country."""
         return [
             {
-                "id": operator.id,
-                "code": operator.code,
-                "name": operator.name,
-                "logo": operator.logo,
-                "website": operator.website,
-                "country": operator.country.name_in(language),
-                "country_code": operator.country.code,
+                "id": company.id,
+                "code": company.code,
+                "name": company.name,
+                "logo": company.logo,
+                "website": company.website,
+                "country": company.country.name_in(language),
+                "country_code": company.country.code,
             }
-            for operator in self._network.operators.values()
+            for company in self._network.companies.values()
         ]
 
     def countries(self, language: str) -> list[Record]:
@@ -179,18 +179,18 @@ class Catalogue:
             for model in self._network.vehicle_models.values()
         ]
 
-    def _sailed(self, operator: Operator, journey_id: str, field: str) -> Journey:
+    def _journey_of(self, company: Company, journey_id: str, field: str) -> Journey:
         journey = self._network.journey(journey_id, field)
-        if operator.code not in journey.route.operators:
+        if company.code not in journey.route.companies:
             raise MismatchError(field, "journey_not_sailed", journey_id)
         return journey
 
-    def _coming(self, operator: Operator, journey: Journey) -> Iterator[Sailing]:
+    def _upcoming(self, company: Company, journey: Journey) -> Iterator[Sailing]:
         now = self._clock.now()
         today = now.astimezone(journey.depart.zone).date()
         return (
             sailing
-            for sailing in self._timetable.sailings_from(operator, journey, today, _DAYS)
+            for sailing in self._timetable.sailings_from(company, journey, today, _DAYS)
             if sailing.depart_at > now
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.network.geography import Route
-    from ferry_sdk.sandbox.network.seeded_random import Dice
+    from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,20 +47,22 @@ _OVERNIGHT = ((900, 7, 7), (1320, 3, 6), (1900, 2, 4), (7 * _DAY, 1, 3))
 """Up to so many minutes at sea, from so many evenings a week to so many."""
 
 
-def frequency(route: Route, period: Period, dice: Dice, words: tuple[object, ...]) -> Frequency:
+def frequency(
+    route: Route, period: Period, random: SeededRandom, words: tuple[object, ...]
+) -> Frequency:
     """How often one operator sails a route in a part of the year.
 
     Args:
         route: The route.
         period: The part of the year; in winter there is a third less.
-        dice: What decides within the bounds.
-        words: What the dice are thrown for.
+        random: Chooses within the bounds.
+        words: Names the choice, for the random numbers.
     """
     if route.round_the_clock:
         (every,) = _row(_ROUND_THE_CLOCK, route.minutes)
         return Frequency(_DAY // every, 7, earliest=0, slack=every, every=every)
     least, most = _row(_OVERNIGHT if route.overnight else _BY_DAY, route.minutes)
-    number = least + dice.below(most - least + 1, "often", *words)
+    number = least + random.below(most - least + 1, "often", *words)
     if not period.summer:
         number = max(1, number * 2 // 3)
     if route.overnight:

@@ -58,7 +58,7 @@ class Ship:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Operator:
+class Company:
     """A ferry company, with what differs from one company to the next in its conditions.
 
     Attributes:
@@ -95,9 +95,9 @@ class Route:
 
     depart: Port
     arrive: Port
-    operators: tuple[str, ...]
+    companies: tuple[str, ...]
     minutes: int
-    minutes_by_operator: Mapping[str, int]
+    minutes_by_company: Mapping[str, int]
     miles: int
     season: str
     vehicles: bool
@@ -107,9 +107,9 @@ class Route:
     stops: tuple[str, ...]
     stops_sometimes: bool
 
-    def minutes_of(self, operator: Operator) -> int:
+    def minutes_of(self, company: Company) -> int:
         """How long this operator's ships usually take."""
-        return self.minutes_by_operator.get(operator.code, self.minutes)
+        return self.minutes_by_company.get(company.code, self.minutes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

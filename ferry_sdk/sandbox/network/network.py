@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk.sandbox.network.geography import Country, Journey, Operator, Port, Route, Ship
+from ferry_sdk.sandbox.network.geography import Company, Country, Journey, Port, Route, Ship
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Network:
 
     countries: Mapping[str, Country]
     ports: Mapping[str, Port]
-    operators: Mapping[str, Operator]
+    companies: Mapping[str, Company]
     routes: tuple[Route, ...]
     journeys: Mapping[str, Journey]
     vehicle_types: Mapping[str, VehicleType]
@@ -60,16 +60,16 @@ class Network:
         """The name of a port in a language (two letters), else the usual one."""
         return self.ports[code].name_in(language)
 
-    def operator(self, key: str, field: str = "request.company") -> Operator:
+    def company(self, key: str, field: str = "request.company") -> Company:
         """The operator of a code or an id, in either case of letters.
 
         Raises:
             MismatchError: There is none.
         """
-        found = self.operators.get(key.upper())
+        found = self.companies.get(key.upper())
         if found is None:
             wanted = key.lower()
-            found = next((each for each in self.operators.values() if each.id == wanted), None)
+            found = next((each for each in self.companies.values() if each.id == wanted), None)
         if found is None:
             raise MismatchError(field, "unknown_company", key)
         return found
@@ -85,10 +85,10 @@ class Network:
             raise MismatchError(field, "unknown_journey", journey_id)
         return found
 
-    def journeys_of(self, operator: Operator) -> tuple[Journey, ...]:
+    def journeys_of(self, company: Company) -> tuple[Journey, ...]:
         """The journeys an operator sails."""
         return tuple(
-            each for each in self.journeys.values() if operator.code in each.route.operators
+            each for each in self.journeys.values() if company.code in each.route.companies
         )
 
     def vehicle(self, code: str, field: str = "vehicle.code") -> VehicleModel:
@@ -104,7 +104,7 @@ class Network:
         kind = self.vehicle_types.get(wanted.removeprefix(GENERIC))
         if kind is None or not wanted.startswith(GENERIC):
             raise MismatchError(field, "unknown_vehicle", code)
-        return generic(kind)
+        return generic_vehicle(kind)
 
 
 def journey_id(depart_code: str, arrive_code: str) -> str:
@@ -117,7 +117,7 @@ def name_id(kind: str, name: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{kind}:{name}"))
 
 
-def packaged(name: str) -> dict[str, list[dict[str, Any]]]:
+def load_records(name: str) -> dict[str, list[dict[str, Any]]]:
     """The records of one of the package's data files."""
     path = Path(__file__).with_name("data") / name
     records: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
@@ -125,21 +125,21 @@ def packaged(name: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def _load() -> Network:
-    countries = {row["code"]: Country(**row) for row in packaged("countries.json")["countries"]}
+    countries = {row["code"]: Country(**row) for row in load_records("countries.json")["countries"]}
     ports = {
         row["code"]: Port(country=countries[row.pop("country")], **row)
-        for row in packaged("ports.json")["ports"]
+        for row in load_records("ports.json")["ports"]
     }
-    operators = {
-        row["code"]: _operator(row, countries) for row in packaged("operators.json")["operators"]
+    companies = {
+        row["code"]: _company(row, countries) for row in load_records("companies.json")["companies"]
     }
-    routes = tuple(_route(row, ports) for row in packaged("routes.json")["routes"])
+    routes = tuple(_route(row, ports) for row in load_records("routes.json")["routes"])
     both_ways = [
         Journey(journey_id(start.code, end.code), start, end, route)
         for route in routes
         for start, end in ((route.depart, route.arrive), (route.arrive, route.depart))
     ]
-    vehicles = packaged("vehicles.json")
+    vehicles = load_records("vehicles.json")
     types = {row["code"]: VehicleType(**row) for row in vehicles["types"]}
     brands = {row["code"]: VehicleBrand(**row) for row in vehicles["brands"]}
     models = {
@@ -153,7 +153,7 @@ def _load() -> Network:
     return Network(
         countries=MappingProxyType(countries),
         ports=MappingProxyType(ports),
-        operators=MappingProxyType(operators),
+        companies=MappingProxyType(companies),
         routes=routes,
         journeys=MappingProxyType({each.id: each for each in both_ways}),
         vehicle_types=MappingProxyType(types),
@@ -162,10 +162,10 @@ def _load() -> Network:
     )
 
 
-def _operator(row: Mapping[str, Any], countries: Mapping[str, Country]) -> Operator:
+def _company(row: Mapping[str, Any], countries: Mapping[str, Country]) -> Company:
     fast = row.get("fast_ships", ())
     names = row["ships"] or [f"{row['name']} 1"]
-    return Operator(
+    return Company(
         id=name_id("operator", row["code"]),
         code=row["code"],
         name=row["name"],
@@ -185,9 +185,9 @@ def _route(row: Mapping[str, Any], ports: Mapping[str, Port]) -> Route:
     return Route(
         depart=ports[row["depart"]],
         arrive=ports[row["arrive"]],
-        operators=tuple(row["operators"]),
+        companies=tuple(row["companies"]),
         minutes=row["minutes"],
-        minutes_by_operator=row.get("minutes_by_operator", {}),
+        minutes_by_company=row.get("minutes_by_company", {}),
         miles=row["miles"],
         season=row["season"],
         vehicles=row.get("vehicles", False),
@@ -233,7 +233,7 @@ class VehicleModel:
     height: float
 
 
-def generic(kind: VehicleType) -> VehicleModel:
+def generic_vehicle(kind: VehicleType) -> VehicleModel:
     """A vehicle known by its type alone (a bicycle, a caravan), as large as the type allows."""
     return VehicleModel(
         code=GENERIC + kind.code,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Dice:
+class SeededRandom:
     """Dice whose throw depends on the seed and on what is thrown for, and on nothing else."""
 
     def __init__(self, seed: int) -> None:
@@ -40,8 +40,8 @@ class Dice:
 class Ids:
     """Ids of bookings and tickets, one after another: drawn from dice, or random without any."""
 
-    def __init__(self, dice: Dice | None) -> None:
-        self._dice = dice or Dice(secrets.randbits(128))
+    def __init__(self, random: SeededRandom | None) -> None:
+        self._random = random or SeededRandom(secrets.randbits(128))
         self._count = itertools.count()
 
     def uuid(self) -> str:
@@ -50,9 +50,9 @@ class Ids:
 
     def key(self) -> str:
         """Thirty-two hexadecimal digits."""
-        return self._dice.token("id", next(self._count))
+        return self._random.token("id", next(self._count))
 
     def reference(self, letters: str, length: int) -> str:
         """A word of these letters."""
         number = next(self._count)
-        return "".join(self._dice.pick(letters, "id", number, place) for place in range(length))
+        return "".join(self._random.pick(letters, "id", number, place) for place in range(length))

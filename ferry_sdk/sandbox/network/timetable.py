@@ -12,8 +12,8 @@ from ferry_sdk.sandbox.network.frequency import Frequency, Period, frequency, is
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferry_sdk.sandbox.network.geography import Journey, Operator, Ship
-    from ferry_sdk.sandbox.network.seeded_random import Dice
+    from ferry_sdk.sandbox.network.geography import Company, Journey, Ship
+    from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 
 FIRST_YEAR, LAST_YEAR = 1970, 2199
 _DAY = 24 * 60
@@ -28,7 +28,7 @@ class Sailing:
 
     id: str
     journey: Journey
-    operator: Operator
+    company: Company
     ship: Ship
     depart_at: datetime
     arrive_at: datetime
@@ -50,72 +50,72 @@ class _Slot:
 class Timetable:
     """The sailings of every operator, drawn from the dice and so the same each time."""
 
-    def __init__(self, dice: Dice) -> None:
-        self._dice = dice
+    def __init__(self, random: SeededRandom) -> None:
+        self._random = random
         self._slots = functools.cache(self._draw)
 
-    def sailings(self, operator: Operator, journey: Journey, day: date) -> tuple[Sailing, ...]:
+    def sailings(self, company: Company, journey: Journey, day: date) -> tuple[Sailing, ...]:
         """What an operator sails on a journey on a day of the departure port, earliest first.
 
         Nothing outside the route's season, nor before 1970 or after 2199.
         """
-        if not FIRST_YEAR <= day.year <= LAST_YEAR or operator.code not in journey.route.operators:
+        if not FIRST_YEAR <= day.year <= LAST_YEAR or company.code not in journey.route.companies:
             return ()
         period = period_of(journey.route.season, day)
         if period is None:
             return ()
         sailings = {
             each.depart_at.astimezone(timezone.utc): each
-            for number, slot in enumerate(self._slots(operator, journey, period))
+            for number, slot in enumerate(self._slots(company, journey, period))
             if day.weekday() in slot.weekdays
-            for each in [self._sailing(operator, journey, day, slot.at, number)]
+            for each in [self._sailing(company, journey, day, slot.at, number)]
         }
         return tuple(sailings[moment] for moment in sorted(sailings))
 
     def sailings_from(
-        self, operator: Operator, journey: Journey, day: date, days: int
+        self, company: Company, journey: Journey, day: date, days: int
     ) -> Iterator[Sailing]:
         """What an operator sails on a journey on a day and those that follow it, in order."""
         first = day.toordinal()
         for number in range(first, min(first + days, date.max.toordinal())):
-            yield from self.sailings(operator, journey, date.fromordinal(number))
+            yield from self.sailings(company, journey, date.fromordinal(number))
 
     def _sailing(
-        self, operator: Operator, journey: Journey, day: date, at: time, number: int
+        self, company: Company, journey: Journey, day: date, at: time, number: int
     ) -> Sailing:
-        name = f"{operator.code}-{journey.key}-{day:%Y%m%d}-{at:%H%M}"
+        name = f"{company.code}-{journey.key}-{day:%Y%m%d}-{at:%H%M}"
         # By way of UTC a time that the spring night leaves out becomes the one the clock shows.
         start = datetime.combine(day, at, journey.depart.zone).astimezone(timezone.utc)
-        minutes = journey.route.minutes_of(operator)
+        minutes = journey.route.minutes_of(company)
         if minutes >= _LONG and not is_summer(day):
             minutes += _WINTER_DELAY
-        ships = _suited(operator, journey)
-        first = self._dice.below(len(ships), "ship", operator.code, journey.key)
+        ships = _ships_for(company, journey)
+        first = self._random.below(len(ships), "ship", company.code, journey.key)
         stops = journey.stops
-        if journey.route.stops_sometimes and self._dice.below(2, "stops", name):
+        if journey.route.stops_sometimes and self._random.below(2, "stops", name):
             stops = ()
         return Sailing(
             id=name,
             journey=journey,
-            operator=operator,
+            company=company,
             ship=ships[(first + day.toordinal() + number) % len(ships)],
             depart_at=start.astimezone(journey.depart.zone),
             arrive_at=(start + timedelta(minutes=minutes)).astimezone(journey.arrive.zone),
             stops=stops,
         )
 
-    def _draw(self, operator: Operator, journey: Journey, period: Period) -> tuple[_Slot, ...]:
-        words = (operator.code, journey.key, period)
-        wanted = frequency(journey.route, period, self._dice, words)
+    def _draw(self, company: Company, journey: Journey, period: Period) -> tuple[_Slot, ...]:
+        words = (company.code, journey.key, period)
+        wanted = frequency(journey.route, period, self._random, words)
         weekdays = self._weekdays(wanted.days_a_week, words)
         return tuple(_Slot(at, weekdays) for at in self._times(wanted, words))
 
     def _weekdays(self, days: int, words: tuple[object, ...]) -> frozenset[int]:
-        first = self._dice.below(7, "weekday", *words)
+        first = self._random.below(7, "weekday", *words)
         return frozenset((first + number * 7 // days) % 7 for number in range(days))
 
     def _times(self, wanted: Frequency, words: tuple[object, ...]) -> list[time]:
-        first = wanted.earliest + self._dice.below(wanted.slack, "first", *words)
+        first = wanted.earliest + self._random.below(wanted.slack, "first", *words)
         minutes = {
             (first + wanted.every * number) // _STEP * _STEP % _DAY
             for number in range(wanted.a_day)
@@ -124,7 +124,7 @@ class Timetable:
 
 
 @functools.cache
-def _suited(operator: Operator, journey: Journey) -> tuple[Ship, ...]:
+def _ships_for(company: Company, journey: Journey) -> tuple[Ship, ...]:
     """The operator's fast ships for a fast route and the others for the rest, where it has both."""
-    fitting = tuple(each for each in operator.ships if each.fast is journey.route.fast)
-    return fitting or operator.ships
+    fitting = tuple(each for each in company.ships if each.fast is journey.route.fast)
+    return fitting or company.ships

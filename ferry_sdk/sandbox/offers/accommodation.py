@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.network.network import packaged
+from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.offers.fares import euros
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _LONG, _SUITES_FROM = 240, 480
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class PlaceKind:
     """A kind of place that ships have; prices in thousandths of an adult's passage."""
 
     code: str
@@ -58,7 +58,7 @@ class Place:
 
     id: str
     index: int
-    kind: Kind
+    kind: PlaceKind
     capacity: int
     count: int
     supplement: Decimal
@@ -117,15 +117,15 @@ class Accommodation:
 
 
 @functools.cache
-def kinds_on(route: Route) -> tuple[Kind, ...]:
+def kinds_on(route: Route) -> tuple[PlaceKind, ...]:
     """The kinds of place on the ships of a route."""
     groups = groups_of(route)
     return tuple(kind for kind in _kinds() if kind.on in groups)
 
 
 @functools.cache
-def _kinds() -> tuple[Kind, ...]:
-    return tuple(Kind(**row) for row in packaged("places.json")["places"])
+def _kinds() -> tuple[PlaceKind, ...]:
+    return tuple(PlaceKind(**row) for row in load_records("places.json")["places"])
 
 
 def groups_of(route: Route) -> set[str]:
@@ -164,4 +164,4 @@ def animals_on(sailing: Sailing) -> dict[str, object] | None:
 
 @functools.cache
 def _meals() -> list[dict[str, Any]]:
-    return packaged("meals.json")["meals"]
+    return load_records("meals.json")["meals"]

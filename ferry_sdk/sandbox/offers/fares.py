@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ferry_sdk.sandbox.network.network import VehicleModel
-    from ferry_sdk.sandbox.network.seeded_random import Dice
+    from ferry_sdk.sandbox.network.seeded_random import SeededRandom
     from ferry_sdk.sandbox.network.timetable import Sailing
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ferry_sdk.sandbox.network.seeded_random import Dice
+    from ferry_sdk.sandbox.network.seeded_random import SeededRandom
     from ferry_sdk.sandbox.network.timetable import Sailing
 
 
@@ -52,8 +52,8 @@ def euros(cents: int) -> Decimal:
 class Fares:
     """Prices of one sailing after the other, at the moment they are asked for."""
 
-    def __init__(self, dice: Dice) -> None:
-        self._dice = dice
+    def __init__(self, random: SeededRandom) -> None:
+        self._random = random
 
     def adult(self, sailing: Sailing, now: datetime) -> int:
         """An adult's passage, with a plain seat."""
@@ -65,7 +65,7 @@ class Fares:
 
     def passenger(self, sailing: Sailing, age: int, now: datetime) -> int:
         """A passenger's passage, with a plain seat, at the age on the day of the leg."""
-        share = _SHARES[age_band(sailing.operator, age)]
+        share = _SHARES[age_band(sailing.company, age)]
         return self.adult(sailing, now) * share // _WHOLE
 
     def vehicle(self, sailing: Sailing, vehicle: VehicleModel, now: datetime) -> int:
@@ -75,7 +75,7 @@ class Fares:
         plain = plain * _BY_TYPE.get(vehicle.type.code, _WHOLE) // _WHOLE
         if vehicle.height > _VERY_HIGH_ABOVE:
             plain = plain * _VERY_HIGH // _WHOLE
-        elif vehicle.height > sailing.operator.low_vehicle:
+        elif vehicle.height > sailing.company.low_vehicle:
             plain = plain * _HIGH // _WHOLE
         return plain * self._level(sailing, now) // _WHOLE
 
@@ -88,8 +88,8 @@ class Fares:
         ahead = (day - now).days
         notice = (share for days, share in _BY_DAYS_AHEAD if ahead < days)
         level = level * next(notice, _LONG_AHEAD) // _WHOLE
-        level = level * (880 + self._dice.below(300, "fares", sailing.operator.code)) // _WHOLE
-        return level * (970 + self._dice.below(61, "fares", sailing.id)) // _WHOLE
+        level = level * (880 + self._random.below(300, "fares", sailing.company.code)) // _WHOLE
+        return level * (970 + self._random.below(61, "fares", sailing.id)) // _WHOLE
 
 
 _ALL = 1000
@@ -102,19 +102,21 @@ _EARLY = 150
 class Demand:
     """What is sold of a sailing at a moment, in thousandths."""
 
-    def __init__(self, dice: Dice) -> None:
-        self._dice = dice
+    def __init__(self, random: SeededRandom) -> None:
+        self._random = random
 
     def left(self, sailing: Sailing, code: str, units: int, now: datetime) -> int:
         """How many of so many units of one kind of place are left, some kinds sooner gone."""
-        sold = self._sold(sailing, now)
-        favoured = sold * (800 + self._dice.below(201, "kind", sailing.id, code)) // _ALL
+        sold = self._sold_share(sailing, now)
+        favoured = sold * (800 + self._random.below(201, "kind", sailing.id, code)) // _ALL
         return 0 if sold >= _ALL else units * (_ALL - favoured) // _ALL
 
-    def _sold(self, sailing: Sailing, now: datetime) -> int:
+    def _sold_share(self, sailing: Sailing, now: datetime) -> int:
         """The share of the ship that is sold; all of it or more: nothing is left."""
         day = sailing.depart_at
-        final = 400 + self._dice.below(560, "demand", sailing.id) + _DEMAND_BY_MONTH[day.month - 1]
+        final = (
+            400 + self._random.below(560, "demand", sailing.id) + _DEMAND_BY_MONTH[day.month - 1]
+        )
         if day.weekday() in _BUSY_DAYS:
             final += _DEMAND_AT_WEEKENDS
         ahead = (day - now).days

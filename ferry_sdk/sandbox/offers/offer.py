@@ -93,8 +93,8 @@ class Offer:
 
     def to_wire(self, language: str) -> dict[str, object]:
         """The availability as the interface writes it, names in a language (two letters)."""
-        sailing, operator = self.sailing, self.sailing.operator
-        company: dict[str, object] = {"id": operator.id, "name": operator.name}
+        sailing, company = self.sailing, self.sailing.company
+        company_record: dict[str, object] = {"id": company.id, "name": company.name}
         on_board = self._on_board()
         return {
             "id": self.id,
@@ -109,17 +109,17 @@ class Offer:
             "is_open": self.is_open,
             "depart_at": sailing.depart_at.isoformat(),
             "arrive_at": sailing.arrive_at.isoformat(),
-            "company": {**company, "logo": operator.logo},
-            "provider": company,
+            "company": {**company_record, "logo": company.logo},
+            "provider": company_record,
             "gateway": {
-                "id": name_id("gateway", operator.group),
-                "code": operator.code,
-                "provider": operator.group,
+                "id": name_id("gateway", company.group),
+                "code": company.code,
+                "provider": company.group,
             },
-            "tariffs": [self._tariff_on_wire(each) for each in self.tariffs],
-            "places": [_place_on_wire(each, on_board, language) for each in self.places],
+            "tariffs": [self._tariff_record(each) for each in self.tariffs],
+            "places": [_place_record(each, on_board, language) for each in self.places],
             "passenger_count": len(self.travellers),
-            "vehicle": self._vehicle_on_wire(),
+            "vehicle": self._vehicle_records(),
             "meals": meals_on(sailing, language),
             "animals": animals_on(sailing),
             "stops": list(sailing.stops),
@@ -127,7 +127,7 @@ class Offer:
             "duration": max(1, (sailing.minutes + 30) // 60),
         }
 
-    def _tariff_on_wire(self, tariff: Tariff) -> dict[str, object]:
+    def _tariff_record(self, tariff: Tariff) -> dict[str, object]:
         wire: dict[str, object] = {
             "id": tariff.id,
             "type": tariff.type,
@@ -137,11 +137,11 @@ class Offer:
             "date": int(tariff.issued_at.timestamp()),
             "expiration_date": int(tariff.expires_at.timestamp()),
         }
-        if self.sailing.operator.round_trip_fares:
+        if self.sailing.company.round_trip_fares:
             wire["roundtrip_locked"] = tariff.roundtrip_locked
         return wire
 
-    def _vehicle_on_wire(self) -> list[dict[str, object]]:
+    def _vehicle_records(self) -> list[dict[str, object]]:
         if self.vehicle is None:
             return []
         return [
@@ -163,13 +163,13 @@ class Offer:
             "childs": self.party.number("Child"),
             "babies": self.party.number("Infant"),
             "passengers": [
-                {"order": order, "type": self.party.counted_as(each), "age": each.age}
+                {"order": order, "type": self.party.age_band_of(each), "age": each.age}
                 for order, each in enumerate(self.travellers, start=1)
             ],
         }
 
 
-def _place_on_wire(place: Place, on_board: dict[str, object], language: str) -> dict[str, object]:
+def _place_record(place: Place, on_board: dict[str, object], language: str) -> dict[str, object]:
     return {
         "id": place.id,
         "index": place.index,

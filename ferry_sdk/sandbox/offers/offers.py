@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.network.catalogue import Catalogue
 from ferry_sdk.sandbox.network.network import MismatchError, Network
-from ferry_sdk.sandbox.network.seeded_random import Dice
+from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers.accommodation import Accommodation, Place
 from ferry_sdk.sandbox.offers.fares import Demand, Fares, euros
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.network.geography import Journey, Operator
+    from ferry_sdk.sandbox.network.geography import Company, Journey
     from ferry_sdk.sandbox.network.network import VehicleModel
     from ferry_sdk.sandbox.network.timetable import Sailing
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.requests.refusals import Problem, RefusedError, not_found
+from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, not_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferry_sdk.sandbox.requests.access import Ask
+    from ferry_sdk.sandbox.requests.access import CallContext
     from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
 
 
 __all__ = ["Leg", "Offer", "Offers", "Place", "SearchQuery", "Tariff", "Traveller"]
 
-_REMEMBERED = 50_000
+_CACHE_SIZE = 50_000
 _OPEN_DAYS = 7
 _FAST_HEIGHT = 2.8
 _PREFIX: dict[Direction, str] = {"Outward": "out", "Return": "ret"}
@@ -75,7 +75,7 @@ class SearchQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _OfferInputs:
     """All that an offer is computed from."""
 
     id: str
@@ -92,15 +92,15 @@ class Offers:
     """The offers of every operator, the same for the same seed, question and moment."""
 
     def __init__(self, network: Network, clock: Clock, seed: int) -> None:
-        dice = Dice(seed)
+        random = SeededRandom(seed)
         self.network = network
-        self.timetable: Timetable = Timetable(dice)
+        self.timetable: Timetable = Timetable(random)
         self.catalogue: Catalogue = Catalogue(network, self.timetable, clock)
         self._clock = clock
-        self._dice = dice
-        self._fares = Fares(dice)
-        self._accommodation = Accommodation(Demand(dice))
-        self._remembered: OrderedDict[str, _Found] = OrderedDict()
+        self._random = random
+        self._fares = Fares(random)
+        self._accommodation = Accommodation(Demand(random))
+        self._cache: OrderedDict[str, _OfferInputs] = OrderedDict()
         self._lock = threading.Lock()
 
     def search(self, query: SearchQuery) -> tuple[Offer, ...]:
@@ -113,18 +113,18 @@ class Offers:
                 together, or the vehicle cannot be carried.
         """
         now = self._clock.now()
-        operator = self.network.operator(query.company)
+        company = self.network.company(query.company)
         legs: dict[Direction, Leg] = {"Outward": query.outward}
         if query.return_ is not None:
             legs["Return"] = query.return_
         journeys = {
-            direction: self._journey(operator, leg, f"request.{_PREFIX[direction]}_journey_id")
+            direction: self._journey(company, leg, f"request.{_PREFIX[direction]}_journey_id")
             for direction, leg in legs.items()
         }
         if query.vehicle is not None:
             _check_vehicle(query.vehicle, journeys.values())
         sailings = {
-            direction: self._sailings(operator, leg, journeys[direction], now)
+            direction: self._sailings(company, leg, journeys[direction], now)
             for direction, leg in legs.items()
         }
         if sailings["Outward"] and "Return" in sailings:
@@ -133,32 +133,34 @@ class Offers:
             sailings["Return"] = [
                 each for each in sailings["Return"] if each.depart_at.timestamp() >= there
             ]
-        question = self._dice.token(query, now)
+        search_id = self._random.token(query, now)
         found = [
-            _Found(
-                id=self._dice.token(question, direction, each.id),
+            _OfferInputs(
+                id=self._random.token(search_id, direction, each.id),
                 direction=direction,
                 sailing=each,
                 is_open=leg.is_open,
                 round_trip=len(legs) > 1 and not any(each.is_open for each in legs.values()),
-                party=Party(operator, query.passengers),
+                party=Party(company, query.passengers),
                 vehicle=query.vehicle,
                 at=now,
             )
             for direction, leg in legs.items()
             for each in sailings[direction]
         ]
-        offers = self._on_sale(found)
+        offers = self._keep_available(found)
         if len({each.direction for each in offers}) < len(legs):
-            offers = self._on_sale([dataclasses.replace(each, round_trip=False) for each in found])
+            offers = self._keep_available(
+                [dataclasses.replace(each, round_trip=False) for each in found]
+            )
         return offers
 
     def find(self, availability_id: str) -> Offer | None:
         """The offer of an id, as it was found; None where it was not, or too long ago."""
         with self._lock:
-            found = self._remembered.get(availability_id)
+            found = self._cache.get(availability_id)
             if found is not None:
-                self._remembered.move_to_end(availability_id)
+                self._cache.move_to_end(availability_id)
         return None if found is None else self._offer(found)
 
     def for_travellers(self, offer: Offer, travellers: tuple[Traveller, ...]) -> Offer:
@@ -168,33 +170,33 @@ class Offers:
             KeyError: The offer was found too long ago.
         """
         with self._lock:
-            found = self._remembered[offer.id]
-        party = Party(found.party.operator, travellers)
+            found = self._cache[offer.id]
+        party = Party(found.party.company, travellers)
         return self._offer(dataclasses.replace(found, party=party))
 
     def _sailings(
-        self, operator: Operator, leg: Leg, journey: Journey, now: datetime
+        self, company: Company, leg: Leg, journey: Journey, now: datetime
     ) -> list[Sailing]:
         earliest = datetime.combine(leg.date, leg.time)
         days = _OPEN_DAYS if leg.is_open else 1
         return [
             each
-            for each in self.timetable.sailings_from(operator, journey, leg.date, days)
+            for each in self.timetable.sailings_from(company, journey, leg.date, days)
             if each.depart_at > now and each.depart_at.replace(tzinfo=None) >= earliest
         ]
 
-    def _journey(self, operator: Operator, leg: Leg, field: str) -> Journey:
+    def _journey(self, company: Company, leg: Leg, field: str) -> Journey:
         for code, name in ((leg.depart_code, "depart_code"), (leg.arrive_code, "arrive_code")):
             if code not in self.network.ports:
                 raise MismatchError(f"request.{name}", "unknown_port", code)
         journey = self.network.journey(leg.journey_id, field)
         if (journey.depart.code, journey.arrive.code) != (leg.depart_code, leg.arrive_code):
             raise MismatchError(field, "ports_mismatch", f"{leg.depart_code}-{leg.arrive_code}")
-        if operator.code not in journey.route.operators:
-            raise MismatchError("request.company", "journey_not_sailed", operator.code)
+        if company.code not in journey.route.companies:
+            raise MismatchError("request.company", "journey_not_sailed", company.code)
         return journey
 
-    def _offer(self, found: _Found) -> Offer:
+    def _offer(self, found: _OfferInputs) -> Offer:
         sailing, now = found.sailing, found.at
         adult = self._fares.adult(sailing, now)
         places = self._accommodation.places(found.id, sailing, found.party, adult, now)
@@ -231,15 +233,15 @@ class Offers:
             issued_at=now,
         )
 
-    def _on_sale(self, found: list[_Found]) -> tuple[Offer, ...]:
+    def _keep_available(self, found: list[_OfferInputs]) -> tuple[Offer, ...]:
         """The offers that have a place left, remembered."""
         pairs = [(each, offer) for each in found for offer in [self._offer(each)] if offer.places]
         with self._lock:
             for each, _ in pairs:
-                self._remembered[each.id] = each
-                self._remembered.move_to_end(each.id)
-            while len(self._remembered) > _REMEMBERED:
-                self._remembered.popitem(last=False)
+                self._cache[each.id] = each
+                self._cache.move_to_end(each.id)
+            while len(self._cache) > _CACHE_SIZE:
+                self._cache.popitem(last=False)
         return tuple(offer for _, offer in pairs)
 
 
@@ -254,29 +256,29 @@ def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:
             raise MismatchError(field, "vehicle_too_high", vehicle.code)
 
 
-def search(request: Search, offers: Offers, ask: Ask) -> list[dict[str, object]]:
+def search(request: Search, offers: Offers, context: CallContext) -> list[dict[str, object]]:
     """The availabilities that answer a search.
 
     Raises:
         RefusedError: A date is past, or no outward sailing fits.
         MismatchError: Something named is unknown, or does not fit the rest.
     """
-    past = tuple(_past_dates(request.request, offers, ask))
+    past = tuple(_past_dates(request.request, offers, context))
     if past:
         raise RefusedError(422, *past)
     found = offers.search(_query(request, offers))
     if not any(offer.direction == "Outward" for offer in found):
         raise not_found("no_sailings")
-    return [offer.to_wire(ask.caller.language) for offer in found]
+    return [offer.to_wire(context.caller.language) for offer in found]
 
 
-def _past_dates(request: SearchRequest, offers: Offers, ask: Ask) -> Iterator[Problem]:
+def _past_dates(request: SearchRequest, offers: Offers, context: CallContext) -> Iterator[Problem]:
     for name, day, code in (
         ("out_at", request.out_at, request.depart_code),
         ("ret_at", request.ret_at, request.arrive_code),
     ):
         port = offers.network.ports.get(code)
-        if day and port and day < ask.now.astimezone(port.zone).date():
+        if day and port and day < context.now.astimezone(port.zone).date():
             yield Problem("date_past", f"request.{name}")
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import date
 
-    from ferry_sdk.sandbox.network.geography import Operator
-    from ferry_sdk.sandbox.offers.accommodation import Kind
+    from ferry_sdk.sandbox.network.geography import Company
+    from ferry_sdk.sandbox.offers.accommodation import PlaceKind
 
 _COUPLE, _SHARING = 2, 3
 
@@ -33,23 +33,23 @@ class Traveller:
 class Party:
     """The travellers of one search with one operator."""
 
-    operator: Operator
+    company: Company
     travellers: tuple[Traveller, ...]
 
-    def counted_as(self, traveller: Traveller) -> str:
+    def age_band_of(self, traveller: Traveller) -> str:
         """Adult, Child or Infant by the operator's age bands, whatever was declared."""
-        return age_band(self.operator, traveller.age)
+        return age_band(self.company, traveller.age)
 
     def number(self, kind: str) -> int:
         """How many of the party are Adult, Child or Infant."""
-        return sum(self.counted_as(each) == kind for each in self.travellers)
+        return sum(self.age_band_of(each) == kind for each in self.travellers)
 
     @property
     def berths(self) -> int:
         """How many seats or berths it needs: infants travel on a lap."""
         return max(1, len(self.travellers) - self.number("Infant"))
 
-    def fits(self, kind: Kind) -> bool:
+    def fits(self, kind: PlaceKind) -> bool:
         """Whether the party can be put in places of this kind, few as they may be.
 
         Those for two are for two; a shared cabin is for a few adults of one gender.
@@ -61,11 +61,11 @@ class Party:
         return kind.berths != _COUPLE or self.berths <= _COUPLE
 
 
-def age_band(operator: Operator, age: int) -> str:
+def age_band(company: Company, age: int) -> str:
     """Adult, Child or Infant: what an operator counts somebody of this age as."""
-    if age < operator.infant_below:
+    if age < company.infant_below:
         return "Infant"
-    return "Child" if age < operator.child_below else "Adult"
+    return "Child" if age < company.child_below else "Adult"
 
 
 def age_on(birth_date: date, day: date) -> int:

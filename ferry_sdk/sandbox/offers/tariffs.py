@@ -106,7 +106,7 @@ def levels(sailing: Sailing, now: datetime, *, is_open: bool, round_trip: bool) 
         yield _FLEX
         return
     ahead = (sailing.depart_at - now).days
-    if round_trip and sailing.operator.round_trip_fares:
+    if round_trip and sailing.company.round_trip_fares:
         yield _ROUNDTRIP
     if ahead >= _SAVER_FROM and sailing.minutes >= _SAVER_MINUTES:
         yield _SAVER

@@ -100,7 +100,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class CallContext:
     """One operation asked for, by its public name."""
 
     operation: str

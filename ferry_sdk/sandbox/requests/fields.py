@@ -30,7 +30,7 @@ _MOMENT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Matching:
+class Pattern:
     """A check that a text is as a pattern says; the pattern is in the schema, too.
 
     Attributes:
@@ -125,7 +125,7 @@ def _moment(value: object) -> datetime:
 
 EMPTY_IS_NONE = _EmptyIsNone()
 WHOLE = BeforeValidator(_whole)
-Text = Annotated[str, Field(max_length=200), Matching(r"[\s\S]*\S[\s\S]*", "empty")]
+Text = Annotated[str, Field(max_length=200), Pattern(r"[\s\S]*\S[\s\S]*", "empty")]
 Day = Annotated[
     date,
     BeforeValidator(_day),
@@ -139,13 +139,13 @@ Moment = Annotated[
     BeforeValidator(_moment),
     WithJsonSchema({"type": "string", "pattern": f"^{_MOMENT}$"}),
 ]
-Email = Annotated[str, Field(max_length=254), Matching(r"[^@\s]+@[^@\s]+", "email")]
+Email = Annotated[str, Field(max_length=254), Pattern(r"[^@\s]+@[^@\s]+", "email")]
 Age = Annotated[int, Field(ge=0, le=120), WHOLE]
-Country = Annotated[str, Matching(r"[A-Za-z]{2}", "country")]
-DocumentNumber = Annotated[str, Matching(r"[A-Za-z0-9 /-]{3,30}", "document_number")]
-Prefix = Annotated[str, Matching(r"(?:\+|00)?[1-9][0-9]{0,3}", "prefix")]
-Phone = Annotated[str, Matching(r"[0-9]{4,14}", "phone")]
-VehicleCode = Annotated[Text, Matching(r"\S+?__\S+", "vehicle_form")]
+Country = Annotated[str, Pattern(r"[A-Za-z]{2}", "country")]
+DocumentNumber = Annotated[str, Pattern(r"[A-Za-z0-9 /-]{3,30}", "document_number")]
+Prefix = Annotated[str, Pattern(r"(?:\+|00)?[1-9][0-9]{0,3}", "prefix")]
+Phone = Annotated[str, Pattern(r"[0-9]{4,14}", "phone")]
+VehicleCode = Annotated[Text, Pattern(r"\S+?__\S+", "vehicle_form")]
 
 
 ReservationType = Annotated[

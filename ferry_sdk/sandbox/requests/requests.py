@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ferry_sdk.sandbox.requests.errors import Problem
 from ferry_sdk.sandbox.requests.fields import (
     EMPTY_IS_NONE,
     WHOLE,
@@ -22,18 +23,21 @@ from ferry_sdk.sandbox.requests.fields import (
     Text,
     VehicleCode,
 )
-from ferry_sdk.sandbox.requests.refusals import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-Kind = Literal["Adult", "Child", "Infant"]
+PassengerType = Literal["Adult", "Child", "Infant"]
 
-KINDS: tuple[Kind, ...] = ("Adult", "Child", "Infant")
+PASSENGER_TYPES: tuple[PassengerType, ...] = ("Adult", "Child", "Infant")
 MOST_PASSENGERS = 9
-AGES: Mapping[Kind, tuple[int, int]] = {"Adult": (12, 120), "Child": (1, 17), "Infant": (0, 4)}
-_PARAMS: Mapping[Kind, str] = {"Adult": "A", "Child": "C", "Infant": "I"}
-_MCP_KINDS: Mapping[str, Kind] = {"ADT": "Adult", "CHD": "Child", "INF": "Infant"}
+AGES: Mapping[PassengerType, tuple[int, int]] = {
+    "Adult": (12, 120),
+    "Child": (1, 17),
+    "Infant": (0, 4),
+}
+_PARAMS: Mapping[PassengerType, str] = {"Adult": "A", "Child": "C", "Infant": "I"}
+_MCP_TYPES: Mapping[str, PassengerType] = {"ADT": "Adult", "CHD": "Child", "INF": "Infant"}
 
 Order = Annotated[int, Field(ge=1, le=MOST_PASSENGERS), WHOLE]
 
@@ -95,7 +99,7 @@ class SearchedPassenger(Body):
     """Who travels, as a search asks it."""
 
     order: Order = Field(description="1 to the number of passengers, each once.")
-    type: Kind = Field(
+    type: PassengerType = Field(
         description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
     )
     param: Literal["A", "C", "I"] = Field(description="The code of the type: A, C or I.")
@@ -176,7 +180,7 @@ class _Passenger(Body):
 class Passenger(_Passenger):
     """Who travels, as a booking asks it; the simpler form leaves out most of it."""
 
-    type: Kind = Field(
+    type: PassengerType = Field(
         description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
     )
 
@@ -188,9 +192,9 @@ class McpPassenger(_Passenger):
         description="ADT (12 to 120 years), CHD (1 to 17) or INF (0 to 4, with an adult)."
     )
 
-    def translated(self) -> Passenger:
+    def to_rest(self) -> Passenger:
         """The same in the words of REST."""
-        return Passenger.model_construct(None, **{**dict(self), "type": _MCP_KINDS[self.type]})
+        return Passenger.model_construct(None, **{**dict(self), "type": _MCP_TYPES[self.type]})
 
 
 class Vehicle(Body):
@@ -291,13 +295,13 @@ class McpNewBooking(_Booking):
             yield Problem("either", "id", {"other": "availabilities"})
         elif self.id is None and self.availabilities is None:
             yield Problem("missing", "availabilities")
-        yield from self.translated(self.availabilities or []).problems()
+        yield from self.to_rest(self.availabilities or []).problems()
 
-    def translated(self, availabilities: list[Selection]) -> NewBooking:
+    def to_rest(self, availabilities: list[Selection]) -> NewBooking:
         """The same with these selections, in the words of REST."""
         return NewBooking.model_construct(
             availabilities=availabilities,
-            passengers=[passenger.translated() for passenger in self.passengers],
+            passengers=[passenger.to_rest() for passenger in self.passengers],
             reservation_type=self.reservation_type,
             vehicle=self.vehicle,
             contact=self.contact,
@@ -342,14 +346,14 @@ class DepartureQuery(Body):
     )
 
 
-def _age_problems(index: int, kind: Kind, age: int) -> Iterator[Problem]:
+def _age_problems(index: int, kind: PassengerType, age: int) -> Iterator[Problem]:
     least, most = AGES[kind]
     if not least <= age <= most:
         values = {"type": kind, "least": least, "most": most}
         yield Problem("age_of_type", f"passengers[{index}].age", values)
 
 
-def _party_problems(party: list[tuple[int | None, Kind]]) -> Iterator[Problem]:
+def _party_problems(party: list[tuple[int | None, PassengerType]]) -> Iterator[Problem]:
     taken: set[int] = set()
     for index, (order, _) in enumerate(party):
         number = index + 1 if order is None else order

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from ferry_sdk.sandbox.requests.refusals import MalformedError, Problem, messages
+from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, messages
 from ferry_sdk.sandbox.requests.requests import Body
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class InvalidOrderError(ValueError):
         return f"{self.field}: {self.message}"
 
 
-def read_order(model: type[ModelT], fields: Mapping[str, object]) -> ModelT:
+def parse_fields(model: type[ModelT], fields: Mapping[str, object]) -> ModelT:
     """The order that the fields make.
 
     Raises:

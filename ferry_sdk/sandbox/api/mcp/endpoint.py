@@ -24,14 +24,14 @@ from ferry_sdk.sandbox.api.mcp.methods import (
 )
 from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.http.conventions import (
-    asked_host,
-    asking_page_is_local,
+    has_local_origin,
     is_loopback,
     is_too_large,
-    parsed,
+    parse_json,
+    requested_host,
 )
 from ferry_sdk.sandbox.requests.access import Unauthorized
-from ferry_sdk.sandbox.requests.refusals import language_of, text
+from ferry_sdk.sandbox.requests.errors import language_of, text
 from ferry_sdk.sandbox.service import Caller
 
 if TYPE_CHECKING:
@@ -83,37 +83,37 @@ class McpEndpoint:
         call_id: JsonValue = None
         if await is_too_large(request):
             error = JsonRpcError(INVALID_REQUEST, "The body is too large", status=413)
-            return _refusal(request, error, None, options)
+            return _error_reply(request, error, None, options)
         try:
-            call = _read(request, await request.body())
+            call = _parse_call(request, await request.body())
             if call is None:
-                self._admitted(request)
+                self._authorize(request)
                 self._check_session(request, options, opening=False)
                 return Response(status_code=202)
             call_id = call.id
             operation = call.operation
         except JsonRpcError as error:
-            return _refusal(request, self._stranger(request) or error, call_id, options)
+            return _error_reply(request, self._access_error(request) or error, call_id, options)
         self.service.counters.request(operation)
 
         async def produce() -> Response:
             shaped = options
             try:
-                access = self._admitted(request)
+                access = self._authorize(request)
                 shaped = self._options_for(operation)
                 return await run_in_threadpool(self._answer, request, call, access, shaped)
             except JsonRpcError as error:
-                return _refusal(request, error, call.id, shaped)
+                return _error_reply(request, error, call.id, shaped)
 
         return await self.faults.around(operation, request, produce)
 
     async def _delete(self, request: Request) -> Response:
         options = self.switches.current
         try:
-            self._admitted(request)
+            self._authorize(request)
             self._check_session(request, options, opening=False)
         except JsonRpcError as error:
-            return _refusal(request, error, None, options)
+            return _error_reply(request, error, None, options)
         self.sessions.end(request.headers.get(_SESSION, ""))
         return Response()
 
@@ -121,10 +121,10 @@ class McpEndpoint:
         self, request: Request, call: Call, access: Access, options: McpOptions
     ) -> Response:
         opening = call.method == "initialize"
-        self._ordered_session_trouble(request, call.operation)
+        self._apply_session_faults(request, call.operation)
         self._check_session(request, options, opening=opening)
-        if opening and options.handshake in _NOT_EVEN_JSON:
-            return PlainTextResponse("No", _NOT_EVEN_JSON[options.handshake])
+        if opening and options.handshake in _REFUSED_STATUS:
+            return PlainTextResponse("No", _REFUSED_STATUS[options.handshake])
         version = request.headers.get(_VERSION)
         if version is not None and version not in VERSIONS and not opening:
             raise JsonRpcError(INVALID_REQUEST, f"Unsupported version: {version}", status=400)
@@ -132,17 +132,17 @@ class McpEndpoint:
         base_url = str(request.base_url).rstrip("/")
         caller = Caller(access=access, language=language, protocol="mcp", base_url=base_url)
         message = Methods(self.service).answer(call, caller, options)
-        tells = call.method in ("tools/call", "resources/read")
-        answer = reply(request, message, options, status=options.status if tells else 200)
+        has_status = call.method in ("tools/call", "resources/read")
+        answer = reply(request, message, options, status=options.status if has_status else 200)
         if opening and options.session != "none":
             answer.headers[_SESSION] = self.sessions.open()
         return answer
 
-    def _admitted(self, request: Request) -> Access:
-        host = asked_host(request)
+    def _authorize(self, request: Request) -> Access:
+        host = requested_host(request)
         if not (is_loopback(host) or host == self.host or self.host in _WILDCARDS):
             raise JsonRpcError(INVALID_REQUEST, "This is not the host asked for", status=421)
-        if not asking_page_is_local(request):
+        if not has_local_origin(request):
             raise JsonRpcError(INVALID_REQUEST, "Pages of this origin may not ask", status=403)
         try:
             return self.tokens.access_of(request.headers.get("authorization"))
@@ -157,10 +157,10 @@ class McpEndpoint:
                 headers={"www-authenticate": 'Bearer error="invalid_token"'},
             ) from None
 
-    def _stranger(self, request: Request) -> JsonRpcError | None:
+    def _access_error(self, request: Request) -> JsonRpcError | None:
         """Why the request is not admitted, if it is not."""
         try:
-            self._admitted(request)
+            self._authorize(request)
         except JsonRpcError as error:
             return error
         return None
@@ -170,7 +170,7 @@ class McpEndpoint:
         changes = {} if fault is None else fault.details.model_dump(exclude_unset=True)
         return self.switches.current.changed(**changes)
 
-    def _ordered_session_trouble(self, request: Request, operation: str) -> None:
+    def _apply_session_faults(self, request: Request, operation: str) -> None:
         if self.faults.take(FaultKind.SESSION_EXPIRED, operation):
             self.sessions.end(request.headers.get(_SESSION, ""))
             raise _session_not_found()
@@ -188,7 +188,7 @@ class McpEndpoint:
             raise _session_missing()
 
 
-_NOT_EVEN_JSON = {"refused_404": 404, "refused_405": 405}
+_REFUSED_STATUS = {"refused_404": 404, "refused_405": 405}
 
 
 def _session_not_found() -> JsonRpcError:
@@ -199,12 +199,12 @@ def _session_missing() -> JsonRpcError:
     return JsonRpcError(INVALID_REQUEST, "Bad Request: Missing session ID", status=400)
 
 
-def _read(request: Request, body: bytes) -> Call | None:
+def _parse_call(request: Request, body: bytes) -> Call | None:
     """The JSON-RPC request in a body; `None` for a notification and for a client's answer."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
         raise JsonRpcError(INVALID_REQUEST, "Content-Type must be application/json", status=415)
     try:
-        message = parsed(body)
+        message = parse_json(body)
     except ValueError as error:
         raise JsonRpcError(PARSE_ERROR, "The body is not JSON", status=400) from error
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
@@ -222,7 +222,7 @@ def _read(request: Request, body: bytes) -> Call | None:
     return Call(request_id, method, params)
 
 
-def _refusal(
+def _error_reply(
     request: Request, error: JsonRpcError, request_id: JsonValue, options: McpOptions
 ) -> Response:
     ids: dict[str, JsonValue] = {"same": request_id, "null": None, "server_error": "server-error"}

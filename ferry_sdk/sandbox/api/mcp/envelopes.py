@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.plans import LeftOpen
-from ferry_sdk.sandbox.http.wire import wire_of
+from ferry_sdk.sandbox.faults.socket_faults import HoldEnd
+from ferry_sdk.sandbox.http.connection import connection_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ _SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
 _SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 
 
-def dumped(value: JsonValue, *, indent: int | None = None) -> str:
+def to_json(value: JsonValue, *, indent: int | None = None) -> str:
     """JSON as servers send it: not escaped beyond need."""
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
@@ -72,7 +72,7 @@ def tool_failure(request_id: JsonValue, tool: str, error: Json, options: McpOpti
         return failure(request_id, -32603, str(error["message"]))
     if options.error == "json_rpc_error_data":
         return failure(request_id, -32603, str(error["message"]), error)
-    text = dumped(error)
+    text = to_json(error)
     shapes: dict[str, Json] = {
         "is_error": _content(_text(text), structuredContent=error, isError=True),
         "is_error_text": _content(_text(text), isError=True),
@@ -89,7 +89,7 @@ def resource_answer(
     request_id: JsonValue, uri: str, value: JsonValue, options: McpOptions
 ) -> JsonValue:
     """What is sent when a resource was read as `value`."""
-    text = dumped(value)
+    text = to_json(value)
     typed: Json = {"uri": uri, "mimeType": "application/json"}
     records: list[JsonValue] = list(value) if isinstance(value, list) else [value]
     half = (len(records) + 1) // 2
@@ -99,7 +99,7 @@ def resource_answer(
         "text_without_uri": _contents({"mimeType": "application/json", "text": text}),
         "blob": _contents({**typed, "blob": base64.b64encode(text.encode()).decode()}),
         "split": _contents(
-            {**typed, "text": dumped(records[:half])}, {**typed, "text": dumped(records[half:])}
+            {**typed, "text": to_json(records[:half])}, {**typed, "text": to_json(records[half:])}
         ),
         "empty": _contents(),
         "bare_list": records,
@@ -125,23 +125,23 @@ def _structured(value: JsonValue) -> Json:
 
 
 def _blocks(value: JsonValue) -> list[Json]:
-    return [_text(dumped(item)) for item in (value if isinstance(value, list) else [value])]
+    return [_text(to_json(item)) for item in (value if isinstance(value, list) else [value])]
 
 
 def _halves(value: JsonValue) -> tuple[Json, Json]:
-    text = dumped(value)
+    text = to_json(value)
     middle = len(text) // 2
     return _text(text[:middle]), _text(text[middle:])
 
 
 def _embedded(value: JsonValue) -> Json:
     uri = "resource://service/result"
-    inner: Json = {"uri": uri, "mimeType": "application/json", "text": dumped(value)}
+    inner: Json = {"uri": uri, "mimeType": "application/json", "text": to_json(value)}
     return {"type": "resource", "resource": inner}
 
 
 def _with_text(value: JsonValue, **rest: JsonValue) -> Json:
-    return _content(_text(dumped(value)), **rest)
+    return _content(_text(to_json(value)), **rest)
 
 
 _EXTRA: tuple[Json, ...] = (
@@ -150,7 +150,7 @@ _EXTRA: tuple[Json, ...] = (
     {"type": "resource_link", "uri": "resource://service/ports", "name": "ports"},
 )
 
-_ASKED: Json = {
+_INPUT_REQUIRED: Json = {
     "resultType": "input_required",
     "inputRequests": {
         "approval": {
@@ -175,10 +175,10 @@ _RESULTS: dict[str, Callable[[JsonValue], JsonValue]] = {
     "plain_text": lambda _: _content(_text("Done."), _text("See the booking.")),
     "empty": lambda _: _content(),
     "embedded_resource": lambda v: _content(_embedded(v)),
-    "extra_blocks": lambda v: _content(_text(dumped(v)), *_EXTRA),
+    "extra_blocks": lambda v: _content(_text(to_json(v)), *_EXTRA),
     "bare": lambda v: v,
     "batch": lambda v: _with_text(v, structuredContent=_structured(v)),
-    "input_required": lambda _: dict(_ASKED),
+    "input_required": lambda _: dict(_INPUT_REQUIRED),
     "unknown_result_type": lambda v: _with_text(v, resultType="partial"),
     "complete_result_type": lambda v: _with_text(v, structuredContent=v, resultType="complete"),
 }
@@ -192,13 +192,13 @@ def reply(
     request: Request, message: JsonValue, options: McpOptions, *, status: int = 200
 ) -> Response:
     """The HTTP reply that carries `message` as the options and the request's `Accept` say."""
-    if not _as_stream(request, options):
-        return Response(dumped(message), status, media_type="application/json")
+    if not _wants_stream(request, options):
+        return Response(to_json(message), status, media_type="application/json")
     if options.left_open:
-        wire_of(request.scope).plan = LeftOpen(_OPEN_SECONDS)
-    events = [*_before(message, options)]
+        connection_of(request.scope).plan = HoldEnd(_OPEN_SECONDS)
+    events = [*_leading_events(message, options)]
     if not options.ended_early:
-        events.append(_event(dumped(message, indent=1 if options.several_lines else None)))
+        events.append(_event(to_json(message, indent=1 if options.several_lines else None)))
     return Response(
         "".join(events).replace("\n", _LINE_ENDS[options.line_end]),
         status,
@@ -207,14 +207,14 @@ def reply(
     )
 
 
-def _as_stream(request: Request, options: McpOptions) -> bool:
+def _wants_stream(request: Request, options: McpOptions) -> bool:
     if options.reply != "auto":
         return options.reply == "sse"
     accept = request.headers.get("accept", "")
     return "text/event-stream" in accept and not ("json" in accept or "*/*" in accept)
 
 
-def _before(message: JsonValue, options: McpOptions) -> Iterator[str]:
+def _leading_events(message: JsonValue, options: McpOptions) -> Iterator[str]:
     """What a server may send in the stream before the reply."""
     if options.comments:
         yield ": the reply follows\n\n"
@@ -222,11 +222,11 @@ def _before(message: JsonValue, options: McpOptions) -> Iterator[str]:
         yield "id: 1\ndata:\n\n"
     if options.notification_first:
         log: JsonValue = {"level": "info", "data": "working"}
-        yield _event(dumped({"jsonrpc": "2.0", "method": "notifications/message", "params": log}))
+        yield _event(to_json({"jsonrpc": "2.0", "method": "notifications/message", "params": log}))
     if options.request_first:
         # A server numbers its requests as it likes; the client's own number is a fair choice.
         own_id = message.get("id") if isinstance(message, dict) else None
-        yield _event(dumped({"jsonrpc": "2.0", "id": own_id or 1, "method": "ping"}))
+        yield _event(to_json({"jsonrpc": "2.0", "id": own_id or 1, "method": "ping"}))
 
 
 def _event(text: str) -> str:

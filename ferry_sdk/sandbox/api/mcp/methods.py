@@ -127,7 +127,7 @@ class Methods:
         if call.method == "resources/read":
             value = self._service.perform(call.operation, {}, caller)
             return resource_answer(call.id, call.text("uri"), value, options)
-        return response(call.id, _described(call, options))
+        return response(call.id, _result_of(call, options))
 
     def _call_tool(self, call: Call, caller: Caller, options: McpOptions) -> JsonValue:
         arguments = call.params.get("arguments", {})
@@ -145,9 +145,9 @@ class Methods:
         return tool_answer(call.id, value, options)
 
 
-def _described(call: Call, options: McpOptions) -> Json:
+def _result_of(call: Call, options: McpOptions) -> Json:
     if call.method == "initialize":
-        return _initialized(call, options)
+        return _initialize_result(call, options)
     if call.method == "tools/list":
         return {"tools": [tool.to_wire(name) for name, tool in TOOLS.items()]}
     if call.method == "resources/list":
@@ -157,7 +157,7 @@ def _described(call: Call, options: McpOptions) -> Json:
     return {}
 
 
-def _initialized(call: Call, options: McpOptions) -> Json:
+def _initialize_result(call: Call, options: McpOptions) -> Json:
     asked = call.params.get("protocolVersion")
     if options.handshake == "refused":
         raise JsonRpcError(METHOD_NOT_FOUND, "Method not found: initialize")

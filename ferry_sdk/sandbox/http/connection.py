@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox.counters import Counters
 
-_EXTENSION = "ferry_sdk.sandbox.wire"
+_EXTENSION = "ferry_sdk.sandbox.connection"
 _LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 
@@ -36,7 +36,7 @@ class Reply:
     start: Message
     body: bytes
 
-    def unannounced(self) -> Message:
+    def without_length(self) -> Message:
         """The start without the body's length, so that the body goes out in chunks."""
         headers = [item for item in self.start["headers"] if item[0].lower() != b"content-length"]
         return {**self.start, "headers": headers}
@@ -45,12 +45,12 @@ class Reply:
 class Plan(Protocol):
     """How a reply is put on the wire in place of simply sending it."""
 
-    async def __call__(self, wire: Wire, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
         """Send `reply`, or what is left of it."""
         ...
 
 
-class Wire:
+class Connection:
     """One request's connection; a plan set here takes the place of sending the reply."""
 
     def __init__(self, transport: asyncio.Transport, receive: Receive, send: Send) -> None:
@@ -86,35 +86,35 @@ class Wire:
             link: socket.socket = self._transport.get_extra_info("socket")
             link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER)
         self._transport.abort()
-        await self.gone()
+        await self.wait_closed()
 
     async def close(self) -> None:
         """Close the connection after what was sent."""
         self._transport.close()
         await asyncio.sleep(0)
 
-    async def gone(self) -> None:
+    async def wait_closed(self) -> None:
         """Return when either side has closed the connection."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
 
-def wire_of(scope: Scope) -> Wire:
+def connection_of(scope: Scope) -> Connection:
     """The connection under a request.
 
     Raises:
         TypeError: The request came through another server than the sandbox's own.
     """
-    wire: object = scope.get("extensions", {}).get(_EXTENSION)
-    if not isinstance(wire, Wire):
+    connection: object = scope.get("extensions", {}).get(_EXTENSION)
+    if not isinstance(connection, Connection):
         raise TypeError("faults of the connection need the sandbox's own server")
-    return wire
+    return connection
 
 
-def wire_protocol(app: ASGIApp, counters: Counters) -> type[asyncio.Protocol]:
+def connection_protocol(app: ASGIApp, counters: Counters) -> type[asyncio.Protocol]:
     """The HTTP protocol that gives each request to `app` its wire and counts the connections."""
 
-    class WireProtocol(H11Protocol):
+    class ConnectionProtocol(H11Protocol):
         def __init__(
             self,
             config: Config,
@@ -127,14 +127,14 @@ def wire_protocol(app: ASGIApp, counters: Counters) -> type[asyncio.Protocol]:
             # uvicorn's own loggers belong to the whole process and stay as they are.
             self.logger = logging.getLogger("ferry_sdk.sandbox")
             self.access_log = False
-            self.app = self._wired
+            self.app = self._handle_request
 
-        async def _wired(self, scope: Scope, receive: Receive, send: Send) -> None:
-            wire = Wire(self.transport, receive, send)
-            scope.setdefault("extensions", {})[_EXTENSION] = wire
+        async def _handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+            connection = Connection(self.transport, receive, send)
+            scope.setdefault("extensions", {})[_EXTENSION] = connection
             try:
-                await app(scope, receive, wire.send)
+                await app(scope, receive, connection.send)
             except (ClientDisconnect, asyncio.CancelledError):
-                await wire.cut()
+                await connection.cut()
 
-    return WireProtocol
+    return ConnectionProtocol

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ENUMERATIONS = ("stage", "status", "payment_status", "ticket_status", "direction", "type", "use")
 
 
-class Reshaping(Details):
+class ValueFault(Details):
     """A fault that changes the value of an answer."""
 
     def reshape(self, value: JsonValue) -> JsonValue:
@@ -22,7 +22,7 @@ class Reshaping(Details):
         raise NotImplementedError
 
 
-class WrongShape(Reshaping):
+class WrongShape(ValueFault):
     """Good JSON, but not what was asked for.
 
     Attributes:
@@ -38,7 +38,7 @@ class WrongShape(Reshaping):
         return {"unexpected": True} if isinstance(value, list) else ["unexpected"]
 
 
-class WrongField(Reshaping):
+class WrongField(ValueFault):
     """One field of one record is wrong.
 
     Attributes:

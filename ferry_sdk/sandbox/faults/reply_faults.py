@@ -8,40 +8,46 @@ from pydantic import Field
 from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.kinds import Details, Duration
-from ferry_sdk.sandbox.faults.plans import ClosedAfter, LeftOpen, Lost, Trickled, Truncated
-from ferry_sdk.sandbox.faults.refusals import Failing, request_timeout
-from ferry_sdk.sandbox.http.wire import wire_of
+from ferry_sdk.sandbox.faults.request_faults import Failure, request_timeout
+from ferry_sdk.sandbox.faults.socket_faults import (
+    CloseAfterReply,
+    DropReply,
+    HoldEnd,
+    TrickleBody,
+    TruncateReply,
+)
+from ferry_sdk.sandbox.http.connection import connection_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from ferry_sdk.sandbox.http.wire import Plan
+    from ferry_sdk.sandbox.http.connection import Plan
 
 _PAGE = b"<!doctype html><title>Maintenance</title><p>We are back soon."
 
 
-class Spoiling(Details):
+class ReplyFault(Details):
     """A fault that takes the good reply and gives another."""
 
-    def spoil(self, request: Request, response: Response) -> Response:
+    def corrupt(self, request: Request, response: Response) -> Response:
         """The reply in place of `response`."""
         raise NotImplementedError
 
 
-class Planned(Spoiling):
+class ConnectionFault(ReplyFault):
     """A fault of the connection: the reply is good, its way is not."""
 
     def plan(self) -> Plan:
         """How the reply is put on the wire."""
         raise NotImplementedError
 
-    def spoil(self, request: Request, response: Response) -> Response:
+    def corrupt(self, request: Request, response: Response) -> Response:
         """The same reply, with a plan for its way."""
-        wire_of(request.scope).plan = self.plan()
+        connection_of(request.scope).plan = self.plan()
         return response
 
 
-class LoseReply(Planned):
+class LoseReply(ConnectionFault):
     """The connection is cut.
 
     Attributes:
@@ -52,10 +58,10 @@ class LoseReply(Planned):
 
     def plan(self) -> Plan:
         """No reply."""
-        return Lost(reset=self.reset)
+        return DropReply(reset=self.reset)
 
 
-class Truncate(Planned):
+class Truncate(ConnectionFault):
     """The reply breaks off.
 
     Attributes:
@@ -70,10 +76,10 @@ class Truncate(Planned):
 
     def plan(self) -> Plan:
         """The beginning of the reply."""
-        return Truncated(self.keep, self.chunked, self.reset)
+        return TruncateReply(self.keep, self.chunked, self.reset)
 
 
-class Trickle(Planned):
+class Trickle(ConnectionFault):
     """The body comes slowly.
 
     Attributes:
@@ -86,10 +92,10 @@ class Trickle(Planned):
 
     def plan(self) -> Plan:
         """The reply in pieces."""
-        return Trickled(self.seconds, self.pieces)
+        return TrickleBody(self.seconds, self.pieces)
 
 
-class LeaveOpen(Planned):
+class LeaveOpen(ConnectionFault):
     """The end of the reply is held back.
 
     Attributes:
@@ -100,36 +106,36 @@ class LeaveOpen(Planned):
 
     def plan(self) -> Plan:
         """The reply without its end."""
-        return LeftOpen(self.seconds)
+        return HoldEnd(self.seconds)
 
 
-class CloseConnection(Planned):
+class CloseConnection(ConnectionFault):
     """The connection is not kept alive, and nobody said so."""
 
     def plan(self) -> Plan:
         """The reply, then the end of the connection."""
-        return ClosedAfter()
+        return CloseAfterReply()
 
 
-class FailAfter(Failing, Spoiling):
+class FailAfter(Failure, ReplyFault):
     """The server says that it failed, though the work is done."""
 
-    def spoil(self, request: Request, response: Response) -> Response:
+    def corrupt(self, request: Request, response: Response) -> Response:
         """Answer the status."""
         del request, response
         return self.answer()
 
 
-class RequestTimeoutAfter(Spoiling):
+class RequestTimeoutAfter(ReplyFault):
     """The server says that it was tired of waiting, though the work is done."""
 
-    def spoil(self, request: Request, response: Response) -> Response:
+    def corrupt(self, request: Request, response: Response) -> Response:
         """Answer 408."""
         del request, response
         return request_timeout()
 
 
-class Replaced(Spoiling):
+class BodyFault(ReplyFault):
     """The reply has another body.
 
     Attributes:
@@ -143,14 +149,14 @@ class Replaced(Spoiling):
         """The body in place of the good one."""
         raise NotImplementedError
 
-    def spoil(self, request: Request, response: Response) -> Response:
+    def corrupt(self, request: Request, response: Response) -> Response:
         """The other body under the status."""
         del request
         body = self.body(bytes(response.body))
         return Response(body, self.status or response.status_code, media_type=self._media_type)
 
 
-class HtmlPage(Replaced):
+class HtmlPage(BodyFault):
     """A page for people."""
 
     _media_type = "text/html"
@@ -161,7 +167,7 @@ class HtmlPage(Replaced):
         return _PAGE
 
 
-class NotJson(Replaced):
+class NotJson(BodyFault):
     """Nearly JSON."""
 
     def body(self, good: bytes) -> bytes:
@@ -169,7 +175,7 @@ class NotJson(Replaced):
         return good[:-1] or b"{"
 
 
-class NotUtf8(Replaced):
+class NotUtf8(BodyFault):
     """Nearly UTF-8."""
 
     def body(self, good: bytes) -> bytes:
@@ -177,7 +183,7 @@ class NotUtf8(Replaced):
         return good.replace(b'"', b'"\xff', 1) if b'"' in good else b'"\xff"'
 
 
-class EmptyBody(Replaced):
+class EmptyBody(BodyFault):
     """Nothing."""
 
     def body(self, good: bytes) -> bytes:

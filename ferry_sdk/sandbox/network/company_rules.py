@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.network.geography import Operator
+    from ferry_sdk.sandbox.network.geography import Company
 
 
 class Delivery(Enum):
@@ -22,7 +22,7 @@ class Delivery(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class CompanyRules:
     """What one carrier does its own way.
 
     Attributes:
@@ -68,20 +68,20 @@ _KNOWN = {
 
 
 @cache
-def habits_of(operator: Operator) -> Habits:
+def company_rules(company: Company) -> CompanyRules:
     """The habits of an operator: written down for the well-known, drawn from its code else."""
-    dice = hashlib.sha256(operator.code.encode()).digest()
+    random = hashlib.sha256(company.code.encode()).digest()
     one_ticket, issuing_time, later, notice = _KNOWN.get(
-        operator.code,
+        company.code,
         (
-            dice[0] % 2 == 0,
-            _SLOW if dice[1] % 4 == 0 else _INSTANT,
-            dice[2] % 4 == 0,
-            (_EASY, _USUAL, _STRICT)[dice[3] % 3],
+            random[0] % 2 == 0,
+            _SLOW if random[1] % 4 == 0 else _INSTANT,
+            random[2] % 4 == 0,
+            (_EASY, _USUAL, _STRICT)[random[3] % 3],
         ),
     )
-    if operator.mails_vouchers:
+    if company.mails_vouchers:
         delivery = Delivery.BY_EMAIL
     else:
         delivery = Delivery.LATER if later else Delivery.AT_ONCE
-    return Habits(one_ticket, issuing_time, delivery, notice)
+    return CompanyRules(one_ticket, issuing_time, delivery, notice)

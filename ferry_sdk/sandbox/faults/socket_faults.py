@@ -7,81 +7,81 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.http.wire import Reply, Wire
+    from ferry_sdk.sandbox.http.connection import Connection, Reply
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class DropReply:
     """No reply: the connection is cut."""
 
     reset: bool = False
 
-    async def __call__(self, wire: Wire, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
         """Cut the connection."""
         del reply
-        await wire.cut(reset=self.reset)
+        await connection.cut(reset=self.reset)
 
 
 @dataclass(frozen=True, slots=True)
-class Truncated:
+class TruncateReply:
     """The reply breaks off, and the connection with it."""
 
     keep: float
     chunked: bool = False
     reset: bool = False
 
-    async def __call__(self, wire: Wire, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
         """Send the beginning of the body, then end the connection."""
         kept = min(int(len(reply.body) * self.keep), max(len(reply.body) - 1, 0))
-        await wire.start(reply.unannounced() if self.chunked else reply.start)
-        await wire.body(reply.body[:kept], more=True)
+        await connection.start(reply.without_length() if self.chunked else reply.start)
+        await connection.body(reply.body[:kept], more=True)
         if self.reset:
-            await wire.cut(reset=True)
+            await connection.cut(reset=True)
         else:
-            await wire.close()
-            await wire.gone()
+            await connection.close()
+            await connection.wait_closed()
 
 
 @dataclass(frozen=True, slots=True)
-class Trickled:
+class TrickleBody:
     """The body comes piece by piece."""
 
     seconds: float
     pieces: int
 
-    async def __call__(self, wire: Wire, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
         """Send the body in equal pieces at equal distances."""
         size = max(-(-len(reply.body) // self.pieces), 1)
-        await wire.start(reply.start)
+        await connection.start(reply.start)
         for begin in range(0, len(reply.body), size):
             if begin:
                 await asyncio.sleep(self.seconds / (self.pieces - 1))
-            await wire.body(reply.body[begin : begin + size], more=True)
-        await wire.body(b"", more=False)
+            await connection.body(reply.body[begin : begin + size], more=True)
+        await connection.body(b"", more=False)
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOpen:
+class HoldEnd:
     """The whole reply is sent, its end is not for a while."""
 
     seconds: float
 
-    async def __call__(self, wire: Wire, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
         """Send the reply in chunks and hold back the last, empty one."""
-        await wire.start(reply.unannounced())
-        await wire.body(reply.body, more=True)
+        await connection.start(reply.without_length())
+        await connection.body(reply.body, more=True)
         try:
-            await asyncio.wait_for(wire.gone(), self.seconds)
+            await asyncio.wait_for(connection.wait_closed(), self.seconds)
         except asyncio.TimeoutError:
-            await wire.body(b"", more=False)
+            await connection.body(b"", more=False)
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedAfter:
+class CloseAfterReply:
     """The reply is sent, then the kept-alive connection is closed unannounced."""
 
-    async def __call__(self, wire: Wire, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
         """Send the reply and close."""
-        await wire.start(reply.start)
-        await wire.body(reply.body, more=False)
-        await wire.close()
+        await connection.start(reply.start)
+        await connection.body(reply.body, more=False)
+        await connection.close()

@@ -10,8 +10,8 @@ from pydantic import Field
 from starlette.responses import JSONResponse, Response
 
 from ferry_sdk.sandbox.faults.kinds import Details
-from ferry_sdk.sandbox.faults.plans import Lost
-from ferry_sdk.sandbox.http.wire import wire_of
+from ferry_sdk.sandbox.faults.socket_faults import DropReply
+from ferry_sdk.sandbox.http.connection import connection_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 _UNAUTHORIZED: Final = 401
 
 
-class Refusing(Details):
+class RequestFault(Details):
     """A fault that refuses the request."""
 
-    def refuse(self, request: Request) -> Response:
+    def respond(self, request: Request) -> Response:
         """The answer in place of the work."""
         raise NotImplementedError
 
 
-class CutBefore(Refusing):
+class CutBefore(RequestFault):
     """The connection is cut.
 
     Attributes:
@@ -36,13 +36,13 @@ class CutBefore(Refusing):
 
     reset: bool = False
 
-    def refuse(self, request: Request) -> Response:
+    def respond(self, request: Request) -> Response:
         """Answer nothing."""
-        wire_of(request.scope).plan = Lost(reset=self.reset)
+        connection_of(request.scope).plan = DropReply(reset=self.reset)
         return Response()
 
 
-class Failing(Details):
+class Failure(Details):
     """The server says that it failed.
 
     Attributes:
@@ -57,20 +57,20 @@ class Failing(Details):
 
     def answer(self) -> Response:
         """The answer that says so."""
-        headers = _when_again(self.retry_after, as_date=self.as_date)
+        headers = _retry_after_header(self.retry_after, as_date=self.as_date)
         return _problem(self.status, "SERVER_ERROR", "The service failed", headers)
 
 
-class FailBefore(Failing, Refusing):
+class FailBefore(Failure, RequestFault):
     """The server says that it failed, and it did."""
 
-    def refuse(self, request: Request) -> Response:
+    def respond(self, request: Request) -> Response:
         """Answer the status."""
         del request
         return self.answer()
 
 
-class RateLimited(Refusing):
+class RateLimited(RequestFault):
     """Too many requests.
 
     Attributes:
@@ -81,23 +81,23 @@ class RateLimited(Refusing):
     retry_after: Annotated[int, Field(ge=0, le=86_400)] | None = None
     as_date: bool = False
 
-    def refuse(self, request: Request) -> Response:
+    def respond(self, request: Request) -> Response:
         """Answer 429."""
         del request
-        headers = _when_again(self.retry_after, as_date=self.as_date)
+        headers = _retry_after_header(self.retry_after, as_date=self.as_date)
         return _problem(429, "RATE_LIMITED", "Too many requests", headers)
 
 
-class RequestTimeout(Refusing):
+class RequestTimeout(RequestFault):
     """The server was tired of waiting."""
 
-    def refuse(self, request: Request) -> Response:
+    def respond(self, request: Request) -> Response:
         """Answer 408."""
         del request
         return request_timeout()
 
 
-class Unauthorized(Refusing):
+class Unauthorized(RequestFault):
     """A good token is refused.
 
     Attributes:
@@ -106,7 +106,7 @@ class Unauthorized(Refusing):
 
     status: Literal[401, 403] = 401
 
-    def refuse(self, request: Request) -> Response:
+    def respond(self, request: Request) -> Response:
         """Answer the status and how to authenticate."""
         del request
         unknown = self.status == _UNAUTHORIZED
@@ -119,7 +119,7 @@ class Unauthorized(Refusing):
         )
 
 
-class NotAcceptable(Refusing):
+class NotAcceptable(RequestFault):
     """The form asked for, or the form of the request, is refused.
 
     Attributes:
@@ -128,13 +128,13 @@ class NotAcceptable(Refusing):
 
     status: Literal[406, 415] = 406
 
-    def refuse(self, request: Request) -> Response:
+    def respond(self, request: Request) -> Response:
         """Answer the status."""
         del request
         return _problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
 
 
-class Redirect(Refusing):
+class Redirect(RequestFault):
     """The client is sent elsewhere.
 
     Attributes:
@@ -145,7 +145,7 @@ class Redirect(Refusing):
     status: Literal[301, 302, 303, 307, 308] = 307
     location: Annotated[str, Field(pattern=r"^[!-~]+$")] = "/elsewhere"
 
-    def refuse(self, request: Request) -> Response:
+    def respond(self, request: Request) -> Response:
         """Answer the status and the address."""
         del request
         return Response(status_code=self.status, headers={"location": self.location})
@@ -162,7 +162,7 @@ def _problem(
     return JSONResponse({"error": True, "code": code, "message": message}, status, headers)
 
 
-def _when_again(seconds: int | None, *, as_date: bool) -> dict[str, str]:
+def _retry_after_header(seconds: int | None, *, as_date: bool) -> dict[str, str]:
     if seconds is None:
         return {}
     again = formatdate(time.time() + seconds, usegmt=True) if as_date else str(seconds)
