@@ -13,15 +13,15 @@ def process_id() -> int:
     return _process
 
 
-def in_a_child(work: Callable[[], object]) -> None:
+def after_fork_in_child(work: Callable[[], object]) -> None:
     """Have it done in every child of this process, before anything else is."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=work)
 
 
-def _ask() -> None:
+def _update_process_id() -> None:
     global _process  # noqa: PLW0603 -- a process has one id
     _process = os.getpid()
 
 
-in_a_child(_ask)
+after_fork_in_child(_update_process_id)

@@ -12,12 +12,12 @@ from typing_extensions import Self
 
 from ferry_sdk._engine.operation import ReadBack
 from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, read_settings
-from ferry_sdk._engine.validation import extra_headers as checked_headers
-from ferry_sdk._engine.validation import flag, header_value, retries, seconds, time_outs
+from ferry_sdk._engine.validation import extra_headers as check_headers
+from ferry_sdk._engine.validation import flag, header_value, retries, seconds, timeouts
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
-from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trimmed
-from ferry_sdk.hooks import EventHooks, checked_hooks
+from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trim
+from ferry_sdk.hooks import EventHooks, build_hooks
 from ferry_sdk.resources.groups import Resources
 from ferry_sdk.safety import SAFETY
 from ferry_sdk.types import JournalEntry, Recorder, RequestDigest
@@ -78,7 +78,7 @@ class Client(Resources[ClientTransportT_co]):
         settings = self._transport.settings
         changes: dict[str, Any] = {}
         if not isinstance(timeout, Unset):
-            changes["timeout"] = time_outs(timeout)
+            changes["timeout"] = timeouts(timeout)
         if not isinstance(deadline, Unset):
             changes["deadline"] = None if deadline is None else seconds(deadline, "deadline")
         if not isinstance(max_retries, Unset):
@@ -96,7 +96,7 @@ class Client(Resources[ClientTransportT_co]):
                     "a client that only reads cannot be made to write", field="read_only"
                 )
         if not isinstance(extra_headers, Unset):
-            added = checked_headers(extra_headers, "extra_headers")
+            added = check_headers(extra_headers, "extra_headers")
             changes["headers"] = {**settings.headers, **added}
         view = type(self).__new__(type(self))
         vars(view)["_transport"] = self._transport.view(replace(settings, **changes))
@@ -169,7 +169,7 @@ class Ferry(Client[Transport]):
             read_only=read_only,
             default_headers=default_headers,
             journal=journal,
-            hooks=checked_hooks(event_hooks, may_be_async=False),
+            hooks=build_hooks(event_hooks, may_be_async=False),
             http_client=http_client,
             is_async=False,
         )
@@ -216,9 +216,9 @@ class Ferry(Client[Transport]):
             ```
         """
         try:
-            return self._transport.recover(*_unknown(error))
+            return self._transport.recover(*_unknown_outcome(error))
         except FerryError as failure:
-            raise trimmed(failure) from failure.__cause__
+            raise trim(failure) from failure.__cause__
 
     def close(self) -> None:
         """Close the connections, unless they are a caller's or another client's."""
@@ -315,7 +315,7 @@ class AsyncFerry(Client[AsyncTransport]):
             read_only=read_only,
             default_headers=default_headers,
             journal=journal,
-            hooks=checked_hooks(event_hooks, may_be_async=True),
+            hooks=build_hooks(event_hooks, may_be_async=True),
             http_client=http_client,
             is_async=True,
         )
@@ -343,9 +343,9 @@ class AsyncFerry(Client[AsyncTransport]):
             InvalidInputError: It is neither.
         """
         try:
-            return await self._transport.recover(*_unknown(error))
+            return await self._transport.recover(*_unknown_outcome(error))
         except FerryError as failure:
-            raise trimmed(failure) from failure.__cause__
+            raise trim(failure) from failure.__cause__
 
     async def aclose(self) -> None:
         """Close the connections, unless they are a caller's or another client's."""
@@ -364,7 +364,7 @@ class AsyncFerry(Client[AsyncTransport]):
         await self.aclose()
 
 
-def _unknown(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recovered]]:
+def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recovered]]:
     """The error of a write, and how its result is read back."""
     if isinstance(error, JournalEntry):
         unknown = OutcomeUnknownError(

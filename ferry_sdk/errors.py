@@ -42,20 +42,20 @@ class FerryError(Exception):
         kept = {
             name: None if name in self._memory_only else value for name, value in vars(self).items()
         }
-        return _rebuilt, (type(self), self.args, kept)
+        return _rebuild, (type(self), self.args, kept)
 
     def __copy__(self) -> Self:
-        return _rebuilt(type(self), self.args, vars(self))
+        return _rebuild(type(self), self.args, vars(self))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return _rebuilt(type(self), self.args, deepcopy(vars(self), memo))
+        return _rebuild(type(self), self.args, deepcopy(vars(self), memo))
 
 
 FerryErrorT = TypeVar("FerryErrorT", bound=FerryError)
 ErrorT = TypeVar("ErrorT", bound=BaseException)
 
 
-def _rebuilt(kind: type[FerryErrorT], args: tuple[Any, ...], state: dict[str, Any]) -> FerryErrorT:
+def _rebuild(kind: type[FerryErrorT], args: tuple[Any, ...], state: dict[str, Any]) -> FerryErrorT:
     error = kind.__new__(kind)
     error.args = args
     vars(error).update(state)
@@ -328,7 +328,7 @@ class TicketCancelError(APIError):
     """TICKET_CANCEL_ERROR: the ticket was not cancelled."""
 
 
-def trimmed(error: ErrorT) -> ErrorT:
+def trim(error: ErrorT) -> ErrorT:
     """Return the error without the library's inner frames, whose variables hold requests.
 
     An interruption keeps the `FerryError` whose place it took, as its context: it may say that a
@@ -341,5 +341,5 @@ def trimmed(error: ErrorT) -> ErrorT:
         link.__context__ = None
         link = link.__cause__
     if isinstance(replaced, FerryError) and not isinstance(error, FerryError):
-        error.__context__ = trimmed(replaced)
+        error.__context__ = trim(replaced)
     return error

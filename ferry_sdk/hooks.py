@@ -151,12 +151,12 @@ class Hooks:
         self.by_event: dict[type[Event], tuple[Hook, ...]] = {
             kind: tuple(hooks) for kind, hooks in by_event.items()
         }
-        self._failed: set[int] = set()
+        self._known_failures: set[int] = set()
 
-    def failed(self, hook: Hook, error: Exception, call: CallInfo) -> None:
+    def log_failure(self, hook: Hook, error: Exception, call: CallInfo) -> None:
         """Log what a hook raised; loudly the first time only."""
-        is_known = id(hook) in self._failed
-        self._failed.add(id(hook))
+        is_known = id(hook) in self._known_failures
+        self._known_failures.add(id(hook))
         logger.log(
             logging.DEBUG if is_known else logging.WARNING,
             "hook %s failed in %s: %s (correlation id %s)",
@@ -164,11 +164,13 @@ class Hooks:
             call.operation,
             type(error).__name__,
             call.correlation_id,
-            exc_info=None if is_known else (type(error), error, _its_own(error.__traceback__)),
+            exc_info=None
+            if is_known
+            else (type(error), error, _without_library_frames(error.__traceback__)),
         )
 
 
-def checked_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks | None:
+def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks | None:
     """The hooks that a caller gave; None where there is none.
 
     Raises:
@@ -205,7 +207,7 @@ def is_async_function(function: Callable[..., object]) -> bool:
     return iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 -- not whether it can be called
 
 
-def _its_own(traceback: TracebackType | None) -> TracebackType | None:
+def _without_library_frames(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback from the hook on, without the library's frames, which hold requests."""
     while traceback is not None:
         if not f"{traceback.tb_frame.f_globals.get('__name__')}.".startswith("ferry_sdk."):

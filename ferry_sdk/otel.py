@@ -46,10 +46,10 @@ def event_hooks(
     own = also or EventHooks()
     # An attempt's span is the last to begin and the first to end: other hooks take no time of it.
     return EventHooks(
-        request=[*own.get("request", ()), spans.begins],
-        response=[spans.ends, *own.get("response", ())],
-        retry=[spans.retries, *own.get("retry", ())],
-        outcome=[spans.has_ended, *own.get("outcome", ())],
+        request=[*own.get("request", ()), spans.start_attempt],
+        response=[spans.end_attempt, *own.get("response", ())],
+        retry=[spans.add_retry, *own.get("retry", ())],
+        outcome=[spans.end_call, *own.get("outcome", ())],
     )
 
 
@@ -61,7 +61,7 @@ class _Spans:
         self._calls: WeakKeyDictionary[CallInfo, trace.Span] = WeakKeyDictionary()
         self._attempts: WeakKeyDictionary[RequestEvent, trace.Span] = WeakKeyDictionary()
 
-    def begins(self, request: RequestEvent) -> None:
+    def start_attempt(self, request: RequestEvent) -> None:
         """Begin the span of an attempt."""
         attributes: dict[str, str | int] = {
             "http.request.method": request.method,
@@ -83,7 +83,7 @@ class _Spans:
             attributes,
         )
 
-    def ends(self, response: ResponseEvent) -> None:
+    def end_attempt(self, response: ResponseEvent) -> None:
         """End the span of an attempt."""
         span = self._attempts.pop(response.request, trace.INVALID_SPAN)
         if response.request_id is not None:
@@ -96,7 +96,7 @@ class _Spans:
             _fail(span, str(response.status_code))
         span.end()
 
-    def retries(self, retry: RetryEvent) -> None:
+    def add_retry(self, retry: RetryEvent) -> None:
         """Put on a call's span that an attempt is made again."""
         self._call(retry.call).add_event(
             "ferry.retry",
@@ -108,7 +108,7 @@ class _Spans:
             },
         )
 
-    def has_ended(self, outcome: OutcomeEvent) -> None:
+    def end_call(self, outcome: OutcomeEvent) -> None:
         """End the span of a call."""
         span = self._call(outcome.call)
         del self._calls[outcome.call]

@@ -103,19 +103,19 @@ class Safety:
     @property
     def may_name_travellers(self) -> bool:
         """Whether the service may speak of a traveller, whom the request need not have named."""
-        return self.operation not in _OF_NOBODY
+        return self.operation not in _WITHOUT_TRAVELLERS
 
 
-_ONCE: frozenset[FailureKind] = frozenset({"not_sent", "rate_limited", "unauthorised"})
-_FREELY: frozenset[FailureKind] = _ONCE.union({"lost"})
+_IF_NOT_DONE: frozenset[FailureKind] = frozenset({"not_sent", "rate_limited", "unauthorised"})
+_ALWAYS: frozenset[FailureKind] = _IF_NOT_DONE.union({"lost"})
 
 
 def _read(operation: str) -> Safety:
-    return Safety(operation, "read", None, _FREELY)
+    return Safety(operation, "read", None, _ALWAYS)
 
 
 def _write(operation: str, effect: str, *confirmed_by: Proof) -> Safety:
-    return Safety(operation, "write", effect, _ONCE, confirmed_by)
+    return Safety(operation, "write", effect, _IF_NOT_DONE, confirmed_by)
 
 
 _CONFIRMED = Proof(
@@ -172,7 +172,7 @@ _ROWS = (
     _write("mcp.call_tool", "mcp.call_tool"),
 )
 
-_OF_NOBODY = frozenset(
+_WITHOUT_TRAVELLERS = frozenset(
     {
         "availability.search",
         *(row.operation for row in _ROWS if row.operation.startswith("catalogue.")),
@@ -195,7 +195,7 @@ _TOOLS = (
 )
 
 
-def of_tool(name: str) -> Safety:
+def safety_of_tool(name: str) -> Safety:
     """The row of an MCP tool; one that is not known counts as a write."""
     return SAFETY[f"mcp.{name}" if name in _TOOLS else "mcp.call_tool"]
 
@@ -204,12 +204,12 @@ def failure_kind(failure: FerryError) -> FailureKind | None:
     """Why the attempt failed; None where the same request would only fail again."""
     if isinstance(failure, APIError) and failure.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return "rate_limited"
-    if not _is_passing(failure):
+    if not _is_transient(failure):
         return None
     return "not_sent" if failure.outcome == "not_sent" else "lost"
 
 
-def _is_passing(failure: FerryError) -> bool:
+def _is_transient(failure: FerryError) -> bool:
     """Whether the same request may well succeed another time."""
     if isinstance(failure, UnexpectedResponseError):
         return not failure.is_redirect

@@ -120,10 +120,10 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     keys: list[object] = []
 
     def noted(key: Hashable, mine: SharedCall) -> SharedResult | None:
-        landing = join_or_start(key, mine)
-        if landing is not None:
+        result = join_or_start(key, mine)
+        if result is not None:
             keys.append(key)
-        return landing
+        return result
 
     for module in ("sync", "async_"):
         monkeypatch.setattr(f"ferry_sdk._transport.{module}.join_or_start", noted)

@@ -28,7 +28,7 @@ _SHORTEST_TOKEN = 4
 
 
 def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
-    """Make attempts until one is answered, or fails for good.
+    """Make attempts until one is decoded_reply, or fails for good.
 
     Raises:
         FerryError: What became of the last attempt.
@@ -105,9 +105,9 @@ def _new_policy(operation: Operation[T], context: Context) -> RetryPolicy:
 
 
 def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
-    answered = yield from operation.call.exchange(context)
-    reply = answered.reply
-    value = yield from context.read(reply, partial(operation.answer.read, answered.value))
+    decoded_reply = yield from operation.call.exchange(context)
+    reply = decoded_reply.reply
+    value = yield from context.read(reply, partial(operation.answer.read, decoded_reply.value))
     context.attempts.append(
         Attempt(
             sent=True,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send
 from ferry_sdk._engine.http import Listener, Reply, Request, Sending, Timeout
-from ferry_sdk._engine.raw_response import LONG_REPLY, read_aside
+from ferry_sdk._engine.raw_response import LONG_REPLY, read_in_thread
 from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._version import __version__
@@ -70,7 +70,7 @@ class Context:
     is_in_doubt: bool = False
     is_done: bool = False
     keeps_reserve: bool = False
-    is_left: bool = False
+    is_abandoned: bool = False
     began: float = 0.0
     hook_runner: HookRunner | None = None
     operation: str = ""
@@ -139,7 +139,7 @@ class Context:
         """Put on record, and tell, how long is waited after the last attempt."""
         self.attempts[-1] = last = replace(self.attempts[-1], waited=seconds)
         if self.hook_runner is not None and last.problem is not None:
-            yield from self.hook_runner.retry(last)
+            yield from self.hook_runner.notify_retry(last)
 
     def send(self, request: Request, listener: Listener | None = None) -> Flow[Reply]:
         """Send a request to the service, within the deadline.
@@ -191,7 +191,7 @@ class Context:
                 return work()
             return (
                 yield from RunBlocking(
-                    partial(read_aside, work, get_ident()), self._send_deadline()
+                    partial(read_in_thread, work, get_ident()), self._send_deadline()
                 )
             )
         except MemoryError:

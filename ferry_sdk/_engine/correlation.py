@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from ferry_sdk._engine.validation import header_value
-from ferry_sdk._fork import in_a_child
+from ferry_sdk._fork import after_fork_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 _random = Random()  # noqa: S311 -- an id has to be new, not secret; the system is not asked each time
-in_a_child(_random.seed)
+after_fork_in_child(_random.seed)
 _current: ContextVar[str | None] = ContextVar("ferry_sdk_correlation", default=None)
 
 

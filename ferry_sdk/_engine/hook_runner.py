@@ -40,11 +40,11 @@ class HookRunner:
             try:
                 yield from CallUser(partial(hook, event), self.clock() + LONGEST)
             except Exception as error:  # noqa: BLE001 -- a hook's failure is not the call's
-                self.hooks.failed(hook, error, self.call)
+                self.hooks.log_failure(hook, error, self.call)
 
     def exchange(self, send: Send) -> Flow[Reply]:
         """Send a request, told of before and after, however it ends."""
-        event = self._request(send.request)
+        event = self._request_event(send.request)
         began = self.clock()
         try:
             yield from self.notify(event)
@@ -61,7 +61,7 @@ class HookRunner:
         )
         return reply
 
-    def retry(self, failed: Attempt) -> Flow[None]:
+    def notify_retry(self, failed: Attempt) -> Flow[None]:
         """Tell of an attempt after which another follows."""
         yield from self.notify(
             RetryEvent(
@@ -75,7 +75,7 @@ class HookRunner:
             )
         )
 
-    def _request(self, request: Request) -> RequestEvent:
+    def _request_event(self, request: Request) -> RequestEvent:
         host, port = _server(request.url)
         return RequestEvent(
             self.call,

@@ -19,7 +19,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(slots=True)
-class Answered:
+class DecodedReply:
     """What came back: the decoded JSON value, and the reply it stood in."""
 
     value: object = field(repr=False)
@@ -34,7 +34,7 @@ class Call(Protocol):
         """Whose token it carries."""
         ...
 
-    def exchange(self, context: Context) -> Flow[Answered]:
+    def exchange(self, context: Context) -> Flow[DecodedReply]:
         """Say it once, and give the decoded answer or raise the named error."""
         ...
 

@@ -52,12 +52,12 @@ class Record(Generic[ModelT]):
 
     def read(self, value: object) -> ModelT:
         """Read the record; what cannot be read is an error that names the field."""
-        _refuse_another(self.asked, value)
+        _check_ids(self.asked, value)
         try:
             return self.model.model_validate(value)
         except ValidationError as error:
             where, problem = path_of(error)
-            raise unreadable(self.model.__name__, where, problem, value) from None
+            raise unreadable_error(self.model.__name__, where, problem, value) from None
 
     def __repr__(self) -> str:
         return f"Record({self.model.__name__})"
@@ -80,7 +80,7 @@ class RecordList(Generic[ModelT]):
             for make in self._validate_columns(first, items[first : first + _A_PART], lost)
         ]
         if lost:
-            self._tell(lost, items)
+            self._report_lost(lost, items)
         return Records[ModelT].made_by(
             lambda: [record for make in makers for record in make()],
             len(items) - len(lost),
@@ -94,7 +94,7 @@ class RecordList(Generic[ModelT]):
             inner = members.get(self.member, only) if self.member else only
             value = cast("object", inner) if isinstance(inner, list) else [members]
         if not isinstance(value, list):
-            raise unreadable(f"a list of {self.model.__name__}", None, "no list", value)
+            raise unreadable_error(f"a list of {self.model.__name__}", None, "no list", value)
         return cast("list[object]", value)
 
     def _validate_columns(
@@ -106,13 +106,13 @@ class RecordList(Generic[ModelT]):
         except NotUniformError:
             half = len(items) // 2
             if half < _A_FEW:
-                records = [*self._one_by_one(first, items, lost)]
+                records = [*self._validate_each(first, items, lost)]
                 yield lambda: records
             else:
                 yield from self._validate_columns(first, items[:half], lost)
                 yield from self._validate_columns(first + half, items[half:], lost)
 
-    def _one_by_one(
+    def _validate_each(
         self, first: int, items: Sequence[object], lost: list[Unreadable]
     ) -> Iterator[ModelT]:
         for index, item in enumerate(items, first):
@@ -122,11 +122,11 @@ class RecordList(Generic[ModelT]):
                 where, problem = path_of(error)
                 lost.append(Unreadable(index=index, field=where, problem=problem, raw=item))
 
-    def _tell(self, lost: Sequence[Unreadable], items: Sequence[object]) -> None:
+    def _report_lost(self, lost: Sequence[Unreadable], items: Sequence[object]) -> None:
         if len(lost) == len(items):
             first = lost[0]
             where = f"[{first.index}].{first.field}".rstrip(".")
-            raise unreadable(f"a list of {self.model.__name__}", where, first.problem, items)
+            raise unreadable_error(f"a list of {self.model.__name__}", where, first.problem, items)
         for one in lost:
             logger.warning(
                 "%s %d of %d left out as unreadable: %s: %s",
@@ -153,7 +153,7 @@ class Json:
 
     def read(self, value: object) -> JsonValue:
         """Give it back."""
-        _refuse_another(self.asked, value)
+        _check_ids(self.asked, value)
         return cast("JsonValue", value)
 
     def __repr__(self) -> str:
@@ -175,7 +175,7 @@ class Constant(Generic[T]):
         return f"Just({self.kind.__name__})"
 
 
-def _refuse_another(asked: Mapping[str, str], value: object) -> None:
+def _check_ids(asked: Mapping[str, str], value: object) -> None:
     """Refuse an answer that names another id than the one asked for; it may name none.
 
     The error holds nothing of the answer, which is about somebody else's booking.
@@ -189,7 +189,7 @@ def _refuse_another(asked: Mapping[str, str], value: object) -> None:
             )
 
 
-def unreadable(
+def unreadable_error(
     what: str, where: str | None, problem: str, value: object
 ) -> UnexpectedResponseError:
     """The error of an answer that is not what was asked for."""

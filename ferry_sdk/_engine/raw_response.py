@@ -17,18 +17,18 @@ T_co = TypeVar("T_co", covariant=True)
 LONG_REPLY: Final = 1024 * 1024
 """Bytes from which on a reply takes so long to read that nobody should wait for it in the loop."""
 
-is_aside: ContextVar[bool] = ContextVar("ferry_sdk_aside", default=False)
+is_in_worker_thread: ContextVar[bool] = ContextVar("ferry_sdk_aside", default=False)
 """Whether a reply is read in a thread of its own, where others should get their turn meanwhile."""
 
 
-def read_aside(work: Callable[[], T], waiting: int) -> T:
+def read_in_thread(work: Callable[[], T], waiting: int) -> T:
     """Read a reply.
 
     Args:
         work: What reads it.
         waiting: The thread that waits for it, which may be this one.
     """
-    is_aside.set(get_ident() != waiting)
+    is_in_worker_thread.set(get_ident() != waiting)
     return work()
 
 

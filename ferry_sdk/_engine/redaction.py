@@ -84,22 +84,22 @@ class Redactor:
             text = text.replace(token, HIDDEN)
         if self._personal is None:
             return text
-        text = self._without(text)
+        text = self._redact(text)
         resolved = unquote(unescape(text))
-        redacted = text if resolved == text else self._without(resolved)
+        redacted = text if resolved == text else self._redact(resolved)
         return text if redacted == resolved else redacted
 
-    def _without(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         assert self._personal is not None  # noqa: S101 -- seen by the caller
-        folded, places = _folded(text)
+        folded, places = _fold(text)
         parts: list[str] = []
-        shown_from = 0
+        start = 0
         for found in self._personal.finditer(folded):
-            between = text[shown_from : places[found.start()]]
+            between = text[start : places[found.start()]]
             if not parts or len(between) > _GAP or any(map(str.isalnum, between)):
                 parts += [between, HIDDEN]
-            shown_from = places[found.end() - 1] + 1
-        rest = text[shown_from:]
+            start = places[found.end() - 1] + 1
+        rest = text[start:]
         while parts and rest and unicodedata.combining(rest[0]):
             rest = rest[1:]  # the accent of a letter that is hidden
         return "".join([*parts, rest])
@@ -112,7 +112,7 @@ def plain_words(text: str) -> str:
     begins. Numbers are shown to three digits, unless what is beside them is hidden.
     """
     pieces = text.split()
-    shown = [*_plain(pieces)]
+    shown = [*_are_listed(pieces)]
     for place, piece in enumerate(pieces):
         if piece.strip(_EDGES).isdigit() and not all(shown[max(0, place - 1) : place + 2]):
             shown[place] = False
@@ -132,7 +132,7 @@ def plain_words(text: str) -> str:
 def plain_beginning(text: str) -> str:
     """The text up to the first word that is not in the list of words: the rest may be a reply's."""
     pieces = text.split()
-    known = takewhile(lambda pair: pair[1], zip(pieces, _plain(pieces), strict=True))
+    known = takewhile(lambda pair: pair[1], zip(pieces, _are_listed(pieces), strict=True))
     return " ".join(piece for piece, _ in known).rstrip(f" {_EDGES}")
 
 
@@ -158,16 +158,16 @@ def vocabulary() -> frozenset[str]:
     return frozenset(path.read_text("utf-8").split())
 
 
-def _plain(pieces: Iterable[str]) -> Iterator[bool]:
+def _are_listed(pieces: Iterable[str]) -> Iterator[bool]:
     """Whether each word of a text is in the list."""
     words = vocabulary()
     begins = True
     for piece in pieces:
-        yield _is_plain(piece.strip(_EDGES), words, begins=begins)
+        yield _is_listed(piece.strip(_EDGES), words, begins=begins)
         begins = piece[-1] in _ENDS
 
 
-def _is_plain(core: str, words: frozenset[str], *, begins: bool) -> bool:
+def _is_listed(core: str, words: frozenset[str], *, begins: bool) -> bool:
     if not core or core in words or _NUMBER.fullmatch(core) or core == HIDDEN.strip(_EDGES):
         return True
     if begins and core[:1].lower() + core[1:] in words:
@@ -176,7 +176,7 @@ def _is_plain(core: str, words: frozenset[str], *, begins: bool) -> bool:
     return len(parts) > 1 and all(part in words for part in parts)
 
 
-def _folded(text: str) -> tuple[str, list[int]]:
+def _fold(text: str) -> tuple[str, list[int]]:
     """The text in small letters without marks, and where each of them stands in the text."""
     letters: list[str] = []
     places: list[int] = []
@@ -193,7 +193,7 @@ def _patterns_of(text: str) -> Iterator[str]:
     """What finds a text in folded ones."""
     text = text.strip()
     if len(text) > _LONGEST:
-        beginning = _folded(text[:_LONGEST])[0]
+        beginning = _fold(text[:_LONGEST])[0]
         yield f"{_pattern(beginning)}(?:{_ALL})?" if any(map(str.isalnum, beginning)) else _ALL
         return
     text = unicodedata.normalize("NFC", text)
@@ -206,8 +206,8 @@ def _patterns_of(text: str) -> Iterator[str]:
     more = (part for part in parts if len(parts) > 1 and part.lower() not in vocabulary())
     for spelling in chain([text], [local] if local else [], more):
         small = spelling.casefold()
-        plain = _folded(spelling)[0]
-        documents = _folded(small.translate(_UMLAUTS))[0]
+        plain = _fold(spelling)[0]
+        documents = _fold(small.translate(_UMLAUTS))[0]
         for folded in {plain, documents, re.sub(r"([aou])e", r"\1", plain)}:
             if any(map(str.isalnum, folded)):
                 yield _pattern(folded)

@@ -17,7 +17,7 @@ from ferry_sdk._engine.validation import (
     recorder,
     retries,
     seconds,
-    time_outs,
+    timeouts,
 )
 from ferry_sdk._engine.validation import http_client as check_http_client
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
@@ -72,7 +72,7 @@ class CertificatePaths(NamedTuple):
     folder: str | None = None
 
     @classmethod
-    def of_environment(cls) -> CertificatePaths:
+    def from_environment(cls) -> CertificatePaths:
         """What ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name now."""
         return cls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
@@ -155,10 +155,10 @@ def read_settings(
     Raises:
         ConfigurationError: One is missing or cannot work; the message names it.
     """
-    token = _given(token, "FERRY_TOKEN")
-    base_url = _given(base_url, "FERRY_BASE_URL")
-    organisation_token = _given(organisation_token, "FERRY_ORGANISATION_TOKEN")
-    language = _given(language, "FERRY_LANGUAGE")
+    token = _or_environment(token, "FERRY_TOKEN")
+    base_url = _or_environment(base_url, "FERRY_BASE_URL")
+    organisation_token = _or_environment(organisation_token, "FERRY_ORGANISATION_TOKEN")
+    language = _or_environment(language, "FERRY_LANGUAGE")
     if token is None:
         raise ConfigurationError("missing: token=… or FERRY_TOKEN")
     if base_url is None:
@@ -172,13 +172,13 @@ def read_settings(
             base_url=url,
             token=Secret(token, may_be_async=is_async),
             is_local_only=is_local_http(url) and not allow_http,
-            certificates=CertificatePaths.of_environment(),
+            certificates=CertificatePaths.from_environment(),
             organisation_token=None
             if organisation_token is None
             else Secret(organisation_token, "organisation_token", may_be_async=is_async),
             language=None if language is None else header_value(language, "language"),
-            client_version=None if client_version is None else _version(client_version),
-            timeout=time_outs(timeout),
+            client_version=None if client_version is None else _version_text(client_version),
+            timeout=timeouts(timeout),
             deadline=None if deadline is None else seconds(deadline, "deadline"),
             max_retries=retries(max_retries),
             read_only=flag(read_only, "read_only"),
@@ -192,14 +192,14 @@ def read_settings(
         raise ConfigurationError(str(error)) from None
 
 
-def _given(value: T | None, variable: str) -> T | str | None:
+def _or_environment(value: T | None, variable: str) -> T | str | None:
     """An argument; where it is None or empty, what the environment has, if anything."""
     if value is None or (isinstance(value, str) and not value):
         return os.environ.get(variable) or None
     return value
 
 
-def _version(value: object) -> str:
+def _version_text(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return header_value(value, "client_version")

@@ -82,7 +82,7 @@ def recorder(journal: object) -> Recorder:
     return cast("Recorder", journal)
 
 
-def time_outs(timeout: object) -> Timeout:
+def timeouts(timeout: object) -> Timeout:
     """A `Timeout`; a single number, or None, stands for each of its parts."""
     if not isinstance(timeout, Timeout):
         limit = None if timeout is None else seconds(timeout, "timeout")

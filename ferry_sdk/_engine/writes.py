@@ -150,7 +150,7 @@ def _with_journal(
     except UnresolvedWriteError as error:
         duplicate = error
     except BaseException as stop:
-        context.is_left = True
+        context.is_abandoned = True
         if isinstance(stop, FerryError):
             context.describe(stop, operation.name)
         if isinstance(stop, OutcomeUnknownError):
@@ -169,7 +169,7 @@ def _with_journal(
 def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:
     """Put it on record; what is on record too late, when the call was left, is taken back."""
     begun.append(journal.begin(intent))
-    if context.is_left:
+    if context.is_abandoned:
         journal.end(begun[0], "not_sent")
 
 

@@ -12,7 +12,7 @@ from typing import Final, NoReturn, cast
 from pydantic_core import from_json
 
 from ferry_sdk._engine.http import MOST_JSON_VALUES, JsonValueCounter
-from ferry_sdk._engine.raw_response import is_aside
+from ferry_sdk._engine.raw_response import is_in_worker_thread
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import LongNumber
 from ferry_sdk.types import RequestDigest
@@ -44,7 +44,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separator
 _DIGEST_KEY = os.urandom(16)
 
 
-def encoded(body: Mapping[str, object]) -> bytes:
+def encode_json(body: Mapping[str, object]) -> bytes:
     """The body as JSON.
 
     Raises:
@@ -56,7 +56,7 @@ def encoded(body: Mapping[str, object]) -> bytes:
         raise InvalidInputError("not a value that JSON can carry", field="arguments") from None
 
 
-def plain(body: Mapping[str, object]) -> dict[str, object]:
+def normalize_json(body: Mapping[str, object]) -> dict[str, object]:
     """The body as it arrives: of nothing but what JSON knows.
 
     Raises:
@@ -64,10 +64,10 @@ def plain(body: Mapping[str, object]) -> dict[str, object]:
     """
     if not isinstance(cast("object", body), Mapping):
         raise InvalidInputError("a mapping is expected", field="arguments")
-    return cast("dict[str, object]", decoded(encoded(body)))
+    return cast("dict[str, object]", decode_json(encode_json(body)))
 
 
-def decoded(content: bytes) -> object:
+def decode_json(content: bytes) -> object:
     """The JSON value of a body; a number of more digits than a float keeps is a `LongNumber`.
 
     Raises:
@@ -75,8 +75,8 @@ def decoded(content: bytes) -> object:
         UnexpectedResponseError: It holds more values than are read.
     """
     _refuse_many(content)
-    if is_aside.get() or _LONG_NUMBER in content.translate(_NUMBERS):
-        return _patiently(content)
+    if is_in_worker_thread.get() or _LONG_NUMBER in content.translate(_NUMBERS):
+        return _decode_exactly(content)
     return from_json(content, allow_inf_nan=False)
 
 
@@ -88,7 +88,7 @@ def _refuse_many(content: bytes) -> None:
         values.add(content[start : start + _STRETCH])
 
 
-def _patiently(content: bytes) -> object:
+def _decode_exactly(content: bytes) -> object:
     """Decode with every digit of every number, and let other threads in at every object.
 
     The other decoder knows neither, but it decides what is JSON: as deep, and of the same texts.
@@ -98,8 +98,8 @@ def _patiently(content: bytes) -> object:
     try:
         value: object = json.loads(
             content.decode(),
-            object_hook=_same,
-            parse_float=_number,
+            object_hook=_pass_through,
+            parse_float=_parse_number,
             parse_constant=_refuse_constant,
         )
     except RecursionError:
@@ -108,11 +108,11 @@ def _patiently(content: bytes) -> object:
     return value
 
 
-def _same(members: dict[str, object]) -> dict[str, object]:
+def _pass_through(members: dict[str, object]) -> dict[str, object]:
     return members
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     number = float(text)
     return number if len(text) < _DIGITS or math.isinf(number) else LongNumber(text)
 
@@ -128,14 +128,14 @@ def _refuse_deep(value: object) -> None:
             inner
             for outer in level
             if isinstance(outer, dict | list)
-            for inner in _inside(cast("dict[str, object] | list[object]", outer))
+            for inner in _children(cast("dict[str, object] | list[object]", outer))
         ]
         if not level:
             return
     raise ValueError("nested too deeply")
 
 
-def _inside(outer: dict[str, object] | list[object]) -> Iterable[object]:
+def _children(outer: dict[str, object] | list[object]) -> Iterable[object]:
     return outer.values() if isinstance(outer, dict) else outer
 
 

@@ -53,11 +53,11 @@ def file_path(value: object, argument: str) -> Path:
     return path
 
 
-def joined(segments: tuple[str, ...]) -> str:
+def encoded_path(segments: tuple[str, ...]) -> str:
     """A path of the segments, each percent-encoded."""
-    return "/".join(map(_encoded, segments))
+    return "/".join(map(_encode_segment, segments))
 
 
 @lru_cache(maxsize=256)
-def _encoded(segment: str) -> str:
+def _encode_segment(segment: str) -> str:
     return quote(segment, safe="")

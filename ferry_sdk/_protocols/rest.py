@@ -11,11 +11,11 @@ from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Reply, Request
-from ferry_sdk._engine.operation import Answered
+from ferry_sdk._engine.operation import DecodedReply
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import api_error, service_error
-from ferry_sdk._protocols.json_body import decoded, digest, encoded, personal_data, text_of
-from ferry_sdk._protocols.paths import joined
+from ferry_sdk._protocols.json_body import decode_json, digest, encode_json, personal_data, text_of
+from ferry_sdk._protocols.paths import encoded_path
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import RequestDigest
 
@@ -39,7 +39,7 @@ class Rest:
     @classmethod
     def get(cls, *segments: str) -> Rest:
         """Read what the path names."""
-        return cls("GET", joined(segments))
+        return cls("GET", encoded_path(segments))
 
     @classmethod
     def post(
@@ -49,7 +49,7 @@ class Rest:
         authority: Authority = "token",
     ) -> Rest:
         """Hand the body to what the path names."""
-        return cls("POST", joined(segments), body, authority)
+        return cls("POST", encoded_path(segments), body, authority)
 
     @property
     def route(self) -> str:
@@ -60,7 +60,7 @@ class Rest:
             return f"/api/{name}/{{id}}/{last}"
         return f"/api/{name}/{{id}}" if rest and self.method == "GET" else f"/api/{self.path}"
 
-    def exchange(self, context: Context) -> Flow[Answered]:
+    def exchange(self, context: Context) -> Flow[DecodedReply]:
         """Send the request once and read its reply."""
         settings = context.settings
         headers = {
@@ -74,11 +74,11 @@ class Rest:
             method=self.method,
             url=f"{settings.base_url}/api/{self.path}",
             headers=headers,
-            content=None if self.body is None else encoded(self.body),
+            content=None if self.body is None else encode_json(self.body),
             route=self.route,
         )
         reply = yield from context.send(request)
-        return Answered((yield from context.read(reply, partial(value_of, reply))), reply)
+        return DecodedReply((yield from context.read(reply, partial(value_of, reply))), reply)
 
     def digest(self) -> RequestDigest:
         """Which request it is, without its content."""
@@ -103,7 +103,7 @@ def value_of(reply: Reply) -> object:
             request_id=reply.request_id,
         )
     try:
-        value = decoded(reply.content)
+        value = decode_json(reply.content)
     except ValueError:
         if not reply.is_success:
             raise api_error(reply, text_of(reply.content)) from None

@@ -12,7 +12,7 @@ from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Save, Send
 from ferry_sdk._engine.http import Reply, Request
-from ferry_sdk._engine.operation import Answered
+from ferry_sdk._engine.operation import DecodedReply
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import api_error
 from ferry_sdk._protocols.json_body import text_of
@@ -35,19 +35,19 @@ class VoucherFile:
     path: Path = field(repr=False)
     authority: Authority = "token"
 
-    def exchange(self, context: Context) -> Flow[Answered]:
+    def exchange(self, context: Context) -> Flow[DecodedReply]:
         """Ask where the voucher is, fetch it, save it."""
-        answered = yield from self._address().exchange(context)
-        url = _url_of(answered)
-        reply = yield from _fetched(url, context)
+        decoded_reply = yield from self._address().exchange(context)
+        url = _url_of(decoded_reply)
+        reply = yield from _fetch(url, context)
         if reply.is_redirect:
-            raise _unexpected("the voucher's address redirects without end or aim", reply)
+            raise _unexpected_response("the voucher's address redirects without end or aim", reply)
         if not reply.is_success:
             raise api_error(reply, text_of(reply.content), message="the voucher cannot be fetched")
         if _PDF not in reply.content[:_PDF_WITHIN]:
-            raise _unexpected("what stands at the voucher's address is no PDF", reply)
+            raise _unexpected_response("what stands at the voucher's address is no PDF", reply)
         yield from Save(self.path, reply.content)
-        return Answered(self.path, reply)
+        return DecodedReply(self.path, reply)
 
     def digest(self) -> RequestDigest:
         """Which request it is, without its content."""
@@ -61,21 +61,21 @@ class VoucherFile:
         return Rest.get("ticket", self.ticket_id, "pdf")
 
 
-def _url_of(answered: Answered) -> str:
-    value = answered.value
+def _url_of(decoded_reply: DecodedReply) -> str:
+    value = decoded_reply.value
     url = cast("dict[str, object]", value).get("url") if isinstance(value, dict) else value
     if url is None:
         raise NotFoundError(
             "there is no voucher to fetch: it is not there yet, or the carrier sends it by e-mail",
-            status_code=answered.reply.status_code,
-            request_id=answered.reply.request_id,
+            status_code=decoded_reply.reply.status_code,
+            request_id=decoded_reply.reply.request_id,
         )
     if not isinstance(url, str):
-        raise _unexpected("the voucher's address cannot be read", answered.reply)
+        raise _unexpected_response("the voucher's address cannot be read", decoded_reply.reply)
     return url
 
 
-def _fetched(url: str, context: Context) -> Flow[Reply]:
+def _fetch(url: str, context: Context) -> Flow[Reply]:
     """Fetch it; the token goes to the service's own origin, and redirects to https only."""
     headers = _PLAIN_HEADERS
     if _origin(url) == _origin(context.settings.base_url):
@@ -83,18 +83,18 @@ def _fetched(url: str, context: Context) -> Flow[Reply]:
         headers = {**context.headers, **_PLAIN_HEADERS, "Authorization": token}
     elif not _is_https(url):
         raise UnexpectedResponseError("the voucher's address is not https")
-    reply = yield from _got(url, headers, context)
+    reply = yield from _get(url, headers, context)
     for _ in range(_MOST_REDIRECTS):
         if reply.status_code not in _REDIRECTS or "location" not in reply.headers:
             break
-        url = _led_to(url, reply)
+        url = _redirect_target(url, reply)
         if not _is_https(url):
-            raise _unexpected("the voucher's address leads away from https", reply)
-        reply = yield from _got(url, _PLAIN_HEADERS, context)
+            raise _unexpected_response("the voucher's address leads away from https", reply)
+        reply = yield from _get(url, _PLAIN_HEADERS, context)
     return reply
 
 
-def _got(url: str, headers: Mapping[str, str], context: Context) -> Flow[Reply]:
+def _get(url: str, headers: Mapping[str, str], context: Context) -> Flow[Reply]:
     request = Request("GET", url, headers, route="/{voucher}")
     try:
         return (
@@ -106,7 +106,7 @@ def _got(url: str, headers: Mapping[str, str], context: Context) -> Flow[Reply]:
         raise UnexpectedResponseError("the voucher's address is no URL") from None
 
 
-def _led_to(url: str, reply: Reply) -> str:
+def _redirect_target(url: str, reply: Reply) -> str:
     """Where a redirect leads; nowhere, if that is no URL."""
     try:
         return urljoin(url, reply.headers["location"])
@@ -131,7 +131,7 @@ def _is_https(url: str) -> bool:
     return origin is not None and origin[0] == "https" and bool(origin[1])
 
 
-def _unexpected(problem: str, reply: Reply) -> UnexpectedResponseError:
+def _unexpected_response(problem: str, reply: Reply) -> UnexpectedResponseError:
     return UnexpectedResponseError(
         problem, status_code=reply.status_code, request_id=reply.request_id
     )

@@ -115,7 +115,9 @@ class AsyncTransport:
                     raise
                 except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
                     if not isinstance(error, Exception):
-                        perform = self._shielded  # a cancelled call still puts itself on record
+                        perform = (
+                            self._perform_shielded
+                        )  # a cancelled call still puts itself on record
                     effect = steps.throw(error)
                 else:
                     effect = steps.send(result)
@@ -125,7 +127,7 @@ class AsyncTransport:
         finally:
             steps.close()
 
-    async def _shielded(self, effect: Effect[Any]) -> object:
+    async def _perform_shielded(self, effect: Effect[Any]) -> object:
         result: object = None
         with anyio.CancelScope(shield=True):
             result = await self._perform(effect)
@@ -207,7 +209,7 @@ class AsyncTransport:
                                 break
                     return exchange.reply()
                 finally:
-                    exchange.tracing.ends()
+                    exchange.tracing.end_request()
                     await response.aclose()
         except Exception as error:
             failure = exchange.failure(error)

@@ -21,7 +21,7 @@ class Decompressor(Protocol):
         ...
 
 
-class Plain:
+class Identity:
     """A body that is not packed, or in no way that is known."""
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
@@ -29,7 +29,7 @@ class Plain:
         yield raw
 
 
-class Zipped:
+class ZlibDecompressor:
     """A body that zlib unpacks, of one member or several.
 
     Args:
@@ -38,7 +38,7 @@ class Zipped:
 
     def __init__(self, window: int) -> None:
         self._window = window
-        self._unpacker = zlib.decompressobj(window)
+        self._decompressor = zlib.decompressobj(window)
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
         """What can be unpacked by now, in pieces of a bounded size.
@@ -48,21 +48,21 @@ class Zipped:
         """
         try:
             while raw:
-                if self._unpacker.eof:
-                    self._unpacker = zlib.decompressobj(self._window)
-                yield self._unpacker.decompress(raw, _PIECE)
-                raw = self._unpacker.unconsumed_tail or self._unpacker.unused_data
+                if self._decompressor.eof:
+                    self._decompressor = zlib.decompressobj(self._window)
+                yield self._decompressor.decompress(raw, _PIECE)
+                raw = self._decompressor.unconsumed_tail or self._decompressor.unused_data
         except zlib.error as error:
             raise UnexpectedResponseError(f"the reply cannot be unpacked: {error}") from None
 
 
-def decompressor_of(packing: str) -> Decompressor:
+def decompressor_of(encoding: str) -> Decompressor:
     """What unpacks a body of this Content-Encoding.
 
     Raises:
         UnexpectedResponseError: It is packed more than once.
     """
-    if "," in packing:
+    if "," in encoding:
         raise UnexpectedResponseError("a reply that is packed more than once is not unpacked")
-    window = _WINDOWS.get(packing.strip().lower())
-    return Plain() if window is None else Zipped(window)
+    window = _WINDOWS.get(encoding.strip().lower())
+    return Identity() if window is None else ZlibDecompressor(window)

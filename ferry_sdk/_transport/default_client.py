@@ -15,7 +15,7 @@ from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError
 
-_WAYS: Final = (
+_PATCH_POINTS: Final = (
     ("httpx", "Client", "__init__"),
     ("httpx", "Client", "send"),
     ("httpx", "Client", "_send_single_request"),
@@ -32,13 +32,15 @@ _WAYS: Final = (
 
 def new_client(settings: Settings) -> HttpClient[Any]:
     """A client of the library's own for the service of these settings."""
-    return _of_httpx("Client", settings) if _wants_httpx() else Connections(settings.certificates)
+    return (
+        _httpx_client("Client", settings) if _wants_httpx() else Connections(settings.certificates)
+    )
 
 
 def new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
     """An async client of the library's own for the service of these settings."""
     return (
-        _of_httpx("AsyncClient", settings)
+        _httpx_client("AsyncClient", settings)
         if _wants_httpx()
         else AsyncConnections(settings.certificates)
     )
@@ -46,12 +48,12 @@ def new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
 
 def _wants_httpx() -> bool:
     """Whether only httpx will do: it knows proxies, and others may have put themselves into it."""
-    return not getproxies().keys().isdisjoint({"http", "https", "all"}) or _is_replaced()
+    return not getproxies().keys().isdisjoint({"http", "https", "all"}) or _is_patched()
 
 
-def _is_replaced() -> bool:
+def _is_patched() -> bool:
     """Whether some way through httpx is no longer its own: a test's double, a tracer's."""
-    for name, kind, method in _WAYS:
+    for name, kind, method in _PATCH_POINTS:
         library = sys.modules.get(name)
         way: Any = getattr(getattr(library, kind, None), method, None)
         # A tracer's wrapper says that it is of the class of what it wraps.
@@ -63,7 +65,7 @@ def _is_replaced() -> bool:
     return False
 
 
-def _of_httpx(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
+def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
     import httpx  # noqa: PLC0415 -- it takes long to load
 
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import LARGEST_REPLY, MOST_JSON_VALUES, Head, JsonValueCounter, Reply
 from ferry_sdk._transport import httpx_interface as _http
-from ferry_sdk._transport.decompression import Decompressor, Plain, decompressor_of
+from ferry_sdk._transport.decompression import Decompressor, Identity, decompressor_of
 from ferry_sdk._transport.http_client import HttpHead
 from ferry_sdk._transport.tracing import OpenConnections, Tracing
 from ferry_sdk.errors import (
@@ -57,7 +57,7 @@ class Exchange:
         self._values = JsonValueCounter()
         self._counted = 0
         self._head: Head | None = None
-        self._decompressor: Decompressor = Plain()
+        self._decompressor: Decompressor = Identity()
 
     def start_reply(self, response: HttpHead) -> None:
         """Take what comes before the body."""
@@ -68,7 +68,7 @@ class Exchange:
             )
         stream = response.extensions.get("network_stream")
         if stream is not None:
-            self.tracing.uses(stream)
+            self.tracing.use_connection(stream)
         if not response.is_stream_consumed:  # by a double that has all of it, unpacked
             self._decompressor = decompressor_of(self._head.headers.get("content-encoding", ""))
 

@@ -10,11 +10,11 @@ from ferry_sdk._engine.http import Headers
 
 def parse_headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
     """The headers; one that comes twice is one list."""
-    fields: dict[str, str] = {}
+    values: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name, value = _name_of(raw_name), _text_of(raw_value)
-        fields[name] = f"{fields[name]}, {value}" if name in fields else value
-    return Headers.of(fields)
+        values[name] = f"{values[name]}, {value}" if name in values else value
+    return Headers.of(values)
 
 
 @lru_cache(maxsize=256)

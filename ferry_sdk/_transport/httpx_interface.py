@@ -34,28 +34,28 @@ if TYPE_CHECKING:
 _is_ours: ContextVar[bool] = ContextVar("ferry_sdk_request", default=False)
 
 
-def _connection(outcome: Outcome) -> Callable[[str], FerryError]:
+def _connection_error(outcome: Outcome) -> Callable[[str], FerryError]:
     return lambda problem: ConnectionFailedError(problem, outcome=outcome)
 
 
-def _timeout(outcome: Outcome) -> Callable[[str], FerryError]:
+def _timeout_error(outcome: Outcome) -> Callable[[str], FerryError]:
     return lambda problem: RequestTimeoutError(problem, outcome=outcome)
 
 
 _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
-    "ConnectError": _connection("not_sent"),
-    "ConnectTimeout": _timeout("not_sent"),
-    "PoolTimeout": _timeout("not_sent"),
+    "ConnectError": _connection_error("not_sent"),
+    "ConnectTimeout": _timeout_error("not_sent"),
+    "PoolTimeout": _timeout_error("not_sent"),
     "UnsupportedProtocol": ConfigurationError,
     "InvalidURL": ConfigurationError,
     "DecodingError": UnexpectedResponseError,
-    "TimeoutException": _timeout("unknown"),
-    "TransportError": _connection("unknown"),
-    "StreamError": _connection("unknown"),
-    "HTTPError": _connection("unknown"),
-    "NetworkError": _connection("unknown"),
-    "ProtocolError": _connection("unknown"),
-    "ProxyError": _connection("unknown"),
+    "TimeoutException": _timeout_error("unknown"),
+    "TransportError": _connection_error("unknown"),
+    "StreamError": _connection_error("unknown"),
+    "HTTPError": _connection_error("unknown"),
+    "NetworkError": _connection_error("unknown"),
+    "ProtocolError": _connection_error("unknown"),
+    "ProxyError": _connection_error("unknown"),
 }
 
 
@@ -81,7 +81,7 @@ def failure_of(error: Exception) -> FerryError | None:
     names = [kind.__name__ for kind in type(error).__mro__ if _is_httpx(kind)]
     known = next((_FAILURES[name] for name in names if name in _FAILURES), None)
     if known is None and isinstance(error, OSError):
-        known = _connection("unknown")
+        known = _connection_error("unknown")
     if known is None and isinstance(error, UnicodeError):
         known = ConfigurationError  # a host that no encoding of names allows
     if known is None:
@@ -120,23 +120,23 @@ class Quiet:
         _is_ours.reset(self._token)
 
 
-def _as_debug(record: logging.LogRecord) -> bool:
+def _lower_to_debug(record: logging.LogRecord) -> bool:
     if _is_ours.get() and record.levelno == logging.INFO:
         record.levelno, record.levelname = logging.DEBUG, "DEBUG"
         return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
     return True
 
 
-def _without_replies(record: logging.LogRecord) -> bool:
+def _remove_replies(record: logging.LogRecord) -> bool:
     if _is_ours.get():
         record.msg = str(record.msg).partition(" return_value=")[0].partition(" exception=")[0]
     return True
 
 
 for _name in ("httpx", "httpx2"):
-    logging.getLogger(_name).addFilter(_as_debug)
+    logging.getLogger(_name).addFilter(_lower_to_debug)
 for _name in ("httpcore.http11", "httpcore.http2", "httpcore2.http11", "httpcore2.http2"):
-    logging.getLogger(_name).addFilter(_without_replies)
+    logging.getLogger(_name).addFilter(_remove_replies)
 
 
 def pieces(response: HttpResponse) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from copy import copy
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from ferry_sdk._fork import in_a_child
+from ferry_sdk._fork import after_fork_in_child
 from ferry_sdk.errors import ConnectionFailedError, FerryError
 
 T = TypeVar("T")
@@ -55,26 +55,26 @@ class SharedCall:
     """
 
     def __init__(self) -> None:
-        self.landing = SharedResult()
+        self.result = SharedResult()
 
     def complete(self, key: Hashable, value: T) -> T:
         """Give the result to those who joined, and let nobody join any more."""
-        self.landing.value, self.landing.is_done = value, True
+        self.result.value, self.result.is_done = value, True
         self._end(key)
         return value
 
     def fail(self, key: Hashable, failure: BaseException) -> None:
         """Give the error to those who joined, and let nobody join any more."""
         if isinstance(failure, FerryError):
-            self.landing.failure = failure
+            self.result.failure = failure
         self._end(key)
 
     def _end(self, key: Hashable) -> None:
         _shared_calls.pop(key, None)
-        self.landing.event.set()
+        self.result.event.set()
 
     def __del__(self) -> None:
-        self.landing.event.set()
+        self.result.event.set()
 
 
 _shared_calls: WeakValueDictionary[Hashable, SharedCall] = WeakValueDictionary()
@@ -90,7 +90,7 @@ def join_or_start(key: Hashable, mine: SharedCall) -> SharedResult | None:
     """
     with _lock:
         under_way = _shared_calls.setdefault(key, mine)
-    return None if under_way is mine else under_way.landing
+    return None if under_way is mine else under_way.result
 
 
 def _forget_calls() -> None:
@@ -99,4 +99,4 @@ def _forget_calls() -> None:
     _shared_calls.clear()
 
 
-in_a_child(_forget_calls)
+after_fork_in_child(_forget_calls)

@@ -189,7 +189,7 @@ class Transport:
                             break
                     return exchange.reply()
                 finally:
-                    exchange.tracing.ends()
+                    exchange.tracing.end_request()
                     response.close()
         except Exception as error:
             failure = exchange.failure(error)

@@ -105,23 +105,23 @@ class Tracing:
             ConnectionFailedError: The client was closed.
             ConfigurationError: It would leave this machine in plain http.
         """
-        if self._is_left_open(event, info):
+        if self._record_step(event, info):
             self._stream.close()
 
     async def on_event_async(self, event: str, info: Mapping[str, Any]) -> None:
         """Hear of a step, as `on_event` does."""
-        if self._is_left_open(event, info):
+        if self._record_step(event, info):
             with anyio.CancelScope(shield=True):
                 await self._stream.aclose()
 
-    def uses(self, stream: Any) -> None:  # noqa: ANN401 -- httpcore's or httpcore2's
+    def use_connection(self, stream: Any) -> None:  # noqa: ANN401 -- httpcore's or httpcore2's
         """Know the connection."""
         connection = self._connections.socket_of(stream)
         if connection is not None:
             with self._lock:
                 self._socket = connection
 
-    def ends(self) -> None:
+    def end_request(self) -> None:
         """Let go of the connection, which may serve another request from now on."""
         with self._lock:
             self._socket = None
@@ -134,22 +134,22 @@ class Tracing:
                 shut(self._socket)
             return self._sending.may_have_left
 
-    def _is_left_open(self, event: str, info: Mapping[str, Any]) -> bool:
+    def _record_step(self, event: str, info: Mapping[str, Any]) -> bool:
         """Note a step; True where TLS was given up half-way: httpcore does not close then."""
         self._sending.is_followed = True
         step = _step(event)
         if step == "connected":
             self._stream = info["return_value"]
-            self.uses(self._stream)
+            self.use_connection(self._stream)
         elif step == "leaves":
             request = info.get("request")
             if request is None or request.method != b"CONNECT":  # which goes to a proxy
-                self._leaves()
+                self._check_may_send()
         elif step == "interrupted":
             return self._stream is not None and not isinstance(info["exception"], Exception)
         return False
 
-    def _leaves(self) -> None:
+    def _check_may_send(self) -> None:
         with self._lock:
             if self.is_given_up:
                 raise RequestTimeoutError("the deadline has passed")

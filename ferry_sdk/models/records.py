@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from typing_extensions import Self
 
-from ferry_sdk._fork import in_a_child
+from ferry_sdk._fork import after_fork_in_child
 
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
@@ -43,7 +43,7 @@ def _begin_anew() -> None:
     _making = threading.RLock()
 
 
-in_a_child(_begin_anew)
+after_fork_in_child(_begin_anew)
 
 
 class Records(Sequence[T_co], Generic[T_co]):

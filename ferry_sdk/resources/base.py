@@ -12,7 +12,7 @@ from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
-from ferry_sdk.errors import FerryError, trimmed
+from ferry_sdk.errors import FerryError, trim
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             try:
                 return describe(None, *args, **kwargs)
             except FerryError as error:
-                raise trimmed(error) from error.__cause__
+                raise trim(error) from error.__cause__
             finally:
                 del args, kwargs  # a traceback that shows variables shows no traveller
 
@@ -57,7 +57,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
                     raise  # a caller's own, of a function that was asked
-                raise trimmed(error) from error.__cause__
+                raise trim(error) from error.__cause__
 
         async def acall(self: Resource[AsyncTransport], *args: P.args, **kwargs: P.kwargs) -> T:
             try:
@@ -69,7 +69,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
                     raise  # a caller's own, of a function that was asked
-                raise trimmed(error) from error.__cause__
+                raise trim(error) from error.__cause__
 
         self.describe = describe
         self._by_transport: dict[type[AnyTransport], Callable[..., Any]] = {

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Json, Record, RecordList
-from ferry_sdk._protocols.json_body import plain
+from ferry_sdk._protocols.json_body import normalize_json
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk._protocols.paths import identifier
 from ferry_sdk.errors import InvalidInputError
@@ -45,7 +45,7 @@ from ferry_sdk.models.tickets import Ticket, TicketCancellation
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, TransportT_co, method
 from ferry_sdk.resources.read_back import read_back
-from ferry_sdk.safety import SAFETY, of_tool
+from ferry_sdk.safety import SAFETY, safety_of_tool
 
 _IDS: Final[Mapping[str, tuple[str, str]]] = {
     "confirm_booking": ("id", "booking_id"),
@@ -280,8 +280,8 @@ class McpGroup(Resource[TransportT_co]):
             OutcomeUnknownError: A write that may have happened.
             FerryError: Anything else that went wrong.
         """
-        called = {"name": identifier(name, "name"), "arguments": plain(arguments)}
-        row = of_tool(name)
+        called = {"name": identifier(name, "name"), "arguments": normalize_json(arguments)}
+        row = safety_of_tool(name)
         return Operation(
             Mcp("tools/call", called),
             Json(**_asked(name, arguments)),

@@ -116,7 +116,7 @@ class Course:
                 number = 0
                 while True:
                     interruption = Interruption(number, self.kind)
-                    patch.setattr(Tracing, "_leaves", leaving(interruption.left))
+                    patch.setattr(Tracing, "_check_may_send", leaving(interruption.left))
                     log.clear()
                     result = call(interruption)
                     self._judge(result, log, interruption)
@@ -202,7 +202,7 @@ def lose(connection: Connection) -> None:
 
 
 def leaving(tell: Callable[[], None]) -> Callable[[Tracing], None]:
-    original = Tracing._leaves
+    original = Tracing._check_may_send
 
     def leaves(self: Tracing) -> None:
         getattr(original, "original", original)(self)

@@ -14,8 +14,8 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.effects import RunBlocking
-from ferry_sdk._engine.raw_response import LONG_REPLY, is_aside
-from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk._engine.raw_response import LONG_REPLY, is_in_worker_thread
+from ferry_sdk._protocols.json_body import decode_json
 from tests.engine.replies import good, heard
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
@@ -48,7 +48,7 @@ def test_more_values_than_are_read_never_become_objects(content: bytes) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(UnexpectedResponseError, match="JSON values"):
-            decoded(content)
+            decode_json(content)
         assert tracemalloc.get_traced_memory()[1] < 2 * 2**20, "a piece of it"
     finally:
         tracemalloc.stop()
@@ -57,7 +57,7 @@ def test_more_values_than_are_read_never_become_objects(content: bytes) -> None:
 def test_a_text_of_mcp_is_bounded_as_well() -> None:
     text = {"content": [{"type": "text", "text": LISTS.decode()}]}
     with pytest.raises(UnexpectedResponseError, match="JSON values"):
-        decoded(json.dumps(text).encode())
+        decode_json(json.dumps(text).encode())
 
 
 def test_a_write_with_such_a_reply_is_read_back(clients: Clients) -> None:
@@ -127,12 +127,12 @@ def test_a_long_reply_leaves_the_event_loop_to_others() -> None:
     threads: list[bool] = []
 
     def note(text: str) -> float:
-        threads.append(is_aside.get())
+        threads.append(is_in_worker_thread.get())
         return float(text)
 
     with pytest.MonkeyPatch.context() as patch, Service(packed(content)) as service:
-        patch.setattr("ferry_sdk._protocols.json_body._number", note)
-        patch.setattr("ferry_sdk._protocols.json_body._same", _slow_at_the_first(threads))
+        patch.setattr("ferry_sdk._protocols.json_body._parse_number", note)
+        patch.setattr("ferry_sdk._protocols.json_body._pass_through", _slow_at_the_first(threads))
 
         async def main() -> int:
             async with AsyncFerry("t", base_url=service.url) as ferry:
@@ -160,7 +160,7 @@ def _slow_at_the_first(threads: list[bool]) -> Any:
 
     def same(members: object) -> object:
         if not threads:
-            threads.append(is_aside.get())
+            threads.append(is_in_worker_thread.get())
             time.sleep(0.3)
         return members
 
@@ -177,7 +177,7 @@ def test_the_deadline_holds_while_a_reply_is_read(
         go_on.wait(20)
         return members
 
-    monkeypatch.setattr("ferry_sdk._protocols.json_body._same", slow)
+    monkeypatch.setattr("ferry_sdk._protocols.json_body._pass_through", slow)
     with Service(packed(long_list())) as service:
         ferry: Ferry = clients("t", base_url=service.url, max_retries=0, deadline=0.5)
         try:

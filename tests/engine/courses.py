@@ -233,7 +233,7 @@ class Course:
             failure = FerryError("of the other call")
             failure.outcome = came.partition(",")[0]  # type: ignore[assignment]
             flight.fail(effect.key, failure)
-        return (flight.landing.outcome(),)
+        return (flight.result.outcome(),)
 
     def _stops_if(self, came: str) -> None:
         if came.startswith("stop"):

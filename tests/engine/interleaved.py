@@ -76,11 +76,11 @@ class Interleaved:
 
     def _together(self, effect: SingleFlight[Any]) -> Course:
         flight = SharedCall()
-        landing = join_or_start(effect.key, flight)
-        if landing is not None:
-            while not landing.event.is_set():
+        result = join_or_start(effect.key, flight)
+        if result is not None:
+            while not result.event.is_set():
                 yield
-            return landing.outcome()
+            return result.outcome()
         try:
             return flight.complete(effect.key, (yield from self.course(effect.steps())))
         except BaseException as error:

@@ -20,7 +20,7 @@ from ferry_sdk import (
     TicketCancellation,
 )
 from ferry_sdk._engine.settings import Secret
-from ferry_sdk.client import _unknown
+from ferry_sdk.client import _unknown_outcome
 from ferry_sdk.hooks import Hooks, OutcomeEvent
 from tests.engine.recorder import Notes, entry
 from tests.engine.replies import booking, good, heard, reply, reset, ticket
@@ -139,7 +139,7 @@ every_copy = pytest.mark.parametrize("made", COPIES.values(), ids=COPIES)
 
 
 def recovered(driver: Driver, error: object, **changes: Any) -> Any:
-    return driver.recovered(*_unknown(error), SETTINGS, **changes)
+    return driver.recovered(*_unknown_outcome(error), SETTINGS, **changes)
 
 
 def test_every_write_that_a_read_shows_is_recovered_here() -> None:
@@ -282,23 +282,23 @@ def test_what_no_read_shows_cannot_be_recovered(name: str) -> None:
     with pytest.raises(OutcomeUnknownError) as lost:
         heard(reset()).raw(described(name), SETTINGS)
     with pytest.raises(OutcomeUnknownError) as info:
-        _unknown(lost.value)
+        _unknown_outcome(lost.value)
     assert info.value is lost.value
     with pytest.raises(OutcomeUnknownError) as made:
-        _unknown(entry(name))
+        _unknown_outcome(entry(name))
     assert (made.value.operation, made.value.entry_id) == (name, "entry-7")
 
 
 @pytest.mark.parametrize("name", ["bookings.paint", "bookings.get", "bookings.wait", ""])
 def test_what_is_no_write_cannot_be_recovered(name: str) -> None:
     with pytest.raises(OutcomeUnknownError):
-        _unknown(entry(name, booking_id="b-1"))
+        _unknown_outcome(entry(name, booking_id="b-1"))
 
 
 @pytest.mark.parametrize("subject", [{}, {"ticket_id": "t-1"}])
 def test_an_entry_without_the_id_that_is_read_cannot_be_recovered(subject: dict[str, str]) -> None:
     with pytest.raises(OutcomeUnknownError):
-        _unknown(entry("bookings.confirm", **subject))
+        _unknown_outcome(entry("bookings.confirm", **subject))
 
 
 @pytest.mark.parametrize("wrong", [None, "bookings.confirm", RuntimeError(), reset(), {}, 7])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ferry_sdk import SAFETY, Safety
-from ferry_sdk.safety import Proof, of_tool
+from ferry_sdk.safety import Proof, safety_of_tool
 from tests.support import operations
 from tests.support.operations import GROUPS, OPERATIONS, UNCOVERED, described
 
@@ -122,7 +122,7 @@ def test_the_table_cannot_be_changed() -> None:
     ],
 )
 def test_a_tool_has_its_row_and_an_unknown_one_is_a_write(tool: str, row: str) -> None:
-    assert of_tool(tool) is SAFETY[row]
+    assert safety_of_tool(tool) is SAFETY[row]
     operation = described("mcp.call_tool", name=tool, arguments={})
     assert operation.safety is SAFETY[row]
     assert (operation.write is None) == SAFETY[row].is_read

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from ferry_sdk import UnexpectedResponseError
 from ferry_sdk._engine.parsing import RecordList
-from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models import (
     Availability,
     Company,
@@ -208,7 +208,7 @@ def by_pydantic(model: type[BaseModel], text: bytes) -> tuple[list[Any], list[An
     """The records, and what is to be known of those that cannot be read."""
     read: list[Any] = []
     lost: list[Any] = []
-    items: Any = decoded(text)
+    items: Any = decode_json(text)
     for index, item in enumerate(items):
         try:
             read.append(model.model_validate(item))
@@ -287,11 +287,11 @@ def holds(model: type[BaseModel], text: bytes, compare: Callable[[Any, Any], Non
     read, lost = by_pydantic(model, text)
     if lost and not read:
         with pytest.raises(UnexpectedResponseError) as caught:
-            RecordList(model).read(decoded(text))
-        assert exact(caught.value.body) == exact(decoded(text))
+            RecordList(model).read(decode_json(text))
+        assert exact(caught.value.body) == exact(decode_json(text))
         assert caught.value.field == f"[0].{lost[0][1]}".rstrip(".")
         return
-    found = RecordList(model).read(decoded(text))
+    found = RecordList(model).read(decode_json(text))
     assert len(found) == len(read)
     compare(found, read)
     seen = [(one.index, one.field, one.problem, exact(one.raw)) for one in found.unreadable]
@@ -349,7 +349,7 @@ def test_what_the_interface_shows_is_read_by_columns(
 ) -> None:
     """Where this failed, all of the others would hold and nothing would be fast."""
     text = text_of(data.draw(st.lists(records(model, PLAIN), min_size=1, max_size=4)))
-    items: Any = decoded(text)
+    items: Any = decode_json(text)
     alike(validate_columns(model, items)(), by_pydantic(model, text)[0])
 
 
@@ -401,7 +401,7 @@ def test_what_only_the_text_of_json_has(text: str) -> None:
 def siblings() -> list[Any]:
     """Three sailings with a member nobody knows in two of them."""
     items = [availability(), availability(never_seen=[1]), availability(never_seen=[1])]
-    return [*RecordList(Availability).read(decoded(text_of(items)))]
+    return [*RecordList(Availability).read(decode_json(text_of(items)))]
 
 
 def test_a_record_does_not_change(siblings: list[Any]) -> None:
@@ -444,6 +444,6 @@ def changeable(value: Any) -> Iterator[int]:
 def test_two_records_share_nothing_that_can_be_changed(record: samples.Wire) -> None:
     first = [availability(places=[{**samples.PLACE}]), availability()]
     with suppress(UnexpectedResponseError):
-        found = RecordList(Availability).read(decoded(text_of([record, record, *first])))
+        found = RecordList(Availability).read(decode_json(text_of([record, record, *first])))
         theirs = [{*changeable(one)} for one in found]
         assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))

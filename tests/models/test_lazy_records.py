@@ -18,7 +18,7 @@ import pytest
 
 from ferry_sdk import Availability, Port, Records
 from ferry_sdk._engine.parsing import RecordList
-from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models.bulk import columns
 from ferry_sdk.models.bulk import rules as plain
 from tests.support import samples
@@ -45,7 +45,7 @@ def switching() -> Iterator[None]:
 
 def found(sailings: object = SAILINGS) -> Records[Availability]:
     """What a search answered, not looked at yet."""
-    return RecordList(Availability).read(decoded(json.dumps(sailings).encode()))
+    return RecordList(Availability).read(decode_json(json.dumps(sailings).encode()))
 
 
 def ports(made: list[object] | None = None) -> Records[Port]:

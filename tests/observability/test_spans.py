@@ -326,9 +326,9 @@ def test_nothing_is_kept_of_a_call_that_is_over(
 ) -> None:
     hooks: Any = otel.event_hooks(told.hooks, tracer_provider=spans.provider)
     traced(event_hooks=hooks).catalogue.ports()
-    (begins,) = [hook for hook in hooks["request"] if hook.__name__ == "begins"]
-    assert not begins.__self__._calls
-    assert not begins.__self__._attempts
+    (start_attempt,) = [hook for hook in hooks["request"] if hook.__name__ == "start_attempt"]
+    assert not start_attempt.__self__._calls
+    assert not start_attempt.__self__._attempts
 
 
 def test_the_extra_is_named_where_it_is_missing() -> None:

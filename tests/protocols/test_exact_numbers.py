@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue, TypeAdapter
 
 from ferry_sdk._engine.parsing import Record, RecordList
-from ferry_sdk._engine.raw_response import read_aside
-from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk._engine.raw_response import read_in_thread
+from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models import Availability, BookingCancellation
 from ferry_sdk.models.base import LongNumber
 from tests.support.exchanges import client_of
@@ -47,20 +47,20 @@ def tariffs(amount: str, number: int = 1) -> bytes:
 
 @given(amounts)
 def test_a_record_has_every_digit(amount: Decimal) -> None:
-    value = decoded(wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, f"{amount:f}"))
+    value = decode_json(wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, f"{amount:f}"))
     assert Record(BookingCancellation).read(value).refund_amount == amount
 
 
 @given(amounts, st.sampled_from([1, 3]))
 def test_a_list_has_every_digit(amount: Decimal, number: int) -> None:
-    records = RecordList(Availability).read(decoded(tariffs(f"{amount:f}", number)))
+    records = RecordList(Availability).read(decode_json(tariffs(f"{amount:f}", number)))
     assert {record.tariffs[0].amount for record in records} == {amount}
 
 
 def test_amounts_that_are_one_float_stay_apart() -> None:
     texts = ["0.12345678901234567", "0.12345678901234568", "0.123456789012345670", "7", "7.5"]
     body = b"[" + b",".join(tariffs(text)[1:-1] for text in texts) + b"]"
-    records = RecordList(Availability).read(decoded(body))
+    records = RecordList(Availability).read(decode_json(body))
     assert [str(record.tariffs[0].amount) for record in records] == texts
 
 
@@ -119,19 +119,19 @@ GOOD = [
 
 
 def aside(content: bytes) -> object:
-    return copy_context().run(read_aside, lambda: decoded(content), waiting=0)
+    return copy_context().run(read_in_thread, lambda: decode_json(content), waiting=0)
 
 
 @pytest.mark.parametrize("content", ODD)
 def test_what_is_no_json_is_none_however_it_is_read(content: bytes) -> None:
-    for decode in (decoded, aside):
+    for decode in (decode_json, aside):
         with pytest.raises(ValueError):  # noqa: PT011 -- any of them
             decode(content)
 
 
 @pytest.mark.parametrize("content", GOOD)
 def test_what_is_json_is_the_same_however_it_is_read(content: bytes) -> None:
-    assert repr(decoded(content)) == repr(aside(content))
+    assert repr(decode_json(content)) == repr(aside(content))
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -148,4 +148,4 @@ json_values = st.recursive(
 @given(json_values)
 def test_any_json_is_the_same_however_it_is_read(value: object) -> None:
     content = json.dumps(value).encode("utf-8")
-    assert aside(content) == decoded(content) == value
+    assert aside(content) == decode_json(content) == value

@@ -9,19 +9,19 @@ from typing import Final, Literal, cast
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk._engine.operation import Answered
+from ferry_sdk._engine.operation import DecodedReply
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import service_error
 from ferry_sdk._protocols.json_body import digest, personal_data
 from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
 from ferry_sdk._protocols.mcp.results import resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
-from ferry_sdk.safety import of_tool
+from ferry_sdk.safety import safety_of_tool
 from ferry_sdk.types import Attempt, RequestDigest
 
 _UNKNOWN_METHOD: Final = -32601
 _NO_SESSION: Final = (-32600, -32000, -32001)
-_SESSION_WORDS: Final = frozenset(
+_SESSION_MESSAGES: Final = frozenset(
     {
         "invalid session id",
         "mcp-session-id header is required",
@@ -76,27 +76,27 @@ class Mcp:
         """List what there is, page by page."""
         return cls(method, {}, gives_list=True)
 
-    def exchange(self, context: Context) -> Flow[Answered]:
+    def exchange(self, context: Context) -> Flow[DecodedReply]:
         """Say it once, in a session where the server wants one, and read the reply."""
         yield from open_session(context)
         if self.method == "tools/call":
             name = str(self.params.get("name"))
-            answer = yield from _in_session(
-                context, self.method, self.params, is_read=of_tool(name).is_read
+            answer = yield from _post_in_session(
+                context, self.method, self.params, is_read=safety_of_tool(name).is_read
             )
             value = yield from context.read(
                 answer.reply,
                 lambda: tool_value(answer.result(), answer.reply, gives_list=self.gives_list),
             )
         elif self.method == "resources/read":
-            answer = yield from _in_session(context, self.method, self.params)
+            answer = yield from _post_in_session(context, self.method, self.params)
             value = yield from context.read(
                 answer.reply,
                 lambda: resource_value(answer.result(of_resource=True), answer.reply),
             )
         else:
-            answer, value = yield from _pages(context, self.method)
-        return Answered(value, answer.reply)
+            answer, value = yield from _list_pages(context, self.method)
+        return DecodedReply(value, answer.reply)
 
     def digest(self) -> RequestDigest:
         """Which request it is, without its content."""
@@ -109,7 +109,7 @@ class Mcp:
         return frozenset(personal_data(self.params.get("arguments")))
 
 
-def _in_session(
+def _post_in_session(
     context: Context, method: str, params: Mapping[str, object], *, is_read: bool = True
 ) -> Flow[JsonRpcReply]:
     """Post a request; where its session is gone or missing, renew it and post once more.
@@ -127,15 +127,15 @@ def _in_session(
         if session.generation == generation and answer.session_id is not None:
             session.stage = "unknown"
         return answer
-    refused = Attempt(
+    rejected = Attempt(
         sent=True,
         status_code=answer.reply.status_code,
         request_id=answer.reply.request_id,
-        problem=type(answer.refused()).__name__,
+        problem=type(answer.status_error()).__name__,
         operation=context.operation,
     )
     context.sending = None  # the server did not look at it
-    context.attempts.append(refused)
+    context.attempts.append(rejected)
     yield from context.record_wait(0.0)
     yield from renew_session(context, generation)
     return (yield from post(context, method, params))
@@ -147,9 +147,9 @@ def _names_session(answer: JsonRpcReply) -> bool:
     if known is not None:
         return known[0] in _SESSION_CODES
     words = answer.rpc_message.lower().strip(" .!")
-    for said_before in ("bad request: ", "not found: ", "error: "):
-        words = words.removeprefix(said_before)
-    return answer.rpc_code in _NO_SESSION and words in _SESSION_WORDS
+    for prefix in ("bad request: ", "not found: ", "error: "):
+        words = words.removeprefix(prefix)
+    return answer.rpc_code in _NO_SESSION and words in _SESSION_MESSAGES
 
 
 def _may_want_session(answer: JsonRpcReply) -> bool:
@@ -166,14 +166,14 @@ def _may_want_session(answer: JsonRpcReply) -> bool:
     )
 
 
-def _pages(context: Context, method: str) -> Flow[tuple[JsonRpcReply, object]]:
+def _list_pages(context: Context, method: str) -> Flow[tuple[JsonRpcReply, object]]:
     """All pages of a listing, as one list."""
     member = method.partition("/")[0]
     items: list[object] = []
     cursors: set[str] = set()
     params: dict[str, object] = {}
     while True:
-        answer = yield from _in_session(context, method, params)
+        answer = yield from _post_in_session(context, method, params)
         page = answer.result()
         if not isinstance(page, dict):
             return answer, page

@@ -13,9 +13,9 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._protocols.error_responses import api_error, is_service_code, service_error
-from ferry_sdk._protocols.json_body import decoded, encoded, text_of
+from ferry_sdk._protocols.json_body import decode_json, encode_json, text_of
 from ferry_sdk._protocols.mcp.jsonrpc import next_id, notification, reply_among, request
-from ferry_sdk._protocols.mcp.results import rpc_error, unexpected
+from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_response
 from ferry_sdk._protocols.mcp.sse import EVENT_STREAM, ReplyListener
 from ferry_sdk.errors import APIError
 
@@ -67,7 +67,7 @@ class JsonRpcReply:
         error = self.message.get("error") if self.message else None
         return cast("dict[str, object]", error) if isinstance(error, dict) else {}
 
-    def refused(self) -> APIError:
+    def status_error(self) -> APIError:
         """The error of a reply that is refused by its status."""
         code, message = service_error(self._error.get("data")) or (None, None)
         return api_error(self.reply, self.body, code=code, message=message)
@@ -80,17 +80,17 @@ class JsonRpcReply:
             UnexpectedResponseError: There is no reply to the request in it.
         """
         if self.is_access_refused:
-            raise self.refused()
+            raise self.status_error()
         if self.message is None:
             if self.reply.is_redirect:
-                raise unexpected("a redirect is not followed", self.reply)
+                raise unexpected_response("a redirect is not followed", self.reply)
             if not self.reply.is_success:
-                raise self.refused()
-            raise unexpected("no reply to the request", self.reply, self.body)
+                raise self.status_error()
+            raise unexpected_response("no reply to the request", self.reply, self.body)
         if "result" in self.message and not self._error:
             return self.message["result"]
         if self.message.get("result") is not None:  # done or refused, nobody can say
-            raise unexpected("both a result and an error", self.reply, self.body)
+            raise unexpected_response("both a result and an error", self.reply, self.body)
         bare = service_error(self.message)
         if bare is not None:
             raise api_error(self.reply, self.message, code=bare[0], message=bare[1])
@@ -144,12 +144,12 @@ def _send(
     if in_session and session.version is not None:
         headers["MCP-Protocol-Version"] = session.version
     url = f"{context.settings.base_url}{PATH}"
-    sent = Request("POST", url, headers, encoded(message), PATH, str(message["method"]))
+    sent = Request("POST", url, headers, encode_json(message), PATH, str(message["method"]))
     return (yield from context.send(sent, listener))
 
 
 def _body(reply: Reply) -> object:
     try:
-        return decoded(reply.content)
+        return decode_json(reply.content)
     except ValueError:
         return text_of(reply.content)

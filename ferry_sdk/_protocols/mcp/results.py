@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from ferry_sdk._engine.http import Head
 from ferry_sdk._protocols.error_responses import api_error, service_error
-from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.errors import (
     APIError,
     BadRequestError,
@@ -38,7 +38,7 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
         APIError: The tool failed, wherever the error object hides.
         UnexpectedResponseError: There is nothing in it that could be a value.
     """
-    _refuse(result, head)
+    _raise_service_error(result, head)
     if not isinstance(result, dict):
         return result
     members = cast("dict[str, object]", result)
@@ -48,16 +48,16 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     texts = _texts(members.get("content"))
     if members.get("isError") is True:
         raise _tool_failure(members, texts, head)
-    value = _unwrapped(members.get("structuredContent"))
+    value = _unwrap(members.get("structuredContent"))
     if value is None:
         value = _value_of(texts)
     if isinstance(value, str):
-        value = _parsed(value)  # a tool that gives JSON as a text has it wrapped as a text, too
+        value = _parse_text(value)  # a tool that gives JSON as a text has it wrapped as a text, too
     if value is None:
         if gives_list and not texts:
             return []
-        raise unexpected("the tool's result is empty", head)
-    _refuse(value, head)
+        raise unexpected_response("the tool's result is empty", head)
+    _raise_service_error(value, head)
     return value
 
 
@@ -67,16 +67,16 @@ def resource_value(result: object, head: Head) -> object:
     Raises:
         UnexpectedResponseError: The content cannot be read.
     """
-    _refuse(result, head)
+    _raise_service_error(result, head)
     if not isinstance(result, dict):
         return result
     members = cast("dict[str, object]", result)
     contents = members.get("contents")
     if not isinstance(contents, list):
         return members
-    values = [_parsed(_content(item, head)) for item in cast("list[object]", contents)]
+    values = [_parse_text(_content(item, head)) for item in cast("list[object]", contents)]
     for value in values:
-        _refuse(value, head)
+        _raise_service_error(value, head)
     if len(values) == 1:
         return values[0]
     flat: list[object] = []
@@ -118,7 +118,7 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
     return named
 
 
-def unexpected(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
+def unexpected_response(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
     """The error of a reply that holds no value."""
     return UnexpectedResponseError(
         f"{problem} (HTTP {head.status_code})",
@@ -128,7 +128,7 @@ def unexpected(problem: str, head: Head, body: object = None) -> UnexpectedRespo
     )
 
 
-def _refuse(value: object, head: Head) -> None:
+def _raise_service_error(value: object, head: Head) -> None:
     known = service_error(value)
     if known is not None:
         raise api_error(head, value, code=known[0], message=known[1])
@@ -136,14 +136,14 @@ def _refuse(value: object, head: Head) -> None:
 
 def _check_type(kind: object, head: Head) -> None:
     if kind == "input_required":
-        raise unexpected("the tool asks for more input, which is not supported", head)
+        raise unexpected_response("the tool asks for more input, which is not supported", head)
     if kind not in (None, "complete"):
-        raise unexpected("a result of a type that is not known", head)
+        raise unexpected_response("a result of a type that is not known", head)
 
 
 def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
     plain = [_TOOL_PREFIX.sub("", text) for text in texts]
-    for candidate in (members.get("structuredContent"), *map(_parsed, plain)):
+    for candidate in (members.get("structuredContent"), *map(_parse_text, plain)):
         known = service_error(candidate)
         if known is not None:
             return api_error(head, members, code=known[0], message=known[1])
@@ -152,7 +152,7 @@ def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> A
     return failure
 
 
-def _unwrapped(structured: object) -> object:
+def _unwrap(structured: object) -> object:
     """Structured content, without the object that servers put around lists and scalars."""
     if not isinstance(structured, dict):
         return structured
@@ -182,17 +182,17 @@ def _texts(content: object) -> list[str]:
 def _value_of(texts: list[str]) -> object:
     if not texts:
         return None
-    values = [_parsed(text) for text in texts]
+    values = [_parse_text(text) for text in texts]
     if len(values) == 1:
         return values[0]
     if not any(isinstance(value, str) for value in values):
         return values
-    return _parsed("".join(texts))
+    return _parse_text("".join(texts))
 
 
-def _parsed(text: str) -> object:
+def _parse_text(text: str) -> object:
     try:
-        return decoded(text.encode())
+        return decode_json(text.encode())
     except ValueError:
         return text
 
@@ -200,7 +200,7 @@ def _parsed(text: str) -> object:
 def _content(item: object, head: Head) -> str:
     text = _text_of(cast("dict[str, object]", item)) if isinstance(item, dict) else None
     if text is None:
-        raise unexpected("a resource whose content cannot be read", head)
+        raise unexpected_response("a resource whose content cannot be read", head)
     return text
 
 

@@ -10,7 +10,7 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk._protocols.mcp.post import JsonRpcReply, notify, post
-from ferry_sdk._protocols.mcp.results import unexpected
+from ferry_sdk._protocols.mcp.results import unexpected_response
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import (
     FerryError,
@@ -26,7 +26,7 @@ RENEW_AFTER: Final = 55 * 60.0
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
-_TURN: Final = "mcp session"
+_SESSION_LOCK: Final = "mcp session"
 _SERVER_ERRORS: Final = 500
 
 
@@ -40,7 +40,9 @@ def open_session(context: Context) -> Flow[None]:
 
 def renew_session(context: Context, generation: int) -> Flow[None]:
     """Make a new handshake, unless another call has made one since that generation."""
-    yield from Exclusive(_TURN, lambda: _renew(context.copy(), generation), context.deadline)
+    yield from Exclusive(
+        _SESSION_LOCK, lambda: _renew(context.copy(), generation), context.deadline
+    )
 
 
 def _renew(context: Context, generation: int) -> Flow[None]:
@@ -66,11 +68,13 @@ def _handshake(context: Context) -> Flow[None]:
         or status == HTTPStatus.TOO_MANY_REQUESTS
         or status >= _SERVER_ERRORS
     ):
-        raise answer.refused()
+        raise answer.status_error()
     if answer.rpc_code in _MODERN_ONLY:
-        raise unexpected("the server speaks only versions of MCP without a handshake", answer.reply)
+        raise unexpected_response(
+            "the server speaks only versions of MCP without a handshake", answer.reply
+        )
     session = context.session
-    session.id, session.version = _agreed(answer)
+    session.id, session.version = _parse_initialize(answer)
     session.stage = "bare" if session.version is None else "open"
     session.opened_at = context.clock()
     session.generation += 1
@@ -81,7 +85,7 @@ def _handshake(context: Context) -> Flow[None]:
             return  # whatever becomes of a notification, the session stands
 
 
-def _agreed(answer: JsonRpcReply) -> tuple[str | None, str | None]:
+def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     """Session id and protocol version, from a successful initialize only."""
     result = answer.message.get("result") if answer.message else None
     if not answer.reply.is_success or not isinstance(result, dict):
@@ -90,9 +94,11 @@ def _agreed(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     if version is None:
         return None, None
     if version not in _VERSIONS:
-        raise unexpected("the server agreed on a version of MCP that is not spoken", answer.reply)
+        raise unexpected_response(
+            "the server agreed on a version of MCP that is not spoken", answer.reply
+        )
     session_id = answer.reply.headers.get("mcp-session-id")
     try:
         return session_id and header_value(session_id, "Mcp-Session-Id"), version
     except InvalidInputError as error:
-        raise unexpected(str(error), answer.reply) from None
+        raise unexpected_response(str(error), answer.reply) from None

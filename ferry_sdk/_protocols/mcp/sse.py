@@ -8,7 +8,7 @@ from typing import Final
 
 from ferry_sdk._engine.http import Head
 from ferry_sdk._engine.raw_response import LONG_REPLY
-from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk._protocols.mcp.jsonrpc import reply_among
 
 _END_OF_LINE: Final = re.compile(rb"\r\n|\n|\r")
@@ -37,16 +37,16 @@ class EventStream:
         for end in _END_OF_LINE.finditer(text):
             if end.group() == b"\r" and end.end() == len(text):
                 break  # a line feed may follow in the next piece
-            yield from self._line(text[start : end.start()])
+            yield from self._feed_line(text[start : end.start()])
             start = end.end()
         self._rest = text[start:]
 
     def finish(self) -> Iterator[bytes]:
         """The data of the event that the end of the stream cut short."""
-        yield from self._line(self._rest.rstrip(b"\r"))
-        yield from self._line(b"")
+        yield from self._feed_line(self._rest.rstrip(b"\r"))
+        yield from self._feed_line(b"")
 
-    def _line(self, line: bytes) -> Iterator[bytes]:
+    def _feed_line(self, line: bytes) -> Iterator[bytes]:
         if line:
             name, _, value = line.partition(b":")
             if name == b"data":
@@ -71,18 +71,18 @@ class ReplyListener:
 
     def feed(self, head: Head, chunk: bytes) -> bool:
         """Take the next piece; True once the reply is there."""
-        return head.media_type == EVENT_STREAM and self._found(self._stream.feed(chunk))
+        return head.media_type == EVENT_STREAM and self._find_reply(self._stream.feed(chunk))
 
     def finish(self) -> object:
         """The reply, from what the stream ended with if not from before."""
         if self.reply is None:
             long, self._long = self._long, []
-            self._found(iter(long), is_complete=True)
+            self._find_reply(iter(long), is_complete=True)
         if self.reply is None:
-            self._found(self._stream.finish(), is_complete=True)
+            self._find_reply(self._stream.finish(), is_complete=True)
         return self.reply
 
-    def _found(self, events: Iterator[bytes], *, is_complete: bool = False) -> bool:
+    def _find_reply(self, events: Iterator[bytes], *, is_complete: bool = False) -> bool:
         for data in events:
             if len(data) >= LONG_REPLY and not is_complete:
                 # It takes too long to read between two pieces of the stream.
@@ -91,7 +91,7 @@ class ReplyListener:
                     return True
                 continue
             try:
-                message = decoded(data)
+                message = decode_json(data)
             except ValueError:
                 continue
             self.reply = reply_among(message, self._request_id, is_stream=True)

@@ -94,7 +94,7 @@ class DefaultAioHttpClient:
             raise InvalidInputError("1 or more are expected", field="max_connections")
         flag(trust_env, "trust_env")
         self._options = Options(
-            tls=_trusted_by(verify, trust_env=trust_env),
+            tls=_ssl_context(verify, trust_env=trust_env),
             proxy=None if proxy is None else proxy_address(proxy),
             trust_env=trust_env,
             max_connections=max_connections,
@@ -104,7 +104,7 @@ class DefaultAioHttpClient:
         )
         self._resources: _Resources = {}
         self._is_closed = False
-        finalize(self, _end, self._resources).atexit = False
+        finalize(self, _end_pools, self._resources).atexit = False
 
     def __repr__(self) -> str:
         return f"DefaultAioHttpClient(max_connections={self._options.max_connections})"
@@ -140,7 +140,7 @@ class DefaultAioHttpClient:
         Raises:
             ConfigurationError: The address, or a header, cannot be sent.
         """
-        trace = (extensions or {}).get("trace", _unheard)
+        trace = (extensions or {}).get("trace", _ignore_event)
         return request_of(method, url, content, headers or {}, Limits(*timeout), trace)
 
     async def send(
@@ -172,10 +172,10 @@ class DefaultAioHttpClient:
     async def aclose(self) -> None:
         """Close the connections of this event loop, and end those of others."""
         self._is_closed = True
-        loop = _loop_of_now()
+        loop = _running_loop()
         if loop in self._resources:
             await self._resources[loop].keeper.aclose()
-        _end(self._resources)
+        _end_pools(self._resources)
 
     async def __aenter__(self) -> Self:
         await self._pool()
@@ -191,7 +191,7 @@ class DefaultAioHttpClient:
 
     async def _pool(self) -> Pool:
         """The connections of this event loop."""
-        loop = _loop_of_now()
+        loop = _running_loop()
         resources = self._resources.get(loop) if loop else None
         if resources is not None:
             return resources.pool
@@ -203,28 +203,30 @@ class DefaultAioHttpClient:
             if other.is_closed():
                 self._resources.pop(other, None)
         pool = Pool(self._options)
-        resources = self._resources[loop] = _LoopResources(pool, _kept(loop, pool, self._resources))
+        resources = self._resources[loop] = _LoopResources(
+            pool, _close_at_loop_end(loop, pool, self._resources)
+        )
         await resources.keeper.__anext__()
         return pool
 
 
-def _trusted_by(verify: object, *, trust_env: bool) -> ssl.SSLContext:
+def _ssl_context(verify: object, *, trust_env: bool) -> ssl.SSLContext:
     if isinstance(verify, ssl.SSLContext):
         return verify
     if not isinstance(verify, bool):
         raise InvalidInputError("a bool or an SSLContext is expected", field="verify")
-    paths = CertificatePaths.of_environment() if trust_env else DEFAULT_CERTIFICATES
+    paths = CertificatePaths.from_environment() if trust_env else DEFAULT_CERTIFICATES
     return context_of(paths, verify=verify)
 
 
-def _end(resources_by_loop: _Resources) -> None:
+def _end_pools(resources_by_loop: _Resources) -> None:
     """End the connections of all event loops, each in its own."""
     for loop, resources in [*resources_by_loop.items()]:
         with suppress(RuntimeError):  # it has ended
             loop.call_soon_threadsafe(resources.pool.end)
 
 
-async def _kept(
+async def _close_at_loop_end(
     loop: asyncio.AbstractEventLoop, pool: Pool, resources_by_loop: _Resources
 ) -> AsyncGenerator[None, None]:
     """Close a pool when its event loop ends, which shuts its generators down first."""
@@ -235,12 +237,12 @@ async def _kept(
         await pool.close()
 
 
-def _loop_of_now() -> asyncio.AbstractEventLoop | None:
+def _running_loop() -> asyncio.AbstractEventLoop | None:
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
 
 
-async def _unheard(event: str, info: Mapping[str, Any]) -> None:
+async def _ignore_event(event: str, info: Mapping[str, Any]) -> None:
     """Hear of a step that nobody asks about."""

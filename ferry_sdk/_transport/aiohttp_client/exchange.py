@@ -54,11 +54,11 @@ async def exchange(pool: Pool, request: AioRequest) -> AioResponse:
             connection.transport.write(head)
             await _write(connection, request.content, request.limits.write)
         while True:
-            pool.waits.begin(connection, protocol, request.limits.read)
+            pool.timeouts.begin(connection, protocol, request.limits.read)
             message, body = await protocol.read()
             if message.code >= _FINAL or message.code == _SWITCHING:
                 break
-        pool.waits.end(connection)
+        pool.timeouts.end(connection)
     except BaseException:
         pool.give_up(connection)
         raise

@@ -11,10 +11,10 @@ from ferry_sdk._transport.aiohttp_client.timeouts import Timeouts
 
 
 class _Waiter:
-    def __init__(self, given: asyncio.Future[None]) -> None:
-        self.given = given
+    def __init__(self, granted: asyncio.Future[None]) -> None:
+        self.granted = granted
         self.last_activity = -math.inf
-        self.is_given = False
+        self.is_granted = False
 
 
 class Limiter:
@@ -28,14 +28,14 @@ class Limiter:
         loop: The event loop.
     """
 
-    def __init__(self, most: int, waits: Timeouts, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, most: int, timeouts: Timeouts, loop: asyncio.AbstractEventLoop) -> None:
         self._free = most
-        self._waits = waits
+        self._timeouts = timeouts
         self._loop = loop
         self._waiting: deque[_Waiter] = deque()
 
     @property
-    def is_there(self) -> bool:
+    def has_free(self) -> bool:
         """Whether there is one now."""
         return self._free > 0
 
@@ -45,31 +45,31 @@ class Limiter:
         Raises:
             TimeoutError: There was none in time.
         """
-        if self.is_there:
+        if self.has_free:
             self._free -= 1
             return
-        turn = _Waiter(self._loop.create_future())
-        self._waiting.append(turn)
-        self._waits.begin(turn, turn.given, seconds)
+        waiter = _Waiter(self._loop.create_future())
+        self._waiting.append(waiter)
+        self._timeouts.begin(waiter, waiter.granted, seconds)
         try:
-            await turn.given
+            await waiter.granted
         except BaseException:
-            if turn.is_given:
+            if waiter.is_granted:
                 self.give_back()
-            elif turn in self._waiting:
-                self._waiting.remove(turn)
+            elif waiter in self._waiting:
+                self._waiting.remove(waiter)
             raise
         finally:
-            self._waits.end(turn)
+            self._timeouts.end(waiter)
 
     def give_back(self) -> None:
         """Let somebody else have it."""
         with suppress(IndexError):
             while True:
-                turn = self._waiting.popleft()
-                self._waits.end(turn)
-                if not turn.given.done():
-                    turn.is_given = True
-                    turn.given.set_result(None)
+                waiter = self._waiting.popleft()
+                self._timeouts.end(waiter)
+                if not waiter.granted.done():
+                    waiter.is_granted = True
+                    waiter.granted.set_result(None)
                     return
         self._free += 1

@@ -60,23 +60,23 @@ class Pool:
 
         self.loop = asyncio.get_running_loop()
         self.is_closed = False
-        self.waits = Timeouts(self.loop)
+        self.timeouts = Timeouts(self.loop)
         self._options = options
         self._expiry = math.inf if options.keepalive_expiry is None else options.keepalive_expiry
-        self._limiter = Limiter(options.max_connections, self.waits, self.loop)
+        self._limiter = Limiter(options.max_connections, self.timeouts, self.loop)
         # Lookups that calls share are cancelled when it is closed, and the calls with them.
         self._connector = TCPConnector(ssl=options.tls, limit=0, use_dns_cache=False)
         self._routes: dict[str, Route] = {}
-        self._lines: set[AioConnection] = set()
+        self._connections: set[AioConnection] = set()
 
     async def take(self, request: AioRequest) -> AioConnection:
         """A connection for one request, whose time-outs hold for the wait and the connecting."""
-        if not self._limiter.is_there:
+        if not self._limiter.has_free:
             await request.trace("pool.wait.started", {})
         await self._limiter.take(request.limits.pool)
         try:
             route = self._route(request.address.origin)
-            return self._waiting(route) or await self._connected(route, request)
+            return self._idle_connection(route) or await self._connect(route, request)
         except BaseException:
             self._limiter.give_back()
             raise
@@ -101,13 +101,13 @@ class Pool:
     def end(self) -> None:
         """End all connections under those who read from them."""
         self.is_closed = True
-        for connection in [*self._lines]:
+        for connection in [*self._connections]:
             self._drop(connection)
 
     async def close(self) -> None:
         """End all connections, and what is under way to make some."""
         self.end()
-        self.waits.close()
+        self.timeouts.close()
         await self._connector.close()
 
     def _route(self, origin: str) -> Route:
@@ -119,7 +119,7 @@ class Pool:
             route = self._routes[origin] = Route(origin, proxy)
         return route
 
-    def _waiting(self, route: Route) -> AioConnection | None:
+    def _idle_connection(self, route: Route) -> AioConnection | None:
         oldest = monotonic() - self._expiry
         while route.idle:
             connection = route.idle.pop()
@@ -128,7 +128,7 @@ class Pool:
             self._drop(connection)
         return None
 
-    async def _connected(self, route: Route, request: AioRequest) -> AioConnection:
+    async def _connect(self, route: Route, request: AioRequest) -> AioConnection:
         from aiohttp import ClientTimeout  # noqa: PLC0415 -- an extra installs it
 
         await request.trace("connection.connect_tcp.started", {})
@@ -136,11 +136,11 @@ class Pool:
             raise ConnectionFailedError("the client was closed meanwhile")
         limit = ClientTimeout(connect=request.limits.connect, ceil_threshold=math.inf)
         connection = AioConnection(await self._connector.connect(route.request, [], limit), route)
-        self._lines.add(connection)
+        self._connections.add(connection)
         await request.trace("connection.connect_tcp.complete", {"return_value": connection})
         return connection
 
     def _drop(self, connection: AioConnection) -> None:
-        self._lines.discard(connection)
-        self.waits.end(connection)
+        self._connections.discard(connection)
+        self.timeouts.end(connection)
         connection.end()

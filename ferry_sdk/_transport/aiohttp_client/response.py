@@ -52,13 +52,13 @@ class AioResponse:
         self.status_code = message.code
         self.headers = parse_headers(message.raw_headers)
         self._body = body
-        self._line: AioConnection | None = connection
+        self._connection: AioConnection | None = connection
         self._pool = pool
         self._read_timeout = read_timeout
 
     def aiter_raw(self) -> Pieces:
         """The body as it comes in."""
-        return Pieces(self._piece)
+        return Pieces(self._read_piece)
 
     async def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
         """The body as it comes in, unpacked."""
@@ -69,21 +69,21 @@ class AioResponse:
 
     async def aclose(self) -> None:
         """Give the connection back; one that has more to say is ended."""
-        connection, self._line = self._line, None
+        connection, self._connection = self._connection, None
         if connection is not None:
             self._pool.give_back(connection)
 
-    async def _piece(self) -> bytes:
+    async def _read_piece(self) -> bytes:
         """The next piece of the body, or nothing at its end.
 
         Raises:
             ConnectionFailedError: It ends before its end.
             RequestTimeoutError: Its next piece takes too long.
         """
-        connection = self._line
+        connection = self._connection
         try:
             if connection is not None and not self._body.is_eof():
-                self._pool.waits.begin(connection, self._body, self._read_timeout)
+                self._pool.timeouts.begin(connection, self._body, self._read_timeout)
             return await self._body.readany()
         except Exception as error:
             failure = failure_of(error, "unknown")
@@ -91,7 +91,7 @@ class AioResponse:
                 raise
         finally:
             if connection is not None:
-                self._pool.waits.end(connection)
+                self._pool.timeouts.end(connection)
         raise failure
 
 

@@ -50,7 +50,7 @@ class Timeouts:
             began = self._loop.time()
             self._waits[source] = _Wait(awaited, began, seconds)
             if self._timer is None or began + seconds < self._timer.when():
-                self._look_at(began + seconds)
+                self._schedule(began + seconds)
 
     def end(self, source: Source) -> None:
         """Wait for nothing of a source."""
@@ -61,12 +61,12 @@ class Timeouts:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _look_at(self, moment: float) -> None:
+    def _schedule(self, moment: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_at(moment, self._look)
+        self._timer = self._loop.call_at(moment, self._fail_expired)
 
-    def _look(self) -> None:
+    def _fail_expired(self) -> None:
         """Fail what is over; what came in this round of the loop was heard before."""
         self._timer = None
         now = self._loop.time()
@@ -79,4 +79,4 @@ class Timeouts:
                 del self._waits[source]
                 wait.awaited.set_exception(TimeoutError("nothing has come in time"))
         if later:
-            self._look_at(min(later))
+            self._schedule(min(later))

@@ -17,7 +17,7 @@ from ferry_sdk._transport.tls import context_of
 
 _MOST: Final = 200
 """Connections at the same time."""
-_LEAVES: Final = "http11.send_request_headers.started"
+_SEND_STEP: Final = "http11.send_request_headers.started"
 
 
 class Connections:
@@ -48,12 +48,12 @@ class Connections:
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            connection, expired = self._connection(request, slot)
+            connection, expired = self._take_connection(request, slot)
             for one in (*expired, *self._slots.lost()):
                 one.close()
             trace = request.without_trace() if connection.is_idle() else None
             if trace is not None:
-                trace(_LEAVES, {"request": request.request})
+                trace(_SEND_STEP, {"request": request.request})
             response = connection.handle_request(request.request)
         except BaseException:
             unwanted = slot.connection
@@ -63,7 +63,7 @@ class Connections:
             raise
         return Response(response, partial(self._end, response, request.origin, slot))
 
-    def _connection(
+    def _take_connection(
         self, request: PreparedRequest, slot: Slot[httpcore.HTTPConnection]
     ) -> tuple[httpcore.HTTPConnection, list[httpcore.HTTPConnection]]:
         slot.connection, expired = self._idle_connections.take(request.origin)
@@ -125,12 +125,12 @@ class AsyncConnections:
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            connection, expired = self._connection(request, slot)
+            connection, expired = self._take_connection(request, slot)
             for one in (*expired, *self._slots.lost()):
-                await _closed(one)
+                await _close_shielded(one)
             trace = request.without_trace() if connection.is_idle() else None
             if trace is not None:
-                await trace(_LEAVES, {"request": request.request})
+                await trace(_SEND_STEP, {"request": request.request})
             response = await connection.handle_async_request(request.request)
         except GeneratorExit:  # its loop has ended, and nothing can be awaited
             raise
@@ -138,11 +138,11 @@ class AsyncConnections:
             unwanted = slot.connection
             self._slots.release(slot)
             if unwanted is not None:
-                await _closed(unwanted)
+                await _close_shielded(unwanted)
             raise
         return AsyncResponse(response, partial(self._end, response, request.origin, slot))
 
-    def _connection(
+    def _take_connection(
         self, request: PreparedRequest, slot: Slot[httpcore.AsyncHTTPConnection]
     ) -> tuple[httpcore.AsyncHTTPConnection, list[httpcore.AsyncHTTPConnection]]:
         slot.connection, expired = self._idle_connections.take(request.origin)
@@ -171,7 +171,7 @@ class AsyncConnections:
         finally:
             self._slots.release(slot)
             for one in unwanted:
-                await _closed(one)
+                await _close_shielded(one)
 
     async def aclose(self) -> None:
         """Close the connections that are not in use; the others when they are given back."""
@@ -179,6 +179,6 @@ class AsyncConnections:
             await connection.aclose()
 
 
-async def _closed(connection: httpcore.AsyncHTTPConnection) -> None:
+async def _close_shielded(connection: httpcore.AsyncHTTPConnection) -> None:
     with anyio.CancelScope(shield=True):
         await connection.aclose()

@@ -42,10 +42,10 @@ class IdleConnections(Generic[ConnectionT]):
 
     def give_back(self, origin: str, connection: ConnectionT) -> list[ConnectionT]:
         """Keep a connection; those that are to be closed."""
-        if not connection.is_available() or _has_more(connection):
+        if not connection.is_available() or _has_unread_data(connection):
             return [connection]
         self._idle[origin].append((time.monotonic(), connection))
-        return self.end() if self.is_closed else self._expired()
+        return self.end() if self.is_closed else self._pop_expired()
 
     def end(self) -> list[ConnectionT]:
         """Keep none any longer; those that are to be closed."""
@@ -57,7 +57,7 @@ class IdleConnections(Generic[ConnectionT]):
                     ended.append(idle.pop()[1])
         return ended
 
-    def _expired(self) -> list[ConnectionT]:
+    def _pop_expired(self) -> list[ConnectionT]:
         oldest_wanted = time.monotonic() - KEPT_FOR
         expired: list[ConnectionT] = []
         for idle in tuple(self._idle.values()):
@@ -73,7 +73,7 @@ class IdleConnections(Generic[ConnectionT]):
         return expired
 
 
-def _has_more(connection: object) -> bool:
+def _has_unread_data(connection: object) -> bool:
     """Whether something has come behind the reply, which the next call would take for its own.
 
     httpcore does not look, and shows it to nobody.

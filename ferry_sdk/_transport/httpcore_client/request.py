@@ -57,15 +57,15 @@ def prepare_request(
     """
     address, origin, host = _address(url)
     connect, read, write, pool = timeout
-    fields = [(b"Host", host)]
-    fields += [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+    header_list = [(b"Host", host)]
+    header_list += [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
     if content is not None or method == "POST":
-        fields.append((b"Content-Length", b"%d" % len(content or b"")))
+        header_list.append((b"Content-Length", b"%d" % len(content or b"")))
     limits = {"connect": connect, "read": read, "write": write, "pool": pool}
     request = httpcore.Request(
         method,
         address,
-        headers=fields,
+        headers=header_list,
         content=content,
         extensions={**(extensions or {}), "timeout": limits},
     )
@@ -83,7 +83,7 @@ def _address(url: str) -> tuple[httpcore.URL, str, bytes]:
     if parts.query:
         target += "?" + quote(parts.query, safe=_ALLOWED)
     address = httpcore.URL(scheme=parts.scheme, host=host, port=parts.port, target=target)
-    shown = f"[{host}]" if ":" in host else host
+    host_header = f"[{host}]" if ":" in host else host
     if parts.port not in (None, _DEFAULT_PORTS[parts.scheme]):
-        shown += f":{parts.port}"
-    return address, f"{parts.scheme}://{shown}", shown.encode()
+        host_header += f":{parts.port}"
+    return address, f"{parts.scheme}://{host_header}", host_header.encode()

@@ -49,7 +49,7 @@ class AsyncShared:
         """
         if self.is_closed:
             raise ConfigurationError("the client is closed")
-        loop = _loop_of_now()
+        loop = _running_loop()
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():
             self._forget_ended_loops()
@@ -61,7 +61,7 @@ class AsyncShared:
             )
             self._resources[loop] = resources
             finalize(loop, connections.drop).atexit = False
-        return resources.checked()
+        return resources.require_open()
 
     async def sleep(self, seconds: float) -> None:
         """Wait for some seconds.
@@ -89,8 +89,8 @@ class AsyncShared:
             if resources is not None:
                 resources.connections.close()
                 if resources.connections.pid == process_id():
-                    _call_in(loop, resources.wake)
-        loop = _loop_of_now()
+                    _call_in_loop(loop, resources.wake)
+        loop = _running_loop()
         if loop in self._resources and self._resources[loop].connections.pid == process_id():
             await self._resources.pop(loop).client.aclose()
 
@@ -109,7 +109,7 @@ def _new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
     return new_async_client(settings)
 
 
-def _call_in(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio
+def _call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio
     """Have an event loop call a function soon, from whichever thread."""
     with suppress(RuntimeError):  # it has ended
         if isinstance(loop, asyncio.AbstractEventLoop):
@@ -118,7 +118,7 @@ def _call_in(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401
             loop.run_sync_soon(function)
 
 
-def _loop_of_now() -> Any:  # noqa: ANN401 -- of asyncio or of trio
+def _running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
     """The running event loop, or what stands for it."""
     try:
         return asyncio.get_running_loop()

@@ -52,7 +52,7 @@ class Shared:
             )
             made = LoopResources(self._given or _new_client(self._settings), RLock, connections)
             resources = self._resources.setdefault(process_id(), made)
-        return resources.checked()
+        return resources.require_open()
 
     def sleep(self, seconds: float) -> None:
         """Block for some seconds.
@@ -106,7 +106,7 @@ class LoopResources(Generic[ClientT, LockT]):
     sleepers: set[Callable[[], object]] = field(default_factory=set[Callable[[], object]])
     _locks: dict[Hashable, LockT] = field(default_factory=dict[Hashable, LockT])
 
-    def checked(self) -> Self:
+    def require_open(self) -> Self:
         """Itself, unless its client was closed by whoever owns it."""
         if self.client.is_closed:
             raise ConfigurationError("the client is closed")

@@ -53,7 +53,7 @@ def connection(url: str) -> Iterator[Finding]:
             yield Finding("connection", "connection", "ok", f"port {port}, {_since(begun)}")
             if parts.scheme == "https":
                 step, begun = "TLS", time.monotonic()
-                trusted = context_of(CertificatePaths.of_environment())
+                trusted = context_of(CertificatePaths.from_environment())
                 with trusted.wrap_socket(plain, server_hostname=host) as secure:
                     yield Finding("connection", "TLS", "ok", _secured(secure, begun))
     except (OSError, FerryError) as error:

@@ -191,10 +191,10 @@ def half_a_body(connection: Connection) -> None:
 def test_a_call_that_is_cancelled_leaves_no_connection(
     until: Any, good: ssl.SSLContext, trusted: ssl.SSLContext
 ) -> None:
-    waits = threading.Event()
+    timeouts = threading.Event()
 
     def told(connection: Connection) -> None:
-        waits.set()
+        timeouts.set()
         hang(connection)
 
     if until is hang:
@@ -208,7 +208,7 @@ def test_a_call_that_is_cancelled_leaves_no_connection(
         async with DefaultAioHttpClient(verify=trusted, max_connections=1) as http:
             ferry = ferry_at(service.secure_url, http)
             task = asyncio.create_task(ferry.catalogue.ports())
-            assert await asyncio.to_thread(waits.wait, 20)
+            assert await asyncio.to_thread(timeouts.wait, 20)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

@@ -65,9 +65,9 @@ async def failed_after(awaited: asyncio.Future[None]) -> float:
 def test_what_takes_too_long_fails_in_its_time() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        waits, later, sooner = Timeouts(loop), loop.create_future(), loop.create_future()
-        waits.begin(Source(), later, 4 * SHORT)
-        waits.begin(Source(), sooner, SHORT)
+        timeouts, later, sooner = Timeouts(loop), loop.create_future(), loop.create_future()
+        timeouts.begin(Source(), later, 4 * SHORT)
+        timeouts.begin(Source(), sooner, SHORT)
         assert SHORT <= await failed_after(sooner) < 3 * SHORT
         assert not later.done()
         await failed_after(later)
@@ -78,8 +78,8 @@ def test_what_takes_too_long_fails_in_its_time() -> None:
 def test_what_is_still_heard_of_is_waited_for_from_then_on() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        waits, awaited, source = Timeouts(loop), loop.create_future(), Source()
-        waits.begin(source, awaited, 2 * SHORT)
+        timeouts, awaited, source = Timeouts(loop), loop.create_future(), Source()
+        timeouts.begin(source, awaited, 2 * SHORT)
         for _ in range(6):
             await asyncio.sleep(SHORT)
             source.speaks()
@@ -92,16 +92,16 @@ def test_what_is_still_heard_of_is_waited_for_from_then_on() -> None:
 def test_what_has_ended_fails_no_more() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        waits, ended, failed, source = (
+        timeouts, ended, failed, source = (
             Timeouts(loop),
             loop.create_future(),
             loop.create_future(),
             Source(),
         )
-        waits.begin(source, ended, SHORT)
-        waits.begin(Source(), failed, 2 * SHORT)
-        waits.begin(Source(), ended, None)
-        waits.end(source)
+        timeouts.begin(source, ended, SHORT)
+        timeouts.begin(Source(), failed, 2 * SHORT)
+        timeouts.begin(Source(), ended, None)
+        timeouts.end(source)
         await failed_after(failed)
         assert not ended.done()
 
@@ -111,10 +111,10 @@ def test_what_has_ended_fails_no_more() -> None:
 def test_nothing_fails_when_all_is_closed() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        waits, awaited = Timeouts(loop), loop.create_future()
-        waits.close()
-        waits.begin(Source(), awaited, SHORT)
-        waits.close()
+        timeouts, awaited = Timeouts(loop), loop.create_future()
+        timeouts.close()
+        timeouts.begin(Source(), awaited, SHORT)
+        timeouts.close()
         await asyncio.sleep(3 * SHORT)
         assert not awaited.done()
 
@@ -126,10 +126,10 @@ def test_what_comes_in_the_round_in_which_time_is_up_is_heard() -> None:
 
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        waits, awaited, source = Timeouts(loop), loop.create_future(), Source()
+        timeouts, awaited, source = Timeouts(loop), loop.create_future(), Source()
         here, there = socket.socketpair()
         with here, there:
-            waits.begin(source, awaited, SHORT)
+            timeouts.begin(source, awaited, SHORT)
             loop.add_reader(here, source.speaks)
             time.sleep(2 * SHORT)  # noqa: ASYNC251 -- the loop is to be busy
             there.send(b"x")
@@ -145,13 +145,13 @@ def test_what_comes_in_the_round_in_which_time_is_up_is_heard() -> None:
 def test_thousands_of_waits_have_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        timers, waits = timers_of(loop, monkeypatch), Timeouts(loop)
+        timers, timeouts = timers_of(loop, monkeypatch), Timeouts(loop)
         for _ in range(3000):
             source = Source()
-            waits.begin(source, loop.create_future(), LONG)
-            waits.end(source)
+            timeouts.begin(source, loop.create_future(), LONG)
+            timeouts.end(source)
         assert len(timers) == 1
-        waits.close()
+        timeouts.close()
 
     in_a_loop(work)
 
@@ -188,7 +188,7 @@ def test_turns_are_given_in_the_order_in_which_they_were_asked_for() -> None:
 
         await asyncio.gather(*(one(number) for number in range(50)))
         assert order == [*range(50)]
-        assert turns.is_there
+        assert turns.has_free
 
     in_a_loop(work)
 
@@ -203,9 +203,9 @@ def test_a_turn_that_does_not_come_in_time_is_given_to_the_next() -> None:
             await turns.take(SHORT)
         turns.give_back()
         await patient
-        assert not turns.is_there
+        assert not turns.has_free
         turns.give_back()
-        assert turns.is_there
+        assert turns.has_free
 
     in_a_loop(work)
 
@@ -304,9 +304,9 @@ def test_no_turn_is_lost_or_given_twice(acts: list[tuple[Any, int]], most: int) 
             assert crowd.held <= most
         await crowd.leave()
         for _ in range(most):
-            assert turns.is_there
+            assert turns.has_free
             await turns.take(None)
-        assert not turns.is_there
+        assert not turns.has_free
 
     in_a_loop(work)
 
