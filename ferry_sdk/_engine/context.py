@@ -191,7 +191,9 @@ class Context:
                 return work()
             return (
                 yield from RunBlocking(
-                    partial(read_in_thread, work, get_ident()), self._send_deadline()
+                    partial(read_in_thread, work, get_ident()),
+                    self._send_deadline(),
+                    may_be_interrupted=True,
                 )
             )
         except MemoryError:

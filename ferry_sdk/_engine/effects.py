@@ -67,11 +67,15 @@ class CallUser(Effect[T]):
 class RunBlocking(Effect[T]):
     """Call a function that blocks for a while, such as a journal's.
 
-    It is waited for until a moment of the monotonic clock, and goes on unheard after it.
+    Attributes:
+        function: The function. It runs to its end, even if nobody waits for it any more.
+        until: When the caller stops waiting, on the monotonic clock.
+        may_be_interrupted: Whether an interruption of the caller may stop the function.
     """
 
     function: Callable[[], T]
     until: float | None = None
+    may_be_interrupted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from ferry_sdk.types import Attempt
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-LONG_REPLY: Final = 1024 * 1024
+LONG_REPLY: Final = 2 * 1024 * 1024
 """Bytes from which on a reply takes so long to read that nobody should wait for it in the loop."""
 
 is_in_worker_thread: ContextVar[bool] = ContextVar("ferry_sdk_aside", default=False)

@@ -220,9 +220,10 @@ def _call_user(effect: CallUser[T]) -> object:
 
 
 def _run_blocking(effect: RunBlocking[T]) -> T:
-    future = start_thread(
-        effect.function, or_here=True
-    )  # an interruption does not stop it half-way
+    if effect.may_be_interrupted and effect.until is None:
+        return effect.function()
+    # In a thread, an interruption of the caller does not stop the function half-way.
+    future = start_thread(effect.function, or_here=True)
     until = None if effect.until is None else effect.until + GRACE
     wait((future,), seconds_until(until, threading.TIMEOUT_MAX))
     if not future.done():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
+from pydantic_core import from_json
 
 from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.effects import RunBlocking
@@ -118,6 +119,22 @@ def test_a_long_reply_is_read_aside_and_a_short_one_is_not() -> None:
         assert len(asides) == effects
         assert {one.until for one in asides} <= {1009.0}
         assert len(found) > 9
+
+
+def test_a_thread_without_a_deadline_reads_a_long_reply_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody waits for its turn, so the reply is decoded in the quickest way."""
+    threads: list[int] = []
+
+    def note(*args: Any, **options: Any) -> Any:
+        threads.append(threading.get_ident())
+        return from_json(*args, **options)
+
+    monkeypatch.setattr("ferry_sdk._protocols.json_body.from_json", note)
+    with Service(packed(long_list())) as service, Ferry("t", base_url=service.url) as ferry:
+        assert len(ferry.catalogue.ports()) == 60_000
+    assert threads == [threading.get_ident()]
 
 
 def test_a_long_reply_leaves_the_event_loop_to_others() -> None:
