@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from ferry_sdk.safety import SAFETY, Proof, Safety
     from ferry_sdk.types import Attempt, JournalEntry, RequestDigest
 
-_ROOMS = {
+_MODULES = {
     "_transport.aiohttp_client": ("DefaultAioHttpClient",),
     "client": (
         "AsyncFerry",
@@ -227,7 +227,7 @@ _ROOMS = {
         "Safety",
     ),
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "SAFETY",
@@ -335,10 +335,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    room = _ROOM_OF.get(name)
-    if room is None:
+    module = _MODULE_OF.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f".{room}", __name__), name)
+    value: object = getattr(import_module(f".{module}", __name__), name)
     globals()[name] = value
     return value
 

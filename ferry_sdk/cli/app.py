@@ -1,4 +1,4 @@
-"""The app: every command with its name, and how it tells of failures."""
+"""The command line application."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ferry_sdk.cli.commands.doctor import doctor
 from ferry_sdk.cli.commands.search import search
 from ferry_sdk.cli.commands.serve import demo, mcp, sandbox
 from ferry_sdk.cli.commands.show import ports, show, voucher
-from ferry_sdk.cli.terminal.errors import told
+from ferry_sdk.cli.terminal.errors import report_errors
 
 COMMANDS: tuple[Callable[..., None], ...] = (
     search,
@@ -40,11 +40,11 @@ app: typer.Typer = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _command in COMMANDS:
-    app.command(_command.__name__)(told(_command))
+    app.command(_command.__name__)(report_errors(_command))
 
 
-def _version(is_asked: bool) -> None:  # noqa: FBT001 -- typer's way of calling it
-    if is_asked:
+def _print_version(is_requested: bool) -> None:  # noqa: FBT001 -- called by typer
+    if is_requested:
         sys.stdout.write(f"ferry_sdk {__version__}\n")
         raise typer.Exit
 
@@ -53,7 +53,10 @@ def _version(is_asked: bool) -> None:  # noqa: FBT001 -- typer's way of calling 
 def ferry(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Name the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Search, book and cancel ferry crossings.
@@ -65,12 +68,12 @@ def ferry(
 def run() -> None:
     """Run the command line."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # it was closed before the start
+        if getattr(sys, name) is None:  # closed before the start
             nowhere = os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))
-    # Told to end, as by Ctrl-C: a write that is under way is warned of.
+    # Treat SIGTERM as Ctrl-C, so that an interrupted write is reported.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows another
+            stream.reconfigure(errors="replace")  # replace characters that the terminal cannot show
     app(prog_name="ferry")

@@ -1,4 +1,4 @@
-"""The whole journey against a local service, printed for a person to read."""
+"""Run a complete booking against a local service, and print every step."""
 
 from __future__ import annotations
 
@@ -29,65 +29,65 @@ _PASSENGERS: list[PassengerDict] = [
 
 
 def run(folder: Path, say: Say = print) -> None:
-    """Search, book, confirm, read, fetch the voucher, price and cancel: by REST, then by MCP.
+    """Search, book, confirm, read, save the voucher and cancel: over REST, then over MCP.
 
     Args:
-        folder: Where the vouchers are saved.
-        say: Takes each line.
+        folder: Folder for the vouchers.
+        say: Called with each line.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-        say(f"A local service answers at {sandbox.base_url}; nothing leaves this machine.")
-        _by_rest(ferry, folder, say)
-        _by_mcp(ferry, folder, say)
-        requests, effects = sandbox.counters.requests, sandbox.counters.effects
-        say(
-            f"\nThe service answered {sum(requests.values())} requests and did {len(effects)} acts."
-        )
+        say(f"The local service listens at {sandbox.base_url}; nothing leaves this machine.")
+        _run_rest(ferry, folder, say)
+        _run_mcp(ferry, folder, say)
+        requests, effects = sum(sandbox.counters.requests.values()), len(sandbox.counters.effects)
+        say(f"\nThe service answered {requests} requests and made {effects} changes.")
 
 
-def _by_rest(ferry: Ferry, folder: Path, say: Say) -> None:
+def _run_rest(ferry: Ferry, folder: Path, say: Say) -> None:
     say("\nREST\n====\n")
-    sailings = _sailings(ferry, ferry.availability.search)
-    _show_sailings(sailings, say)
-    tariff = _show_tariffs(sailings[0], say)
+    sailings = _find_sailings(ferry, ferry.availability.search)
+    _print_sailings(sailings, say)
+    tariff = _choose_tariff(sailings[0], say)
     created = ferry.bookings.create(
         availabilities=[sailings[0].select(tariff=tariff, place=sailings[0].places[0])],
         passengers=_PASSENGERS,
     )
-    _show_created(created, say)
+    _print_created(created, say)
     confirmed = ferry.bookings.confirm(created.booking_id)
-    _show_booking(ferry.bookings.get(created.booking_id), say)
+    _print_booking(ferry.bookings.get(created.booking_id), say)
     ticket = ferry.tickets.get(confirmed.ticket_id)
-    _show_ticket(ticket, say)
+    _print_ticket(ticket, say)
     _save_voucher(ferry, ticket, folder, say)
-    _show_fee(ferry, ticket, say)
+    _print_fee(ferry, ticket, say)
     cancelled = ferry.bookings.cancel(created.booking_id)
-    say(f"Cancelled: {cancelled.refund_amount:.2f} {created.currency} come back.")
+    say(f"Cancelled: {cancelled.refund_amount:.2f} {created.currency} refunded.")
 
 
-def _by_mcp(ferry: Ferry, folder: Path, say: Say) -> None:
+def _run_mcp(ferry: Ferry, folder: Path, say: Say) -> None:
     say("\nMCP\n===\n")
     mcp = ferry.mcp
-    sailings = _sailings(ferry, mcp.search_availability)
-    _show_sailings(sailings, say)
-    tariff = _show_tariffs(sailings[0], say)
+    sailings = _find_sailings(ferry, mcp.search_availability)
+    _print_sailings(sailings, say)
+    tariff = _choose_tariff(sailings[0], say)
     created = mcp.create_booking(
         availabilities=[sailings[0].select(tariff=tariff, place=sailings[0].places[0])],
         passengers=_PASSENGERS,
     )
-    _show_created(created, say)
+    _print_created(created, say)
     confirmed = mcp.confirm_booking(created.booking_id)
     ticket = mcp.view_ticket(confirmed.ticket_id)
-    _show_ticket(ticket, say)
+    _print_ticket(ticket, say)
     _save_voucher(ferry, ticket, folder, say)
-    _show_fee(ferry, ticket, say)
+    _print_fee(ferry, ticket, say)
     cancelled = mcp.cancel_ticket(ticket.id, ticket_number=ticket.ticket_number)
     say(f"Cancelled: the ticket is {cancelled.status}.")
 
 
-def _sailings(ferry: Ferry, search: Callable[..., Records[Availability]]) -> Records[Availability]:
-    """The sailings of the first day on which there are any."""
+def _find_sailings(
+    ferry: Ferry, search: Callable[..., Records[Availability]]
+) -> Records[Availability]:
+    """Return the sailings of the first day that has any."""
     journeys = ferry.catalogue.journeys()
     journey_id = next(one.journey_id for one in journeys if one.route == _ROUTE)
     for ahead in _DAYS_AHEAD:
@@ -103,10 +103,10 @@ def _sailings(ferry: Ferry, search: Callable[..., Records[Availability]]) -> Rec
             )
         except AvailabilityError:
             continue
-    raise LookupError(f"nothing sails {_ROUTE} for a fortnight")
+    raise LookupError(f"no sailing {_ROUTE} within two weeks")
 
 
-def _show_sailings(sailings: Records[Availability], say: Say) -> None:
+def _print_sailings(sailings: Records[Availability], say: Say) -> None:
     rows = (
         (
             f"{one.depart_name} {one.depart_at:%a %d %b %H:%M}",
@@ -118,11 +118,11 @@ def _show_sailings(sailings: Records[Availability], say: Say) -> None:
         )
         for one in sailings
     )
-    _table(("leaves", "arrives", "takes", "ship", "from", "places"), rows, say)
+    _print_table(("leaves", "arrives", "takes", "ship", "from", "places"), rows, say)
 
 
-def _show_tariffs(availability: Availability, say: Say) -> Tariff:
-    """Show what the sailing costs; give the cheapest tariff that sells a ticket at once."""
+def _choose_tariff(availability: Availability, say: Say) -> Tariff:
+    """Print the tariffs, and return the cheapest that sells a ticket."""
     chosen = min(
         (tariff for tariff in availability.tariffs if tariff.type == "Ticket"),
         key=lambda tariff: tariff.amount,
@@ -132,21 +132,21 @@ def _show_tariffs(availability: Availability, say: Say) -> Tariff:
             str(tariff.type),
             f"{tariff.amount:.2f} {tariff.currency}",
             f"{tariff.expiration_date:%a %d %b %H:%M} UTC",
-            "← taken" if tariff is chosen else "",
+            "← chosen" if tariff is chosen else "",
         )
         for tariff in availability.tariffs
     )
-    _table(("tariff", "price", "holds until", ""), rows, say)
+    _print_table(("tariff", "price", "holds until", ""), rows, say)
     return chosen
 
 
-def _show_created(created: BookingCreated, say: Say) -> None:
+def _print_created(created: BookingCreated, say: Say) -> None:
     price = f"{created.total_price:.2f} {created.currency}"
     say(f"Booked {created.booking_reference}: {price}, stage {created.stage}.")
     say(f"  Next: {_actions(created)}.")
 
 
-def _show_booking(booking: Booking, say: Say) -> None:
+def _print_booking(booking: Booking, say: Say) -> None:
     say(f"Confirmed: stage {booking.stage}, {booking.payment_status}.")
     say(f"  Next: {_actions(booking)}.")
 
@@ -162,7 +162,7 @@ def _until(limit: datetime | str | None) -> str:
     return f", by {limit:%a %d %b %H:%M %Z}" if isinstance(limit, datetime) else ""
 
 
-def _show_ticket(ticket: Ticket, say: Say) -> None:
+def _print_ticket(ticket: Ticket, say: Say) -> None:
     people = len(ticket.passengers)
     say(f"Ticket {ticket.ticket_number}: {ticket.status}, {ticket.direction}, {people} travellers.")
 
@@ -172,15 +172,15 @@ def _save_voucher(ferry: Ferry, ticket: Ticket, folder: Path, say: Say) -> None:
     say(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
 
 
-def _show_fee(ferry: Ferry, ticket: Ticket, say: Say) -> None:
+def _print_fee(ferry: Ferry, ticket: Ticket, say: Say) -> None:
     fee = ferry.tickets.cancel_fee(ticket.id)
     say(
-        f"To cancel now costs {fee.penalty_amount:.2f} {fee.currency}; "
-        f"{fee.refund_amount:.2f} {fee.currency} would come back."
+        f"Cancelling now costs {fee.penalty_amount:.2f} {fee.currency}; "
+        f"the refund is {fee.refund_amount:.2f} {fee.currency}."
     )
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], say: Say) -> None:
+def _print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], say: Say) -> None:
     lines = [list(heads), *map(list, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, ["─" * width for width in widths])

@@ -1,4 +1,4 @@
-"""The records on the wire; each module is loaded on first use."""
+"""Records and inputs. Each module is loaded on first use."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
         Voucher,
     )
 
-_ROOMS = (
+_MODULES = (
     "availability",
     "base",
     "bookings",
@@ -172,8 +172,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name in __all__:
-        for room in _ROOMS:
-            module = import_module(f".{room}", __name__)
+        for module_name in _MODULES:
+            module = import_module(f".{module_name}", __name__)
             if name in vars(module):
                 return vars(module)[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

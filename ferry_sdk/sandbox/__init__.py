@@ -1,4 +1,4 @@
-"""A local ferry ticketing service to develop and test against, loaded on first use."""
+"""A local ferry ticketing service for development and tests. Modules are loaded on first use."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def __getattr__(name: str) -> object:
         if error.name is None or error.name.partition(".")[0] not in _EXTRA:
             raise
         raise ModuleNotFoundError(
-            f'the local service needs an extra: pip install "ferry-sdk[sandbox]" '
-            f"(there is no {error.name})",
+            f'the local service requires an extra: pip install "ferry-sdk[sandbox]" '
+            f"({error.name} is not installed)",
             name=error.name,
         ) from error
     value: object = getattr(module, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ferry_sdk.cli.checks.environment import EXTRAS
-from ferry_sdk.cli.terminal.output import plain
+from ferry_sdk.cli.terminal.output import printable
 from scripts import requirements
 
 
@@ -77,7 +77,7 @@ def test_secrets_are_set_and_no_more_is_said(cli, ferry_sandbox, tmp_path):
     ended = cli("doctor", "--json", FERRY_TOKEN_FILE=str(file), **secrets, **proxy)
     assert said(ended, "organisation token") == "set (FERRY_ORGANISATION_TOKEN)"
     assert said(ended, "https proxy") == "http://…@proxy.example:3128"
-    assert "is set too" in said(ended, "token")
+    assert "is also set" in said(ended, "token")
     assert states(ended)["configuration: token"] == "warn"
     for secret in (*secrets.values(), "hidden"):
         assert secret not in ended.out + ended.err
@@ -89,4 +89,4 @@ def test_the_extras_are_those_of_the_package():
 
 
 def test_a_text_of_somebody_else_s_does_not_command_the_terminal():
-    assert plain("Ship\x1b[2J\x07\none") == "Ship�[2J�\none"
+    assert printable("Ship\x1b[2J\x07\none") == "Ship�[2J�\none"

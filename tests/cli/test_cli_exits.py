@@ -66,7 +66,7 @@ def test_what_is_not_there_is_rejected(cli, command):
 def test_a_token_that_may_only_read_is_rejected(cli, ferry_sandbox, order):
     read_only = ferry_sandbox.read_only_token
     said = cli("book", "--from", str(order), "--yes", code=4, FERRY_TOKEN=read_only).err
-    assert "no right" in said
+    assert "lacks the permission" in said
     assert read_only not in said
 
 

@@ -86,8 +86,8 @@ def test_a_write_that_cannot_be_shown_was_done(shell, ferry_sandbox, order, as_j
         ended.append(shell([command, made.subject, "--yes", *as_json], nowhere))
     for one in ended:
         assert one.code == 5, one
-        assert f"{made.subject}: it is " in one.err
-        assert "do not repeat it" in one.err
+        assert f"{made.subject}: it was " in one.err
+        assert "do not repeat" in one.err
     assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm", "bookings.cancel"]
 
 

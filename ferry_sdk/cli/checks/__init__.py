@@ -1,1 +1,1 @@
-"""What `ferry doctor` looks at."""
+"""The checks of `ferry doctor`."""

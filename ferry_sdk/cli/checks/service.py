@@ -1,4 +1,4 @@
-"""The doctor's look at the service: the way to it, what the token may do, its clock."""
+"""Check the service: connection, token permissions and clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ferry_sdk._engine.settings import CertificatePaths
 from ferry_sdk._engine.validation import is_local_http
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.cli.checks.environment import Finding
-from ferry_sdk.cli.terminal.errors import Exit, exit_of
+from ferry_sdk.cli.terminal.errors import Exit, exit_code_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import (
     APIError,
@@ -28,40 +28,45 @@ from ferry_sdk.errors import (
 
 _SECONDS: Final = 5.0
 _TOLERATED: Final = 5.0
-"""Seconds that two clocks may differ: a tariff or a fee is decided by minutes."""
-_WRITES: Final = (
-    "cannot be known without writing: a read-only token is refused then, and nothing is done"
-)
+"""Tolerated clock difference in seconds; tariffs and fees change by the minute."""
+_WRITES: Final = "unknown until the first write; a read-only token is rejected then, without effect"
 
 
 def connection(url: str) -> Iterator[Finding]:
-    """Name, connection and TLS, each with the time it took; a proxy does these by itself."""
+    """Yield findings on DNS, TCP and TLS with their durations; a proxy does these itself."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
     is_proxied = parts.scheme in getproxies() or "all" in getproxies()
     if is_proxied and not proxy_bypass(host) and not is_local_http(url):
-        yield Finding("connection", "proxy", "ok", "the way leads through it; not looked at alone")
+        yield Finding(
+            "connection",
+            "proxy",
+            "ok",
+            "requests go through it; the connection was not checked separately",
+        )
         return
     step, begun = "name", time.monotonic()
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = ", ".join(sorted({str(one[4][0]) for one in found}))
-        yield Finding("connection", "name", "ok", f"{host} is {addresses}, {_since(begun)}")
+        yield Finding(
+            "connection", "name", "ok", f"{host} resolves to {addresses}, {_elapsed(begun)}"
+        )
         step, begun = "connection", time.monotonic()
-        with socket.create_connection((host, port), _SECONDS) as plain:
-            yield Finding("connection", "connection", "ok", f"port {port}, {_since(begun)}")
+        with socket.create_connection((host, port), _SECONDS) as plain_socket:
+            yield Finding("connection", "connection", "ok", f"port {port}, {_elapsed(begun)}")
             if parts.scheme == "https":
                 step, begun = "TLS", time.monotonic()
                 trusted = context_of(CertificatePaths.from_environment())
-                with trusted.wrap_socket(plain, server_hostname=host) as secure:
-                    yield Finding("connection", "TLS", "ok", _secured(secure, begun))
+                with trusted.wrap_socket(plain_socket, server_hostname=host) as secure:
+                    yield Finding("connection", "TLS", "ok", _tls_summary(secure, begun))
     except (OSError, FerryError) as error:
         yield Finding("connection", step, "fail", str(error), Exit.NOT_SENT)
 
 
 def service(ferry: Ferry) -> Iterator[Finding]:
-    """One read: whether the service answers, what the token may do, and what time it is there."""
+    """Yield findings of one read: service, token permissions and clock."""
     before = time.time()
     try:
         answer = ferry.with_raw_response.catalogue.ports()
@@ -76,11 +81,11 @@ def service(ferry: Ferry) -> Iterator[Finding]:
     except ConfigurationError:
         raise
     except FerryError as error:
-        yield Finding("connection", "service", "fail", str(error), exit_of(error))
+        yield Finding("connection", "service", "fail", str(error), exit_code_of(error))
         return
     took = f"{answer.elapsed * 1000:.0f} ms"
     yield Finding("connection", "service", "ok", f"{size} ports in {took}")
-    yield Finding("token", "reads", "ok", "it reads the catalogue")
+    yield Finding("token", "reads", "ok", "can read the catalogue")
     yield Finding("token", "writes", "ok", _WRITES)
     yield _clock(answer.headers.get("date"), (before + time.time()) / 2)
 
@@ -89,22 +94,22 @@ def _clock(date: str | None, here: float) -> Finding:
     try:
         there = parsedate_to_datetime(date or "")
     except ValueError:
-        return Finding("clock", "skew", "warn", "the service does not say what time it is")
-    # The header leaves out parts of a second: half of one is likeliest.
+        return Finding("clock", "skew", "warn", "the service sends no date")
+    # The header has whole seconds, so the actual time is half a second later on average.
     ahead = there.timestamp() + 0.5 - here
-    shown = f"{datetime.fromtimestamp(here, timezone.utc):%H:%M:%S} UTC here"
+    here_text = f"{datetime.fromtimestamp(here, timezone.utc):%H:%M:%S} UTC here"
     if abs(ahead) <= _TOLERATED:
-        return Finding("clock", "skew", "ok", f"none to speak of; {shown}")
-    way = "ahead of" if ahead > 0 else "behind"
-    said = f"the service's clock is {abs(ahead):.0f} s {way} this machine's; {shown}"
-    return Finding("clock", "skew", "warn", said)
+        return Finding("clock", "skew", "ok", f"none; {here_text}")
+    direction = "ahead of" if ahead > 0 else "behind"
+    value = f"the service's clock is {abs(ahead):.0f} s {direction} this machine's; {here_text}"
+    return Finding("clock", "skew", "warn", value)
 
 
-def _since(begun: float) -> str:
+def _elapsed(begun: float) -> str:
     return f"{(time.monotonic() - begun) * 1000:.0f} ms"
 
 
-def _secured(secure: ssl.SSLSocket, begun: float) -> str:
+def _tls_summary(secure: ssl.SSLSocket, begun: float) -> str:
     ends = (secure.getpeercert() or {}).get("notAfter")
     until = f", certificate until {ends}" if ends else ""
-    return f"{secure.version()}, {_since(begun)}{until}"
+    return f"{secure.version()}, {_elapsed(begun)}{until}"

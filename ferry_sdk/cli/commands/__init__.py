@@ -1,1 +1,1 @@
-"""One command or family of commands a module."""
+"""The commands, one or one family a module."""

@@ -1,4 +1,4 @@
-"""`ferry book`: a booking, asked for step by step or read from a file; never without a yes."""
+"""`ferry book`: book from prompts or from a file, after confirmation."""
 
 from __future__ import annotations
 
@@ -19,33 +19,38 @@ from ferry_sdk.cli.commands.search import (
     JourneyId,
     Vehicle,
 )
-from ferry_sdk.cli.orders.files import order_in
-from ferry_sdk.cli.orders.interview import Said, order_asked
-from ferry_sdk.cli.orders.order import Order, summary
+from ferry_sdk.cli.orders.files import read_order
+from ferry_sdk.cli.orders.interview import GivenOptions, ask_order
+from ferry_sdk.cli.orders.order import Order, print_summary
 from ferry_sdk.cli.orders.query import party_option
-from ferry_sdk.cli.terminal.connection import connected
-from ferry_sdk.cli.terminal.errors import shown
-from ferry_sdk.cli.terminal.formatting import money
+from ferry_sdk.cli.terminal.connection import open_client
+from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.formats import money
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, Yes, parse_day_option, ports
-from ferry_sdk.cli.terminal.output import document, facts, working
-from ferry_sdk.cli.terminal.prompts import agreed, can_ask
+from ferry_sdk.cli.terminal.output import print_facts, print_json, show_progress
+from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
 from ferry_sdk.cli.terminal.records import next_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.types import Recorder
 
 _FROM = "'--from'"
-_PORT = "A port's code or a part of its name; asked for if left out."
+_PORT = "A port's code or part of its name; prompted for if omitted."
 Depart = Annotated[str | None, typer.Argument(metavar="FROM", help=_PORT, autocompletion=ports)]
 Arrive = Annotated[str | None, typer.Argument(metavar="TO", help=_PORT, autocompletion=ports)]
-On = Annotated[str | None, typer.Option("--on", metavar="DAY", help="Day of departure, or +30.")]
+On = Annotated[
+    str | None,
+    typer.Option("--on", metavar="DAY", help="Day of departure; prompted for if omitted."),
+]
 File = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="An order in JSON; - reads standard input."),
+    typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input."),
 ]
 JournalUrl = Annotated[
     str | None,
-    typer.Option("--journal", metavar="URL", help="Keep it on record, as in sqlite:///ferry.db."),
+    typer.Option(
+        "--journal", metavar="URL", help="Record the write, such as in sqlite:///ferry.db."
+    ),
 ]
 
 
@@ -69,18 +74,18 @@ def book(  # noqa: PLR0913 -- the options of one command
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Book a crossing. Asks for what is not said; nothing is sent before you say yes.
+    """Book a crossing. Prompts for missing values and asks before it sends the booking.
 
-    The booking is not paid: `ferry confirm` does that.
+    The booking is not paid; `ferry confirm` pays it.
     """
-    if from_file is None and not can_ask():
-        raise typer.BadParameter("nobody can be asked here: name a file", param_hint=_FROM)
-    if not yes and not can_ask():
-        raise typer.BadParameter("nobody can be asked here: say --yes", param_hint="'--yes'")
-    asked = (depart, arrive, on, back, adult, child, infant, vehicle, company, journey)
-    if from_file is not None and (any(asked) or at != "00:00"):
-        raise typer.BadParameter("the file says what to book, and nothing else", param_hint=_FROM)
-    said = Said(
+    if from_file is None and not is_interactive():
+        raise typer.BadParameter("no terminal to ask on: pass a file", param_hint=_FROM)
+    if not yes and not is_interactive():
+        raise typer.BadParameter("no terminal to ask on: pass --yes", param_hint="'--yes'")
+    route_options = (depart, arrive, on, back, adult, child, infant, vehicle, company, journey)
+    if from_file is not None and (any(route_options) or at != "00:00"):
+        raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
+    given = GivenOptions(
         depart=depart,
         arrive=arrive,
         out_at=parse_day_option(on, "--on"),
@@ -91,28 +96,31 @@ def book(  # noqa: PLR0913 -- the options of one command
         company=company,
         journey=journey,
     )
-    with _recorded(journal) as record, connected(base_url, token_file, journal=record) as ferry:
-        order = _order(ferry, from_file, said)
-        summary(order)
-        agreed("Book it?", yes=yes)
-        with working("Booking"):
+    with (
+        _open_journal(journal) as record,
+        open_client(base_url, token_file, journal=record) as ferry,
+    ):
+        order = _order(ferry, from_file, given)
+        print_summary(order)
+        ask_consent("Book it?", yes=yes)
+        with show_progress("Booking"):
             created = order.send(ferry)
-    with shown("it is booked", created.booking_id):
+    with report_output_failure("it was booked", created.booking_id):
         if as_json:
-            document({"booking": created.model_dump(mode="json")})
+            print_json({"booking": created.model_dump(mode="json")})
         else:
-            _show(created)
+            _print_booking(created)
 
 
-def _order(ferry: Ferry, from_file: Path | None, said: Said) -> Order:
+def _order(ferry: Ferry, from_file: Path | None, given: GivenOptions) -> Order:
     if from_file is None:
-        return order_asked(ferry, said)
-    with working("Searching"):
-        return order_in(from_file, ferry)
+        return ask_order(ferry, given)
+    with show_progress("Searching"):
+        return read_order(from_file, ferry)
 
 
-def _show(created: BookingCreated) -> None:
-    facts(
+def _print_booking(created: BookingCreated) -> None:
+    print_facts(
         [
             ("booked", created.booking_reference),
             ("id", created.booking_id),
@@ -125,7 +133,7 @@ def _show(created: BookingCreated) -> None:
 
 
 @contextmanager
-def _recorded(url: str | None) -> Generator[Recorder | None, None, None]:
+def _open_journal(url: str | None) -> Generator[Recorder | None, None, None]:
     if url is None:
         yield None
         return

@@ -1,4 +1,4 @@
-"""`ferry confirm` and `ferry cancel`: what it costs is shown before it is asked and done."""
+"""`ferry confirm` and `ferry cancel`: show the cost and ask before sending."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from ferry_sdk.cli.terminal.connection import connected
-from ferry_sdk.cli.terminal.errors import shown
-from ferry_sdk.cli.terminal.formatting import moment, money
+from ferry_sdk.cli.terminal.connection import open_client
+from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.formats import moment, money
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, Yes
-from ferry_sdk.cli.terminal.output import aside, document, facts, working
-from ferry_sdk.cli.terminal.prompts import agreed
+from ferry_sdk.cli.terminal.output import error_console, print_facts, print_json, show_progress
+from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.cli.terminal.records import name_of, record_of
 from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
 from ferry_sdk.models.bookings import Booking
@@ -23,37 +23,37 @@ def confirm(
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
     expect_total: Annotated[
         str | None,
-        typer.Option(metavar="AMOUNT", help="Refuse if it costs anything else."),
+        typer.Option(metavar="AMOUNT", help="Refuse to confirm at any other total."),
     ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Confirm a booking: it is paid, and its tickets are made. Shows the total, and asks."""
-    expected = amount(expect_total, "--expect-total")
-    with connected(base_url, token_file) as ferry:
-        with working("Reading the booking"):
+    """Confirm and pay a booking, which issues its tickets. Shows the total and asks first."""
+    expected = parse_amount(expect_total, "--expect-total")
+    with open_client(base_url, token_file) as ferry:
+        with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
         total = booking.total_price
         if expected is not None and expected != total:
             raise PriceChangedError(expected=expected, found=total, currency=booking.currency)
-        facts(
+        print_facts(
             [
                 ("booking", f"{booking.booking_reference}, {booking.stage}"),
                 ("total", money(total, booking.currency)),
                 ("expires", moment(booking.expire_at)),
             ],
-            on=aside(),
+            on=error_console(),
         )
-        agreed(f"Confirm it for {money(total, booking.currency)}?", yes=yes)
-        with working("Confirming"):
+        ask_consent(f"Confirm it for {money(total, booking.currency)}?", yes=yes)
+        with show_progress("Confirming"):
             confirmation = ferry.bookings.confirm(booking_id, expect_total=total)
-    with shown("it is confirmed", booking_id):
+    with report_output_failure("it was confirmed", booking_id):
         if as_json:
-            document({"confirmation": confirmation.model_dump(mode="json")})
+            print_json({"confirmation": confirmation.model_dump(mode="json")})
             return
-        facts(
+        print_facts(
             [
                 ("status", confirmation.status),
                 ("ticket", confirmation.ticket_number),
@@ -65,64 +65,66 @@ def confirm(
 
 def cancel(
     *,
-    some_id: Annotated[str, typer.Argument(metavar="ID", help="Of a booking or of a ticket.")],
+    some_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")],
     max_penalty: Annotated[
-        str | None, typer.Option(metavar="AMOUNT", help="Refuse if more would be kept.")
+        str | None, typer.Option(metavar="AMOUNT", help="Refuse to cancel at a higher fee.")
     ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Cancel a booking or a ticket. Shows the fee, and asks; never at a higher fee than shown."""
-    limit = amount(max_penalty, "--max-penalty")
-    with connected(base_url, token_file) as ferry:
-        with working("Asking for the fee"):
+    """Cancel a booking or a ticket. Shows the fee and asks first; never charges more than shown."""
+    limit = parse_amount(max_penalty, "--max-penalty")
+    with open_client(base_url, token_file) as ferry:
+        with show_progress("Reading the fee"):
             record = record_of(ferry, some_id)
             fee = ferry.bookings.cancel_fee(some_id)
         kept, refund = fee.penalty_amount, fee.refund_amount
         if limit is not None and kept > limit:
             raise PenaltyExceededError(limit=limit, penalty=kept, currency=fee.currency)
-        facts(
+        print_facts(
             [
                 ("status", record.stage if isinstance(record, Booking) else record.status),
                 ("fee", money(kept, fee.currency)),
-                ("comes back", money(refund, fee.currency)),
+                ("refund", money(refund, fee.currency)),
             ],
-            on=aside(),
+            on=error_console(),
         )
-        agreed(f"Cancel {name_of(record)}?", yes=yes)
-        with working("Cancelling"):
+        ask_consent(f"Cancel {name_of(record)}?", yes=yes)
+        with show_progress("Cancelling"):
             done = (
                 ferry.bookings.cancel(some_id, max_penalty=kept)
                 if isinstance(record, Booking)
                 else ferry.tickets.cancel(some_id, max_penalty=kept)
             )
     back = getattr(done, "refund_amount", None)
-    with shown("it is cancelled", some_id):
+    with report_output_failure("it was cancelled", some_id):
         if as_json:
             members = done.model_dump(mode="json")
-            document({"cancellation": members, "fee": fee.model_dump(mode="json")})
+            print_json({"cancellation": members, "fee": fee.model_dump(mode="json")})
             return
-        facts(
+        print_facts(
             [
                 ("status", done.status),
                 ("fee", money(kept, fee.currency)),
-                ("comes back", money(refund if back is None else back, fee.currency)),
+                ("refund", money(refund if back is None else back, fee.currency)),
             ]
         )
 
 
-def amount(said: str | None, option: str) -> Decimal | None:
-    """The money that an option says.
+def parse_amount(value: str | None, option: str) -> Decimal | None:
+    """Parse the amount of an option.
 
     Raises:
-        BadParameter: It is no amount.
+        BadParameter: The value is not an amount.
     """
     try:
-        read = None if said is None else Decimal(said)
+        number = None if value is None else Decimal(value)
     except InvalidOperation:
-        read = Decimal("NaN")
-    if read is not None and not read.is_finite():
-        raise typer.BadParameter(f"{said!r} is no amount, such as 49.90", param_hint=f"'{option}'")
-    return read
+        number = Decimal("NaN")
+    if number is not None and not number.is_finite():
+        raise typer.BadParameter(
+            f"{value!r}: expected an amount, such as 49.90", param_hint=f"'{option}'"
+        )
+    return number

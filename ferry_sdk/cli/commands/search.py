@@ -1,4 +1,4 @@
-"""`ferry search`: the sailings of a day."""
+"""`ferry search`: search the sailings of a day."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from ferry_sdk.cli.orders.query import party_option, query_of, sailings_of
-from ferry_sdk.cli.orders.sailings import by_way, show_sailings
-from ferry_sdk.cli.terminal.connection import connected
+from ferry_sdk.cli.orders.sailings import by_direction, print_sailings
+from ferry_sdk.cli.terminal.connection import open_client
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     BaseUrl,
@@ -17,9 +17,9 @@ from ferry_sdk.cli.terminal.options import (
     parse_time,
     ports,
 )
-from ferry_sdk.cli.terminal.output import document, note, warn, working
+from ferry_sdk.cli.terminal.output import note, print_json, show_progress, warn
 
-_PORT = "A port's code, or a part of its name that no other has."
+_PORT = "A port's code, or an unambiguous part of its name."
 Depart = Annotated[
     str, typer.Argument(metavar="FROM", help=_PORT, autocompletion=ports, show_default=False)
 ]
@@ -31,27 +31,29 @@ On = Annotated[
 ]
 At = Annotated[
     str,
-    typer.Option("--at", metavar="HH:MM", help="From this time of the day.", callback=parse_time),
+    typer.Option("--at", metavar="HH:MM", help="Earliest time of departure.", callback=parse_time),
 ]
 Back = Annotated[
-    str | None, typer.Option("--back", metavar="DAY", help="Day of the way back: a round trip.")
+    str | None, typer.Option("--back", metavar="DAY", help="Day of the return, for a round trip.")
 ]
 Adult = Annotated[
-    list[str] | None, typer.Option("--adult", metavar="AGE", help="An adult, as 34F or 40M.")
+    list[str] | None, typer.Option("--adult", metavar="AGE", help="An adult, such as 34F or 40M.")
 ]
-Child = Annotated[list[str] | None, typer.Option("--child", metavar="AGE", help="A child, as 9M.")]
+Child = Annotated[
+    list[str] | None, typer.Option("--child", metavar="AGE", help="A child, such as 9M.")
+]
 Infant = Annotated[
-    list[str] | None, typer.Option("--infant", metavar="AGE", help="An infant, as 1F.")
+    list[str] | None, typer.Option("--infant", metavar="AGE", help="An infant, such as 1F.")
 ]
 Vehicle = Annotated[
-    str | None, typer.Option("--vehicle", metavar="CODE", help="A vehicle, as FIAT__500.")
+    str | None, typer.Option("--vehicle", metavar="CODE", help="A vehicle, such as FIAT__500.")
 ]
 Company = Annotated[
     str | None, typer.Option("--company", metavar="CODE", help="Only this company's sailings.")
 ]
 JourneyId = Annotated[
     str | None,
-    typer.Option("--journey", metavar="ID", help="The journey, where there are several."),
+    typer.Option("--journey", metavar="ID", help="The journey, if the route has several."),
 ]
 
 
@@ -74,13 +76,15 @@ def search(
 ) -> None:
     """Search the sailings of a day, with their tariffs and places.
 
-    For example: ferry search Tarifa MATNG --on +30 --adult 34F --child 9M
+    Example: ferry search Tarifa MATNG --on +30 --adult 34F --child 9M
     """
     out_at = parse_day_option(on, "--on")
     passengers = party_option(adult or (), child or (), infant or ())
     if out_at is None or not passengers:
-        raise typer.BadParameter("who travels? For example --adult 34F", param_hint="'--adult'")
-    with connected(base_url, token_file) as ferry, working("Searching"):
+        raise typer.BadParameter(
+            "expected at least one traveller, such as --adult 34F", param_hint="'--adult'"
+        )
+    with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         query = query_of(
             ferry,
             depart,
@@ -96,10 +100,10 @@ def search(
         sailings = sailings_of(ferry, query)
     if as_json:
         found = [one.model_dump(mode="json") for one in sailings]
-        document({"search": query.members(), "sailings": found})
+        print_json({"search": query.members(), "sailings": found})
         return
-    for there in by_way(sailings):
-        show_sailings(there, is_round=query.back is not None)
-    if query.back and len(by_way(sailings)) == 1:
-        warn("nothing sails back on that day")
-    note("To book one of them: ferry book, with the same words.")
+    for there in by_direction(sailings):
+        print_sailings(there, is_round=query.back is not None)
+    if query.back and len(by_direction(sailings)) == 1:
+        warn("there is no sailing back on that day")
+    note("To book one of them, run ferry book with the same options.")

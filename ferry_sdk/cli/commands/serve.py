@@ -1,4 +1,4 @@
-"""`ferry sandbox` and `ferry mcp`: commands that serve until they are stopped."""
+"""`ferry sandbox`, `ferry demo` and `ferry mcp`: commands around the two servers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from ferry_sdk.cli.commands.confirm_cancel import amount
+from ferry_sdk.cli.commands.confirm_cancel import parse_amount
 from ferry_sdk.cli.terminal.options import TokenFile
 
-_TOKEN = "A made-up token of the local service; random if left out."  # noqa: S105 -- words
+_TOKEN = "A token for the local service; random by default."  # noqa: S105 -- help text
 Token = Annotated[str | None, typer.Option(metavar="TEXT", help=_TOKEN)]
 _MOMENT = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
 
@@ -30,13 +30,11 @@ def _check_moment(moment: datetime | None) -> datetime | None:
 
 def sandbox(
     *,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
-    ] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8080,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     seed: Annotated[
         int | None,
-        typer.Option(help="What times, prices and ids follow from; ids are random if left out."),
+        typer.Option(help="Seed of times, prices and ids; ids are random by default."),
     ] = None,
     token: Token = None,
     read_only_token: Token = None,
@@ -45,14 +43,14 @@ def sandbox(
         datetime | None,
         typer.Option(
             metavar="MOMENT",
-            help="When its clock begins, as 2027-03-01T09:00:00+01:00; real time if left out.",
+            help="Start of its clock, such as 2027-03-01T09:00:00+01:00; default: real time.",
             formats=_MOMENT,
             callback=_check_moment,
         ),
     ] = None,
-    frozen: Annotated[bool, typer.Option("--frozen", help="Its clock stands still.")] = False,
+    frozen: Annotated[bool, typer.Option("--frozen", help="Stop its clock.")] = False,
 ) -> None:
-    """Run the local service until Ctrl-C. It prints its address and tokens first."""
+    """Run the local service until Ctrl-C. Prints its address and tokens first."""
     from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- an extra, only where it is asked for
 
     serve(
@@ -69,9 +67,9 @@ def sandbox(
 
 def demo(
     *,
-    folder: Annotated[Path, typer.Option(help="Where vouchers go.")] = Path("vouchers"),
+    folder: Annotated[Path, typer.Option(help="Folder for the vouchers.")] = Path("vouchers"),
 ) -> None:
-    """Make the whole journey against a local service, by REST and by MCP."""
+    """Run a complete booking against a local service, over REST and MCP."""
     from ferry_sdk.cli.demo import run  # noqa: PLC0415 -- the same
 
     run(folder)
@@ -79,43 +77,47 @@ def demo(
 
 Limit = Annotated[
     list[str] | None,
-    typer.Option(metavar="EUR=500", help="At the most, in a currency; may be repeated."),
+    typer.Option(metavar="EUR=500", help="Maximum in a currency; repeatable."),
 ]
 
 
 def mcp(
     *,
-    writes: Annotated[bool, typer.Option("--writes", help="Offer what books and cancels.")] = False,
+    writes: Annotated[
+        bool, typer.Option("--writes", help="Also offer tools that book and cancel.")
+    ] = False,
     spend_limit: Limit = None,
     penalty_limit: Limit = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Serve an agent over standard input and output; without --writes it can only read."""
+    """Run an MCP server for agents over standard input and output; read-only without --writes."""
     spend, penalty = (
-        _limits(spend_limit, "--spend-limit"),
-        _limits(penalty_limit, "--penalty-limit"),
+        _parse_limits(spend_limit, "--spend-limit"),
+        _parse_limits(penalty_limit, "--penalty-limit"),
     )
     try:
         serve = import_module("ferry_sdk.agents.stdio").serve
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f'the server for agents needs an extra: pip install "ferry-sdk[agents]" '
-            f"(there is no {error.name})",
+            f'the MCP server requires an extra: pip install "ferry-sdk[agents]" '
+            f"({error.name} is not installed)",
             name=error.name,
         ) from error
     serve(writes=writes, spend_limit=spend, penalty_limit=penalty, token_file=token_file)
 
 
-def _limits(said: Sequence[str] | None, option: str) -> dict[str, str] | None:
-    """The limits by currency.
+def _parse_limits(value: Sequence[str] | None, option: str) -> dict[str, str] | None:
+    """Parse limits by currency.
 
     Raises:
-        BadParameter: One is no amount in a currency.
+        BadParameter: A value is not an amount in a currency.
     """
     limits: dict[str, str] = {}
-    for one in said or ():
+    for one in value or ():
         currency, _, most = one.partition("=")
         if len(currency) != len("EUR") or not currency.isalpha():
-            raise typer.BadParameter(f"{one!r}: say it as EUR=500", param_hint=f"'{option}'")
-        limits[currency.upper()] = str(amount(most, option))
+            raise typer.BadParameter(
+                f"{one!r}: expected the form EUR=500", param_hint=f"'{option}'"
+            )
+        limits[currency.upper()] = str(parse_amount(most, option))
     return limits or None

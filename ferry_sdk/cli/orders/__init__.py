@@ -1,1 +1,1 @@
-"""What is to be booked: asked for, or read from a file."""
+"""Orders: asked for on a terminal, or read from a file."""

@@ -1,4 +1,4 @@
-"""An order in a JSON file: what `bookings.create` takes, or a search and what to choose of it."""
+"""Orders in a JSON file: the arguments of `bookings.create`, or a search with choices."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from ferry_sdk.cli.orders.order import Leg, Order, fitting, reservation_of
+from ferry_sdk.cli.orders.order import Leg, Order, available_tariffs, reservation_type_of
 from ferry_sdk.cli.orders.query import query_of, sailings_of
-from ferry_sdk.cli.orders.routes import booked, vehicle_of
+from ferry_sdk.cli.orders.routes import booking_vehicle, vehicle_of
 from ferry_sdk.cli.terminal.options import parse_day
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
@@ -29,7 +29,7 @@ _Day = Annotated[date, BeforeValidator(_day)]
 
 
 class Search(Input):
-    """What to search; company and journey may be left out where the catalogues know them."""
+    """A search; without company or journey, they are looked up in the catalogues."""
 
     depart_code: str
     arrive_code: str
@@ -43,12 +43,12 @@ class Search(Input):
 
 
 class Choice(Input):
-    """Which of the sailings one way, which tariff, which place.
+    """The sailing, tariff and place to choose in one direction.
 
     Attributes:
-        leaves: The time of departure, HH:MM; None: the first.
-        tariff: A type, of which the cheapest is taken, or an id.
-        place: A type or a name, of which the first is taken, or an id; None: the first.
+        leaves: Time of departure as HH:MM; None selects the first sailing.
+        tariff: An id, or a type, of which the cheapest is chosen.
+        place: An id, type or name, of which the first is chosen; None selects the first place.
     """
 
     leaves: str | None = None
@@ -57,7 +57,7 @@ class Choice(Input):
 
 
 class OrderFile(Input):
-    """The whole file."""
+    """The content of an order file."""
 
     passengers: list[Passenger] = Field(min_length=1)
     availabilities: list[Selection] | None = Field(default=None, min_length=1)
@@ -68,58 +68,58 @@ class OrderFile(Input):
     contact: Contact | None = None
 
 
-def order_in(file: Path, ferry: Ferry) -> Order:
-    """The order that a file holds; what it searches is searched.
+def read_order(file: Path, ferry: Ferry) -> Order:
+    """Read an order from a file, and perform the search that it contains.
 
     Args:
-        file: The file; ``-`` is the standard input.
+        file: The file; ``-`` is standard input.
         ferry: A client.
 
     Raises:
-        InvalidInputError: It cannot be read as one; the message names the field.
-        AvailabilityError: Nothing sails.
+        InvalidInputError: The file is not a valid order; the message names the field.
+        AvailabilityError: There is no sailing.
     """
-    written = _read(file)
-    selections, legs = written.availabilities, list[Leg]()
-    vehicle, kind = written.vehicle, written.reservation_type
-    if (selections is None) == (written.search is None):
-        raise InvalidInputError("either availabilities or search is expected", field=str(file))
-    if written.search is not None:
-        legs = _legs(ferry, written, written.search)
-        kind = reservation_of(legs)
-        if written.search.vehicle and vehicle is None:
-            vehicle = booked(vehicle_of(ferry, written.search.vehicle), None)
-    return Order(written.passengers, legs, selections or (), kind, vehicle, written.contact)
+    order_file = _read(file)
+    selections, legs = order_file.availabilities, list[Leg]()
+    vehicle, kind = order_file.vehicle, order_file.reservation_type
+    if (selections is None) == (order_file.search is None):
+        raise InvalidInputError("expected either availabilities or search", field=str(file))
+    if order_file.search is not None:
+        legs = _choose_legs(ferry, order_file, order_file.search)
+        kind = reservation_type_of(legs)
+        if order_file.search.vehicle and vehicle is None:
+            vehicle = booking_vehicle(vehicle_of(ferry, order_file.search.vehicle), None)
+    return Order(order_file.passengers, legs, selections or (), kind, vehicle, order_file.contact)
 
 
 def _read(file: Path) -> OrderFile:
     try:
-        # Not the terminal's encoding: JSON is UTF-8 wherever it comes from.
-        given = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        content = json.loads(given.decode("utf-8-sig"), object_pairs_hook=_members)
+        # JSON is UTF-8, whatever the terminal's encoding is.
+        content_bytes = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        content = json.loads(content_bytes.decode("utf-8-sig"), object_pairs_hook=_unique_members)
         return OrderFile.model_validate(content)
     except ValidationError as error:
         field, problem = path_of(error)
         raise InvalidInputError(problem, field=f"{file}: {field}" if field else str(file)) from None
     except InvalidInputError as error:
-        raise InvalidInputError("said twice", field=f"{file}: {error.field}") from None
+        raise InvalidInputError("duplicate name", field=f"{file}: {error.field}") from None
     except OSError as error:
         raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
     except (ValueError, RecursionError):
-        raise InvalidInputError("no JSON", field=str(file)) from None
+        raise InvalidInputError("not valid JSON", field=str(file)) from None
 
 
-def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """The members of an object; of two of one name, nobody knows which is meant."""
+def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the members of an object, and reject duplicate names as ambiguous."""
     members: dict[str, object] = {}
     for name, value in pairs:
         if name in members:
-            raise InvalidInputError("said twice", field=name)
+            raise InvalidInputError("duplicate name", field=name)
         members[name] = value
     return members
 
 
-def _legs(ferry: Ferry, written: OrderFile, search: Search) -> list[Leg]:
+def _choose_legs(ferry: Ferry, order_file: OrderFile, search: Search) -> list[Leg]:
     found = sailings_of(
         ferry,
         query_of(
@@ -129,18 +129,18 @@ def _legs(ferry: Ferry, written: OrderFile, search: Search) -> list[Leg]:
             out_at=search.out_at,
             out_time=search.out_time,
             ret_at=search.ret_at,
-            passengers=search.passengers or _party(written.passengers),
+            passengers=search.passengers or _party(order_file.passengers),
             vehicle=search.vehicle,
             company=search.company,
             journey=search.out_journey_id,
         ),
     )
     ways = list(dict.fromkeys(one.direction for one in found))
-    choices = written.choices or [Choice() for _ in ways]
+    choices = order_file.choices or [Choice() for _ in ways]
     if len(choices) != len(ways):
-        raise InvalidInputError(f"{len(ways)} are expected, one each way", field="choices")
+        raise InvalidInputError(f"expected {len(ways)}, one for each direction", field="choices")
     return [
-        _chosen(
+        _choose_leg(
             choice,
             [one for one in found if one.direction == way],
             f"choices[{index}]",
@@ -154,7 +154,7 @@ def _party(passengers: list[Passenger]) -> list[SearchPassenger]:
     for index, one in enumerate(passengers):
         if one.age is None or one.gender is None:
             raise InvalidInputError(
-                "age and gender are expected, for the search", field=f"passengers[{index}]"
+                "the search requires age and gender", field=f"passengers[{index}]"
             )
     return [
         SearchPassenger.model_validate({"type": one.type, "gender": one.gender, "age": one.age})
@@ -162,23 +162,25 @@ def _party(passengers: list[Passenger]) -> list[SearchPassenger]:
     ]
 
 
-def _chosen(choice: Choice, sailings: list[Availability], field: str, *, is_round: bool) -> Leg:
-    left = [one for one in sailings if choice.leaves in {None, f"{one.depart_at:%H:%M}"}]
-    if not left:
+def _choose_leg(choice: Choice, sailings: list[Availability], field: str, *, is_round: bool) -> Leg:
+    matching = [one for one in sailings if choice.leaves in {None, f"{one.depart_at:%H:%M}"}]
+    if not matching:
         times = ", ".join(f"{one.depart_at:%H:%M}" for one in sailings)
-        raise InvalidInputError(f"sailings leave at {times}", field=f"{field}.leaves")
-    sailing = left[0]
-    tariffs = fitting(sailing, is_round=is_round)
+        raise InvalidInputError(
+            f"no sailing leaves then; departures are at {times}", field=f"{field}.leaves"
+        )
+    sailing = matching[0]
+    tariffs = available_tariffs(sailing, is_round=is_round)
     tariff = next((one for one in tariffs if choice.tariff in {one.id, str(one.type)}), None)
     if tariff is None:
         types = ", ".join(sorted({str(one.type) for one in tariffs}))
-        raise InvalidInputError(f"there are {types}", field=f"{field}.tariff")
-    place = next((one for one in sailing.places if _is_meant(choice.place, one)), None)
+        raise InvalidInputError(f"not available; there are {types}", field=f"{field}.tariff")
+    place = next((one for one in sailing.places if _matches_place(choice.place, one)), None)
     if place is None:
         names = ", ".join(one.name for one in sailing.places)
-        raise InvalidInputError(f"there are {names}", field=f"{field}.place")
+        raise InvalidInputError(f"not available; there are {names}", field=f"{field}.place")
     return Leg(sailing, tariff, place)
 
 
-def _is_meant(said: str | None, place: Place) -> bool:
-    return said is None or said in {place.id, place.name, str(place.type)}
+def _matches_place(value: str | None, place: Place) -> bool:
+    return value is None or value in {place.id, place.name, str(place.type)}

@@ -1,4 +1,4 @@
-"""An order, asked for on a terminal: where, when, who, which sailing, tariff and place."""
+"""Ask for an order on a terminal: route, days, travellers, sailing, tariff and place."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from rich.text import Text
 
-from ferry_sdk.cli.orders.order import Leg, Order, fitting, reservation_of
-from ferry_sdk.cli.orders.query import Query, query_of, sailings_of, traveller
-from ferry_sdk.cli.orders.routes import booked, port_of, vehicle_of
-from ferry_sdk.cli.orders.sailings import by_way, show_sailings
-from ferry_sdk.cli.terminal.formatting import moment, money
+from ferry_sdk.cli.orders.order import Leg, Order, available_tariffs, reservation_type_of
+from ferry_sdk.cli.orders.query import Query, parse_traveller, query_of, sailings_of
+from ferry_sdk.cli.orders.routes import booking_vehicle, port_of, vehicle_of
+from ferry_sdk.cli.orders.sailings import by_direction, print_sailings
+from ferry_sdk.cli.terminal.formats import moment, money
 from ferry_sdk.cli.terminal.options import parse_day
-from ferry_sdk.cli.terminal.output import aside, plain, table, working
-from ferry_sdk.cli.terminal.prompts import answer, number, text
+from ferry_sdk.cli.terminal.output import error_console, print_table, printable, show_progress
+from ferry_sdk.cli.terminal.prompts import ask, ask_number, ask_text
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import AvailabilityError
 from ferry_sdk.models.availability import Availability, Tariff
@@ -26,8 +26,8 @@ from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What the command line says already; None is asked for, where it has to be."""
+class GivenOptions:
+    """The options given on the command line; required ones that are None are asked for."""
 
     depart: str | None
     arrive: str | None
@@ -40,163 +40,167 @@ class Said:
     journey: str | None
 
 
-def order_asked(ferry: Ferry, said: Said) -> Order:
-    """The order, from what was said and what is asked for."""
-    query = _query(ferry, said)
-    query, sailings = _sailings(ferry, query)
+def ask_order(ferry: Ferry, given: GivenOptions) -> Order:
+    """Return the order, asking for everything that the options leave open."""
+    query = _ask_query(ferry, given)
+    query, sailings = _search_until_found(ferry, query)
     legs: list[Leg] = []
-    for there in by_way(sailings):
-        legs.append(_leg(there, query, legs[0] if legs else None))
-    passengers = [_passenger(one, place) for place, one in enumerate(query.passengers, 1)]
+    for there in by_direction(sailings):
+        legs.append(_ask_leg(there, query, legs[0] if legs else None))
+    passengers = [_ask_passenger(one, place) for place, one in enumerate(query.passengers, 1)]
     vehicle = None
     if query.vehicle:
-        plate = answer("Registration plate (Enter: none)", str) or None
-        vehicle = booked(vehicle_of(ferry, query.vehicle), plate)
+        plate = ask("Registration plate (Enter: none)", str) or None
+        vehicle = booking_vehicle(vehicle_of(ferry, query.vehicle), plate)
     return Order(
         passengers,
         legs,
-        reservation_type=reservation_of(legs),
+        reservation_type=reservation_type_of(legs),
         vehicle=vehicle,
-        contact=_contact(passengers[0]),
+        contact=_ask_contact(passengers[0]),
     )
 
 
-def _query(ferry: Ferry, said: Said) -> Query:
-    with working("Asking for the ports"):
+def _ask_query(ferry: Ferry, given: GivenOptions) -> Query:
+    with show_progress("Loading the ports"):
         ports = ferry.catalogue.ports()
-    depart = said.depart or answer(
+    depart = given.depart or ask(
         "From (a port's name or code)", lambda one: port_of(ports, one, "from").code
     )
-    arrive = said.arrive or answer(
+    arrive = given.arrive or ask(
         "To (a port's name or code)", lambda one: port_of(ports, one, "to").code
     )
-    out_at = said.out_at or answer(
-        "Day of departure (2027-03-01, or +30 for days ahead)", parse_day
-    )
-    passengers = list(said.passengers) or _party()
-    vehicle = said.vehicle
-    if not said.passengers and vehicle is None:
-        vehicle = answer("Vehicle, as FIAT__500 (Enter: none)", lambda one: _vehicle(ferry, one))
-    with working("Looking up the route"):
+    out_at = given.out_at or ask("Day of departure (2027-03-01, or +30 for days ahead)", parse_day)
+    passengers = list(given.passengers) or _ask_party()
+    vehicle = given.vehicle
+    if not given.passengers and vehicle is None:
+        vehicle = ask(
+            "Vehicle, such as FIAT__500 (Enter: none)", lambda one: _find_vehicle_code(ferry, one)
+        )
+    with show_progress("Looking up the route"):
         return query_of(
             ferry,
             depart,
             arrive,
             out_at=out_at,
-            out_time=said.out_time,
-            ret_at=said.ret_at,
+            out_time=given.out_time,
+            ret_at=given.ret_at,
             passengers=passengers,
             vehicle=vehicle,
-            company=said.company,
-            journey=said.journey,
+            company=given.company,
+            journey=given.journey,
         )
 
 
-def _party() -> list[SearchPassenger]:
-    def several(kind: PassengerType) -> Callable[[str], list[SearchPassenger]]:
-        return lambda said: [traveller(one, kind) for one in re.split(r"[\s,]+", said) if one]
+def _ask_party() -> list[SearchPassenger]:
+    def parse_travellers(kind: PassengerType) -> Callable[[str], list[SearchPassenger]]:
+        return lambda value: [
+            parse_traveller(one, kind) for one in re.split(r"[\s,]+", value) if one
+        ]
 
-    def adults(said: str) -> list[SearchPassenger]:
-        if found := several(PassengerType.ADULT)(said):
+    def parse_adults(value: str) -> list[SearchPassenger]:
+        if found := parse_travellers(PassengerType.ADULT)(value):
             return found
-        raise ValueError("an age and F or M are expected for each, such as 34F 40M")
+        raise ValueError("expected an age and F or M for each, such as 34F 40M")
 
-    party = answer("Adults, as 34F 40M", adults)
-    party += answer("Children, as 9M (Enter: none)", several(PassengerType.CHILD))
-    return party + answer("Infants, as 1F (Enter: none)", several(PassengerType.INFANT))
-
-
-def _vehicle(ferry: Ferry, said: str) -> str | None:
-    return vehicle_of(ferry, said).code if said else None
+    party = ask("Adults, such as 34F 40M", parse_adults)
+    party += ask("Children, such as 9M (Enter: none)", parse_travellers(PassengerType.CHILD))
+    return party + ask("Infants, such as 1F (Enter: none)", parse_travellers(PassengerType.INFANT))
 
 
-def _sailings(ferry: Ferry, query: Query) -> tuple[Query, list[Availability]]:
-    """The sailings; where there are none, out or back, another day is asked for."""
+def _find_vehicle_code(ferry: Ferry, value: str) -> str | None:
+    return vehicle_of(ferry, value).code if value else None
+
+
+def _search_until_found(ferry: Ferry, query: Query) -> tuple[Query, list[Availability]]:
+    """Search the sailings; if there are none out or back, ask for another day and repeat."""
     while True:
         try:
-            with working("Searching"):
+            with show_progress("Searching"):
                 found = sailings_of(ferry, query)
         except AvailabilityError as error:
-            aside().print(Text(f"  {plain(error.message)}", style="yellow"))
-            query = replace(query, out_at=answer("Another day of departure", parse_day))
+            error_console().print(Text(f"  {printable(error.message)}", style="yellow"))
+            query = replace(query, out_at=ask("Another day of departure", parse_day))
             continue
-        if query.back is None or len(by_way(found)) > 1:
+        if query.back is None or len(by_direction(found)) > 1:
             return query, found
-        aside().print(Text("  Nothing sails back on that day.", style="yellow"))
-        query = replace(query, ret_at=answer("Another day for the way back", parse_day))
+        error_console().print(Text("  There is no sailing back on that day.", style="yellow"))
+        query = replace(query, ret_at=ask("Another day for the return", parse_day))
 
 
-def _leg(sailings: Sequence[Availability], query: Query, first: Leg | None) -> Leg:
-    """The sailing one way, with a tariff that goes with the way out, and a place."""
-    on = aside()
+def _ask_leg(sailings: Sequence[Availability], query: Query, first: Leg | None) -> Leg:
+    """Ask for a sailing, a tariff that can be combined with the first leg, and a place."""
+    on = error_console()
     is_round = query.back is not None
     if first and first.tariff.roundtrip_locked:
         mine = first.sailing.company.id
         sailings = [one for one in sailings if one.company.id == mine] or sailings
-    show_sailings(sailings, is_round=is_round, on=on)
-    sailing = sailings[number(f"Which sailing {'back' if first else 'out'}", len(sailings))]
-    tariffs = fitting(sailing, is_round=is_round, type_=str(first.tariff.type) if first else None)
+    print_sailings(sailings, is_round=is_round, on=on)
+    sailing = sailings[ask_number(f"Which sailing {'back' if first else 'out'}", len(sailings))]
+    tariffs = available_tariffs(
+        sailing, is_round=is_round, type_=str(first.tariff.type) if first else None
+    )
     rows = [
-        (place, _named(one), money(one.amount, one.currency), moment(one.expiration_date))
+        (place, _tariff_label(one), money(one.amount, one.currency), moment(one.expiration_date))
         for place, one in enumerate(tariffs, 1)
     ]
-    table(("#", "tariff", "price", "holds until"), rows, right=("#", "price"), on=on)
-    tariff = tariffs[number("Which tariff", len(tariffs))]
+    print_table(("#", "tariff", "price", "holds until"), rows, right=("#", "price"), on=on)
+    tariff = tariffs[ask_number("Which tariff", len(tariffs))]
     places = [
         (index, one.name, one.type, one.capacity) for index, one in enumerate(sailing.places, 1)
     ]
-    table(("#", "place", "type", "for"), places, right=("#", "for"), on=on)
-    return Leg(sailing, tariff, sailing.places[number("Which place", len(sailing.places))])
+    print_table(("#", "place", "type", "for"), places, right=("#", "for"), on=on)
+    return Leg(sailing, tariff, sailing.places[ask_number("Which place", len(sailing.places))])
 
 
-def _named(tariff: Tariff) -> str:
-    return f"{tariff.type}{', with the way back by the same company' * tariff.roundtrip_locked}"
+def _tariff_label(tariff: Tariff) -> str:
+    return f"{tariff.type}{', only with a return by the same company' * tariff.roundtrip_locked}"
 
 
-def _passenger(found: SearchPassenger, place: int) -> Passenger:
-    on = aside()
+def _ask_passenger(found: SearchPassenger, place: int) -> Passenger:
+    on = error_console()
     on.print(Text(f"\nTraveller {place}: {found.type}, {found.age}, {found.gender}"))
-    said: dict[str, Any] = {
-        "first_name": text("  First name, as on the document"),
-        "last_name": text("  Last name"),
-        "birth_date": answer("  Born on, as 1990-05-17 (Enter: not said)", _optional_day),
-        "nationality": answer("  Nationality, as FR (Enter: not said)", _optional_country),
-        "doc_number": answer("  Number of the passport (Enter: none)", str) or None,
+    fields: dict[str, Any] = {
+        "first_name": ask_text("  First name, as on the document"),
+        "last_name": ask_text("  Last name"),
+        "birth_date": ask("  Date of birth, such as 1990-05-17 (Enter: none)", _parse_optional_day),
+        "nationality": ask("  Nationality, such as FR (Enter: none)", _parse_optional_country),
+        "doc_number": ask("  Passport number (Enter: none)", str) or None,
     }
-    if said["doc_number"]:
-        said["doc_type"] = "Passport"
-        said["doc_expiration"] = answer("  Passport valid until (Enter: not said)", _optional_day)
-    return Passenger(type=found.type, gender=found.gender, age=found.age, **said)
+    if fields["doc_number"]:
+        fields["doc_type"] = "Passport"
+        fields["doc_expiration"] = ask("  Passport valid until (Enter: none)", _parse_optional_day)
+    return Passenger(type=found.type, gender=found.gender, age=found.age, **fields)
 
 
-def _optional_day(said: str) -> date | None:
+def _parse_optional_day(value: str) -> date | None:
     try:
-        return date.fromisoformat(said) if said else None
+        return date.fromisoformat(value) if value else None
     except ValueError:
-        raise ValueError("a day is expected, as 1990-05-17") from None
+        raise ValueError("expected a day, such as 1990-05-17") from None
 
 
-def _optional_country(said: str) -> str | None:
-    if said and not re.fullmatch(r"[A-Za-z]{2}", said):
-        raise ValueError("the two letters of a country are expected, as FR")
-    return said.upper() or None
+def _parse_optional_country(value: str) -> str | None:
+    if value and not re.fullmatch(r"[A-Za-z]{2}", value):
+        raise ValueError("expected a two-letter country code, such as FR")
+    return value.upper() or None
 
 
-def _contact(first: Passenger) -> Contact | None:
-    aside().print(Text("\nWhom the carrier reaches"))
-    email = answer("  E-mail (Enter: no contact)", _optional_email)
+def _ask_contact(first: Passenger) -> Contact | None:
+    error_console().print(Text("\nContact for the ferry company"))
+    email = ask("  E-mail (Enter: no contact)", _parse_optional_email)
     if not email:
         return None
     name = f"{first.first_name} {first.last_name}"
     return Contact(
         email=email,
-        name=answer("  Name", str, default=name),
-        prefix=answer("  Dialling prefix, as +33 (Enter: none)", str) or None,
-        phone=answer("  Phone, without the prefix (Enter: none)", str) or None,
+        name=ask("  Name", str, default=name),
+        prefix=ask("  Dialling prefix, such as +33 (Enter: none)", str) or None,
+        phone=ask("  Phone, without the prefix (Enter: none)", str) or None,
     )
 
 
-def _optional_email(said: str) -> str:
-    if said and not re.fullmatch(r"[^@\s]+@[^@\s]+", said):
-        raise ValueError("an address with an @ is expected")
-    return said
+def _parse_optional_email(value: str) -> str:
+    if value and not re.fullmatch(r"[^@\s]+@[^@\s]+", value):
+        raise ValueError("expected an address with an @")
+    return value

@@ -1,4 +1,4 @@
-"""What is to be booked: sailings with tariff and place, travellers, contact."""
+"""An order: sailings with tariff and place, travellers, vehicle and contact."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ferry_sdk.cli.terminal.formatting import leaves, money, time_of
-from ferry_sdk.cli.terminal.output import aside, facts, table
+from ferry_sdk.cli.terminal.formats import departure_time, money, time_of
+from ferry_sdk.cli.terminal.output import error_console, print_facts, print_table
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
@@ -18,7 +18,7 @@ from ferry_sdk.models.inputs import Contact, Passenger, Selection, Vehicle
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A sailing with what was chosen of it."""
+    """A sailing with the chosen tariff and place."""
 
     sailing: Availability
     tariff: Tariff
@@ -27,10 +27,10 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What `bookings.create` takes.
+    """The arguments of `bookings.create`.
 
     Attributes:
-        legs: The sailings, where they are known; else `selections` says them by their ids.
+        legs: The chosen sailings; empty if the order gives `selections` by id.
     """
 
     passengers: Sequence[Passenger]
@@ -41,10 +41,10 @@ class Order:
     contact: Contact | None = None
 
     def send(self, ferry: Ferry) -> BookingCreated:
-        """Make the booking.
+        """Create the booking.
 
         Raises:
-            FerryError: It was not made, or may have been.
+            FerryError: The booking failed, or its outcome is unknown.
         """
         chosen = [leg.sailing.select(tariff=leg.tariff, place=leg.place) for leg in self.legs]
         return ferry.bookings.create(
@@ -56,13 +56,15 @@ class Order:
         )
 
 
-def fitting(sailing: Availability, *, is_round: bool, type_: str | None = None) -> list[Tariff]:
-    """The tariffs that can be had: tickets before what only reserves, the cheapest first.
+def available_tariffs(
+    sailing: Availability, *, is_round: bool, type_: str | None = None
+) -> list[Tariff]:
+    """Return the tariffs that can be booked: tickets first, then the cheapest first.
 
     Args:
-        sailing: A sailing.
-        is_round: Whether there is a way back, which some tariffs are locked to.
-        type_: Only tariffs of this type: a booking has one.
+        sailing: The sailing.
+        is_round: Whether it is a round trip, which some tariffs require.
+        type_: Only tariffs of this type, because all tariffs of a booking share one.
     """
     tariffs = [
         one
@@ -72,25 +74,27 @@ def fitting(sailing: Availability, *, is_round: bool, type_: str | None = None) 
     return sorted(tariffs, key=lambda one: (one.type != TariffType.TICKET, one.amount))
 
 
-def reservation_of(legs: Sequence[Leg]) -> str:
-    """What the tariffs reserve.
+def reservation_type_of(legs: Sequence[Leg]) -> str:
+    """Return the reservation type that all tariffs share.
 
     Raises:
-        InvalidInputError: Different things.
+        InvalidInputError: The tariffs have different types.
     """
     types = {str(leg.tariff.type).upper() for leg in legs}
     if len(types) > 1:
-        raise InvalidInputError(f"a booking has one type, not {sorted(types)}", field="choices")
+        raise InvalidInputError(
+            f"expected tariffs of one type, got {sorted(types)}", field="choices"
+        )
     return types.pop()
 
 
-def summary(order: Order) -> None:
-    """Print what is about to be booked."""
-    on = aside()
+def print_summary(order: Order) -> None:
+    """Print the order before it is sent."""
+    on = error_console()
     rows = [
         (
             f"{leg.sailing.depart_name} → {leg.sailing.arrive_name}",
-            leaves(leg.sailing.depart_at),
+            departure_time(leg.sailing.depart_at),
             time_of(leg.sailing.arrive_at, leg.sailing.depart_at),
             f"{leg.tariff.type}\n{leg.place.name}",
             money(leg.tariff.amount, leg.tariff.currency),
@@ -98,14 +102,14 @@ def summary(order: Order) -> None:
         for leg in order.legs
     ]
     if rows:
-        table(
+        print_table(
             ("sailing", "leaves", "arrives", "tariff, place", "price"),
             rows,
             right=("price",),
             on=on,
         )
     contact, vehicle = order.contact, order.vehicle
-    facts(
+    print_facts(
         [
             ("travellers", "\n".join(f"{_name(one)}, {one.type}" for one in order.passengers)),
             ("vehicle", vehicle and " ".join(filter(None, (vehicle.brand, vehicle.model)))),
@@ -122,7 +126,7 @@ def _name(passenger: Passenger) -> str:
 
 def _price(legs: Sequence[Leg]) -> str:
     if not legs:
-        return "the booking will say it; nothing is paid before `ferry confirm`"
+        return "shown after booking; payment is due at `ferry confirm`"
     total = sum((leg.tariff.amount for leg in legs), Decimal(0))
-    shown = money(total, legs[0].tariff.currency)
-    return f"{shown} by the tariffs; a place may cost more. Nothing is paid before `ferry confirm`"
+    text = money(total, legs[0].tariff.currency)
+    return f"{text} for the tariffs; a place may cost extra. Payment is due at `ferry confirm`"

@@ -1,4 +1,4 @@
-"""A search as the command line says it, and the sailings it finds."""
+"""A search from the command line, and the sailings it finds."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is searched.
+    """The parameters of a search.
 
     Attributes:
-        route: The way out.
-        back: The way back; None: there is none.
+        route: The outward route.
+        back: The return route; None for a one-way trip.
         out_at: Day of departure.
-        out_time: From which time of the day.
-        ret_at: Day of the way back.
-        passengers: Who travels.
+        out_time: Earliest time of departure.
+        ret_at: Day of the return.
+        passengers: The travellers.
         vehicle: The vehicle's code ``BRAND__MODEL``.
     """
 
@@ -43,7 +43,7 @@ class Query:
     vehicle: str | None = None
 
     def members(self) -> dict[str, object]:
-        """The search as a JSON document shows it."""
+        """Return the search as the members of a JSON object."""
         return {
             "depart_code": self.route.depart,
             "arrive_code": self.route.arrive,
@@ -73,10 +73,10 @@ def query_of(
     company: str | None = None,
     journey: str | None = None,
 ) -> Query:
-    """The search, with what the catalogues know of its route.
+    """Return the search, with journey and companies looked up in the catalogues.
 
     Raises:
-        InvalidInputError: It is not known which ports, journey or companies are meant.
+        InvalidInputError: A port, journey or company is unknown or ambiguous.
     """
     route = route_of(ferry, depart, arrive, company=company, journey=journey)
     back = None
@@ -86,13 +86,13 @@ def query_of(
 
 
 def sailings_of(ferry: Ferry, query: Query) -> list[Availability]:
-    """The sailings of every company on the route: the ways out first, each by its departure.
+    """Search every company on the route. Return outward sailings first, by departure.
 
     Raises:
-        AvailabilityError: No company has any.
+        AvailabilityError: No company has a sailing.
     """
     found: list[Availability] = []
-    nothing: AvailabilityError | None = None
+    last_error: AvailabilityError | None = None
     for company in query.route.companies:
         try:
             found += ferry.availability.search(
@@ -109,42 +109,42 @@ def sailings_of(ferry: Ferry, query: Query) -> list[Availability]:
                 vehicle={"code": query.vehicle} if query.vehicle else None,
             )
         except AvailabilityError as error:
-            nothing = error
-    if not found and nothing is not None:
-        raise nothing
+            last_error = error
+    if not found and last_error is not None:
+        raise last_error
     return sorted(found, key=lambda one: (str(one.direction), one.depart_at))
 
 
-def traveller(said: str, kind: PassengerType = PassengerType.ADULT) -> SearchPassenger:
-    """A traveller: an age and F or M, such as 34F.
+def parse_traveller(value: str, kind: PassengerType = PassengerType.ADULT) -> SearchPassenger:
+    """Parse a traveller: an age and F or M, such as 34F.
 
     Raises:
-        ValueError: It is not.
+        ValueError: The text has another form.
     """
-    parts = _TRAVELLER.fullmatch(said.strip())
+    parts = _TRAVELLER.fullmatch(value.strip())
     if parts is None:
-        raise ValueError("an age and F or M are expected, such as 34F")
+        raise ValueError("expected an age and F or M, such as 34F")
     return SearchPassenger.model_validate({"type": kind, "age": parts[1], "gender": parts[2]})
 
 
 def party_option(
     adults: Sequence[str], children: Sequence[str], infants: Sequence[str]
 ) -> list[SearchPassenger]:
-    """The travellers that the options say, adults first.
+    """Return the travellers of the options, adults first.
 
     Raises:
-        BadParameter: One of them makes no sense.
+        BadParameter: An option is not a traveller.
     """
     party: list[SearchPassenger] = []
-    for kind, option, said in (
+    for kind, option, value in (
         (PassengerType.ADULT, "--adult", adults),
         (PassengerType.CHILD, "--child", children),
         (PassengerType.INFANT, "--infant", infants),
     ):
-        for one in said:
+        for one in value:
             try:
-                party.append(traveller(one, kind))
+                party.append(parse_traveller(one, kind))
             except ValueError:
-                problem = f"{one!r}: an age and F or M are expected, such as 34F"
+                problem = f"{one!r}: expected an age and F or M, such as 34F"
                 raise typer.BadParameter(problem, param_hint=f"'{option}'") from None
     return party

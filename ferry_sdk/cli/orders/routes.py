@@ -1,4 +1,4 @@
-"""The ports, journey, companies and vehicle that a person names."""
+"""Look up ports, journeys, companies and vehicles by the names that users type."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """From port to port, and who sails there.
+    """A journey between two ports, and the companies that sail it.
 
     Attributes:
         depart: Code of the port of departure.
         arrive: Code of the port of arrival.
         journey: The journey's id.
-        companies: Codes of the companies to ask.
+        companies: Codes of the companies to search.
     """
 
     depart: str
@@ -36,17 +36,17 @@ class Route:
 def route_of(
     ferry: Ferry, depart: str, arrive: str, *, company: str | None, journey: str | None
 ) -> Route:
-    """The route that is meant; where company and journey are both given, nothing is looked up.
+    """Return the route. If both company and journey are given, nothing is looked up.
 
     Args:
         ferry: A client.
-        depart: Code of a port, or a part of its name that no other has.
-        arrive: The same.
-        company: The company; None: all that sail there.
-        journey: The journey's id; None: the only one between the ports.
+        depart: Code of a port, or an unambiguous part of its name.
+        arrive: The same, for the port of arrival.
+        company: The company; None selects all that sail the route.
+        journey: The journey's id; None if there is only one between the ports.
 
     Raises:
-        InvalidInputError: It is not known which is meant; the message says what there is.
+        InvalidInputError: A name is unknown or ambiguous; the message lists the choices.
     """
     if company and journey:
         return Route(depart, arrive, journey, (company,))
@@ -61,27 +61,27 @@ def route_of(
     companies = (company,) if company else _companies(scheduled, found)
     if not companies and journey:
         raise InvalidInputError(
-            f"the timetable shows no such journey from {start.name} to {end.name}; if there is "
-            "one, name its --company",
+            f"the timetable has no such journey from {start.name} to {end.name}; if it exists, "
+            "pass --company",
             field="--journey",
         )
     if not companies:
         raise InvalidInputError(
-            f"the timetable does not say who sails from {start.name} to {end.name}; name one",
+            f"the timetable lists no company from {start.name} to {end.name}; pass one",
             field="--company",
         )
     return Route(start.code, end.code, found, companies)
 
 
-def port_of(ports: Sequence[Port], said: str, field: str) -> Port:
-    """The port that is meant by a code, a name, or a part of a name that no other has.
+def port_of(ports: Sequence[Port], value: str, field: str) -> Port:
+    """Return the port with this code, name, or unambiguous part of a name.
 
     Raises:
-        InvalidInputError: It is none, or there are several.
+        InvalidInputError: No port matches, or several do.
     """
-    wanted = said.strip().casefold()
+    wanted = value.strip().casefold()
     if not wanted:
-        raise InvalidInputError("a port is expected", field=field)
+        raise InvalidInputError("expected a port", field=field)
     for found in (
         [port for port in ports if wanted == port.code.casefold()],
         [port for port in ports if wanted == port.name.casefold()],
@@ -91,27 +91,28 @@ def port_of(ports: Sequence[Port], said: str, field: str) -> Port:
             return found[0]
         if found:
             names = ", ".join(f"{port.code} {port.name}" for port in found[:_SHOWN])
-            raise InvalidInputError(f"{said!r} may be {names}; say the code", field=field)
+            raise InvalidInputError(f"{value!r} is ambiguous: {names}; use the code", field=field)
     raise InvalidInputError(
-        f"no port is called {said!r}; {similar(ports, said)}`ferry ports` lists them", field=field
+        f"no port is called {value!r}; {suggestion(ports, value)}`ferry ports` lists them",
+        field=field,
     )
 
 
-def similar(ports: Sequence[Port], said: str) -> str:
-    """The ports of a code or name that is written nearly so, as the start of a hint."""
+def suggestion(ports: Sequence[Port], value: str) -> str:
+    """Return a hint with the ports whose code or name is spelled similarly, or an empty text."""
     names = {
         name: port
         for port in ports
         for name in (port.code.casefold(), port.name.casefold(), *port.name.casefold().split())
     }
-    close = {names[name].code: names[name] for name in get_close_matches(said.casefold(), names)}
+    close = {names[name].code: names[name] for name in get_close_matches(value.casefold(), names)}
     if not close:
         return ""
     return f"did you mean {' or '.join(f'{port.code} {port.name}' for port in close.values())}? "
 
 
 def _journey(ferry: Ferry, scheduled: Sequence[ScheduledDeparture], start: Port, end: Port) -> str:
-    """The journey between two ports: by the timetable, else by the text of its route."""
+    """Return the journey between two ports, from the timetable or else from the route names."""
     ids = sorted({one.journey_id for one in scheduled if one.journey_id})
     if not ids:
         ids = [
@@ -125,7 +126,7 @@ def _journey(ferry: Ferry, scheduled: Sequence[ScheduledDeparture], start: Port,
         raise InvalidInputError(
             f"no journey goes from {start.name} to {end.name}", field="FROM, TO"
         )
-    raise InvalidInputError(f"there are several: {', '.join(ids[:_SHOWN])}", field="--journey")
+    raise InvalidInputError(f"several match: {', '.join(ids[:_SHOWN])}", field="--journey")
 
 
 def _companies(scheduled: Sequence[ScheduledDeparture], journey: str) -> tuple[str, ...]:
@@ -134,7 +135,7 @@ def _companies(scheduled: Sequence[ScheduledDeparture], journey: str) -> tuple[s
 
 
 def _code(company: object) -> str | None:
-    """A company's code, in whichever of its shapes the timetable names it."""
+    """Return a company's code, which the timetable gives as a text or within an object."""
     if isinstance(company, dict):
         known = cast("dict[str, object]", company)
         company = known.get("code") or known.get("id")
@@ -142,23 +143,24 @@ def _code(company: object) -> str | None:
 
 
 def vehicle_of(ferry: Ferry, code: str) -> VehicleModel:
-    """The vehicle of the catalogue with this code.
+    """Return the vehicle of the catalogue with this code.
 
     Raises:
-        InvalidInputError: There is none; the message names those that are nearly called so.
+        InvalidInputError: There is none; the message suggests similar codes.
     """
     known = {one.code: one for one in ferry.mcp.vehicle_data() if one.code}
     found = known.get(code.upper())
     if found is None:
         near = (
-            ", ".join(get_close_matches(code.upper(), known, cutoff=0.4)) or "a code as FIAT__500"
+            ", ".join(get_close_matches(code.upper(), known, cutoff=0.4))
+            or "a code such as FIAT__500"
         )
-        raise InvalidInputError(f"no vehicle is {code!r}; there is {near}", field="--vehicle")
+        raise InvalidInputError(f"no vehicle has the code {code!r}; try {near}", field="--vehicle")
     return found
 
 
-def booked(vehicle: VehicleModel, plate: str | None) -> Vehicle:
-    """The vehicle as a booking says it: by its class, with the plate."""
+def booking_vehicle(vehicle: VehicleModel, plate: str | None) -> Vehicle:
+    """Return the vehicle as a booking expects it: by its type, with the plate."""
     return Vehicle(
         code=vehicle.type or vehicle.code or "",
         vehicule_code=vehicle.code,

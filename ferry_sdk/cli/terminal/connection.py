@@ -1,4 +1,7 @@
-"""A client from the options and the environment; no token is ever an argument."""
+"""Create a client from the options and the environment.
+
+A token is never an argument, because other users of the machine can read those.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ferry_sdk._engine.auth import file_of, token_in
-from ferry_sdk.cli.terminal.output import aside, warn
+from ferry_sdk.cli.terminal.output import error_console, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.types import Recorder
 
@@ -18,30 +21,35 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 @contextmanager
-def connected(
-    base_url: str | None, said: Path | None, *, journal: Recorder | None = None
+def open_client(
+    base_url: str | None, token_file: Path | None, *, journal: Recorder | None = None
 ) -> Generator[Ferry, None, None]:
-    """A client for the block; its warnings are the command's."""
-    with _warnings(), Ferry(token_of(said), base_url=base_url, journal=journal) as ferry:
+    """Open a client for the block, and print its warnings."""
+    with (
+        _print_warnings(),
+        Ferry(token_of(token_file), base_url=base_url, journal=journal) as ferry,
+    ):
         yield ferry
 
 
-def token_of(said: Path | None) -> Callable[[], str] | None:
-    """The token in a file, read again when the service refuses it; None: the client looks itself.
+def token_of(token_file: Path | None) -> Callable[[], str] | None:
+    """Return a function that reads the token file, or None to let the client find the token.
+
+    The client calls the function again when the service rejects the token.
 
     Raises:
-        ConfigurationError: The file cannot be read, or holds no token, or more.
+        ConfigurationError: The file cannot be read, or does not contain exactly one token.
     """
-    file = file_of(said)
+    file = file_of(token_file)
     if file is None:
         return None
     if is_open_to_others(file):
-        warn(f"others can read the token in {file}: chmod 600 {file}")
+        warn(f"other users can read the token in {file}; run: chmod 600 {file}")
     return token_in(file)
 
 
 def is_open_to_others(file: Path) -> bool:
-    """Whether more people than its owner may do something with the file, where that is known."""
+    """Return whether others than the owner have access to the file; False if that is unknown."""
     try:
         mode = file.stat().st_mode
         return os.name == "posix" and stat.S_ISREG(mode) and bool(mode & _OTHERS)
@@ -50,18 +58,18 @@ def is_open_to_others(file: Path) -> bool:
 
 
 @contextmanager
-def _warnings() -> Generator[None, None, None]:
-    """What the library warns of, on standard error: an interrupted write with its id, say."""
+def _print_warnings() -> Generator[None, None, None]:
+    """Print the library's warnings on standard error, such as an interrupted write with its id."""
 
-    class Aside(logging.Handler):
+    class WarningHandler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             warn(record.getMessage())
 
-    handler = Aside(logging.WARNING)
+    handler = WarningHandler(logging.WARNING)
     logger = logging.getLogger("ferry_sdk")
     logger.addHandler(handler)
     try:
         yield
     finally:
         logger.removeHandler(handler)
-        aside().file.flush()
+        error_console().file.flush()

@@ -14,7 +14,7 @@ import typer
 from rich.text import Text
 
 from ferry_sdk.cli.terminal.options import parse_day
-from ferry_sdk.cli.terminal.output import aside, document, plain
+from ferry_sdk.cli.terminal.output import error_console, print_json, printable
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -34,34 +34,36 @@ from ferry_sdk.safety import SAFETY
 
 
 class DeclinedError(Exception):
-    """The user said no, and nothing was done."""
+    """The user declined; nothing was changed."""
 
 
-class UnshownError(Exception):
-    """A write was done, and nobody could be told on standard output."""
+class OutputError(Exception):
+    """A write succeeded, but its result could not be printed on standard output."""
 
 
 @contextmanager
-def shown(done: str, some_id: str) -> Generator[None, None, None]:
-    """Show in this block what a write gave: where that fails, it was done all the same.
+def report_output_failure(done: str, some_id: str) -> Generator[None, None, None]:
+    """Print the result of a write in this block; report a failed output as a completed write.
 
     Args:
-        done: What was done, in words.
-        some_id: The booking or the ticket.
+        done: What was done, as a sentence.
+        some_id: The booking or ticket.
 
     Raises:
-        UnshownError: It could not be shown.
+        OutputError: The output failed.
     """
     try:
         yield
         sys.stdout.flush()
     except OSError as error:
         problem = error.strerror or error
-        raise UnshownError(f"{some_id}: {done}; it could not be shown ({problem})") from None
+        raise OutputError(
+            f"{some_id}: {done}, but the result could not be printed ({problem})"
+        ) from None
 
 
-def told(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, whose failures are told in words and by its exit code."""
+def report_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a command to print a message and exit with the right code when it fails."""
 
     @wraps(command)
     def run(**options: object) -> None:
@@ -70,43 +72,45 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
             command(**options)
             sys.stdout.flush()
         except FerryError as error:
-            code = exit_of(error)
+            code = exit_code_of(error)
             hint = _hint_at_past_day(error, options) or _hint(error)
-            _tell(str(error), hint, code, as_json=as_json, about=_facts(error))
+            _print_error(str(error), hint, code, as_json=as_json, about=_error_fields(error))
         except DeclinedError as error:
             code = Exit.DECLINED
-            _tell(str(error), None, code, as_json=as_json)
+            _print_error(str(error), None, code, as_json=as_json)
         except KeyboardInterrupt:
             code = Exit.INTERRUPTED
-            _tell("interrupted", None, code, as_json=as_json)
+            _print_error("interrupted", None, code, as_json=as_json)
         except EOFError:
             code = Exit.DECLINED
-            _tell("no answer; nothing was done", None, code, as_json=as_json)
-        except UnshownError as error:
+            _print_error("no answer; nothing was changed", None, code, as_json=as_json)
+        except OutputError as error:
             code = Exit.UNKNOWN
-            _tell(str(error), "do not repeat it; `ferry show` shows it", code, as_json=False)
+            _print_error(
+                str(error), "do not repeat the command; run `ferry show`", code, as_json=False
+            )
         except BrokenPipeError:
             code = Exit.FAILED
         except (ModuleNotFoundError, OSError) as error:
             code = Exit.FAILED
-            _tell(str(error), None, code, as_json=as_json)
+            _print_error(str(error), None, code, as_json=as_json)
         else:
             return
-        _let_go()
+        _flush_or_discard()
         raise typer.Exit(code)
 
     return run
 
 
-def _let_go() -> None:
-    """Where nobody reads on, what is held back must not fail when the interpreter ends."""
+def _flush_or_discard() -> None:
+    """Flush standard output, or discard its buffer so that the interpreter's exit does not fail."""
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _tell(
+def _print_error(
     message: str,
     hint: str | None,
     code: Exit,
@@ -117,20 +121,20 @@ def _tell(
     if as_json:
         error = {"message": message, "hint": hint, "exit_code": int(code), **(about or {})}
         try:
-            document({"error": error})
+            print_json({"error": error})
             sys.stdout.flush()
         except OSError:
-            pass  # it is told on standard error instead
+            pass  # print on standard error instead
         else:
             return
-    console = aside()
-    console.print(Text.assemble(("ferry: ", "red"), plain(message)))
+    console = error_console()
+    console.print(Text.assemble(("ferry: ", "red"), printable(message)))
     if hint:
-        console.print(Text.assemble("  ", plain(hint)))
+        console.print(Text.assemble("  ", printable(hint)))
 
 
-def _facts(error: FerryError) -> dict[str, object]:
-    """What a program may want to know of an error; no body, no traveller, no token."""
+def _error_fields(error: FerryError) -> dict[str, object]:
+    """Return the fields of an error for programs, without bodies, travellers or tokens."""
     names = ("correlation_id", "status_code", "code", "request_id", "field", "retry_after")
     known = {name: getattr(error, name, None) for name in names}
     return {
@@ -142,24 +146,24 @@ def _facts(error: FerryError) -> dict[str, object]:
 
 
 def _hint(error: FerryError) -> str | None:
-    """What to do now."""
-    if exit_of(error) is Exit.UNKNOWN:
+    """Return what the user can do about an error."""
+    if exit_code_of(error) is Exit.UNKNOWN:
         return _hint_at_unknown(error)
     if isinstance(error, RateLimitError) and error.retry_after is not None:
         return f"wait {error.retry_after:.0f} seconds, then try again"
     if isinstance(error, RequestTimeoutError) and error.operation == "tickets.wait_pdf":
-        return "it is not there yet, or the carrier sends it by e-mail; --wait 120 waits longer"
+        return "not available yet, or the company sends it by e-mail; --wait 120 waits longer"
     return next((words for kind, words in _HINTS if isinstance(error, kind)), None)
 
 
 def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str | None:
-    """The day that the command names, where nothing sails because it is over."""
+    """Return a hint if there is no sailing because the requested day is past."""
     if not isinstance(error, AvailabilityError):
         return None
     for option in ("on", "back"):
-        said = options.get(option)
-        if isinstance(said, str) and (named := parse_day(said)) < date.today():  # noqa: DTZ011 -- the user's today
-            return f"--{option}: {named} is past; name a day from today on, such as +30"
+        value = options.get(option)
+        if isinstance(value, str) and (named := parse_day(value)) < date.today():  # noqa: DTZ011 -- the user's today
+            return f"--{option}: {named} is past; choose a future day, such as +30"
     return None
 
 
@@ -167,21 +171,23 @@ def _hint_at_unknown(error: FerryError) -> str:
     about = f"correlation id {error.correlation_id}"
     subject = error.subject if isinstance(error, OutcomeUnknownError) else {}
     if not subject:
-        return f"it may have happened: do not repeat it, ask the service about {about}"
-    looked = f"ferry show {next(iter(subject.values()))}"
-    return f"it may have happened: do not repeat it before you have looked, `{looked}` ({about})"
+        return f"the write may have happened; do not repeat it, ask the service about {about}"
+    command = f"ferry show {next(iter(subject.values()))}"
+    return (
+        f"the write may have happened; do not repeat it before you have run `{command}` ({about})"
+    )
 
 
 _HINTS: tuple[tuple[type[FerryError], str], ...] = (
-    (ConfigurationError, "see `ferry doctor`; a token comes from FERRY_TOKEN or --token-file"),
-    (AuthenticationError, "the token is wrong or no longer valid; see `ferry doctor`"),
-    (PermissionDeniedError, "this token has no right to do it; a token may be read-only"),
+    (ConfigurationError, "run `ferry doctor`; set the token with FERRY_TOKEN or --token-file"),
+    (AuthenticationError, "the token is invalid or expired; run `ferry doctor`"),
+    (PermissionDeniedError, "the token lacks the permission; it may be read-only"),
     (AvailabilityError, "try another day, or fewer travellers"),
-    (UnresolvedWriteError, "find out what became of it, then settle it in the journal"),
+    (UnresolvedWriteError, "check its outcome, then resolve it in the journal"),
     (PriceChangedError, "nothing was confirmed"),
     (PenaltyExceededError, "nothing was cancelled"),
     (APIError, "nothing was changed"),
-    (ConnectionFailedError, "nothing was changed; `ferry doctor` looks at the connection"),
+    (ConnectionFailedError, "nothing was changed; `ferry doctor` checks the connection"),
 )
 
 
@@ -189,15 +195,15 @@ class Exit(IntEnum):
     """The exit codes.
 
     Attributes:
-        DONE: It was done.
-        FAILED: Something of this machine failed: a file, an extra that is missing, a bug.
-        USAGE: The command line makes no sense.
-        NOT_SENT: Nothing was changed: refused before the wire, no connection, or a read without
+        DONE: The command succeeded.
+        FAILED: A local failure: a file, a missing extra, a bug.
+        USAGE: The command line is invalid.
+        NOT_SENT: Nothing was changed: rejected before sending, no connection, or a read without
             a reply.
-        REJECTED: The service refused it.
+        REJECTED: The service rejected the request.
         UNKNOWN: A write that may have happened.
-        DECLINED: The user said no, or a guard did.
-        INTERRUPTED: Ctrl-C.
+        DECLINED: The user or a guard declined.
+        INTERRUPTED: Ctrl-C or SIGTERM.
     """
 
     DONE = 0
@@ -210,8 +216,8 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def exit_of(error: FerryError) -> Exit:
-    """The code that a command ends with when its call ended in this error."""
+def exit_code_of(error: FerryError) -> Exit:
+    """Return the exit code for an error of a call."""
     if isinstance(error, PriceChangedError | PenaltyExceededError):
         return Exit.DECLINED
     if error.outcome == "rejected":

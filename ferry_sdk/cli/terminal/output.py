@@ -14,16 +14,16 @@ from rich.table import Table
 from rich.text import Text
 
 _WIDE = 10_000
-"""Columns of what is no terminal: nothing is wrapped for a program or a file."""
+"""Columns when the output is not a terminal, so that no line is wrapped."""
 
 
-def screen() -> Console:
-    """Standard output, for people."""
+def output_console() -> Console:
+    """Return a console on standard output."""
     return _console(stderr=False)
 
 
-def aside() -> Console:
-    """Standard error: what is no answer, such as questions, warnings and errors."""
+def error_console() -> Console:
+    """Return a console on standard error, for questions, warnings and errors."""
     return _console(stderr=True)
 
 
@@ -31,7 +31,7 @@ def _console(*, stderr: bool) -> Console:
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     return Console(
         stderr=stderr,
-        force_terminal=is_terminal,  # whatever the environment says: a file gets no colours
+        force_terminal=is_terminal,  # no colours in a file, whatever the environment says
         width=None if is_terminal else _WIDE,
         highlight=False,
         markup=False,
@@ -39,30 +39,30 @@ def _console(*, stderr: bool) -> Console:
     )
 
 
-def plain(value: object) -> str:
-    """A text of somebody else's without what would command the terminal."""
+def printable(value: object) -> str:
+    """Replace control characters, which could send commands to the terminal."""
     return "".join(one if one.isprintable() or one == "\n" else "�" for one in str(value))
 
 
 def say(text: str) -> None:
-    """Print a line of the answer."""
-    screen().print(Text(plain(text)))
+    """Print a line on standard output."""
+    output_console().print(Text(printable(text)))
 
 
 def note(text: str) -> None:
-    """Print what a person may do next; it is no part of the answer."""
-    console = aside()
+    """Print a hint on standard error, if that is a terminal."""
+    console = error_console()
     if console.is_terminal:
-        console.print(Text(plain(text), style="dim"))
+        console.print(Text(printable(text), style="dim"))
 
 
 def warn(text: str) -> None:
-    """Print a warning; it is no part of the answer."""
-    console = aside()
-    console.print(Text.assemble(("warning: ", "yellow"), plain(text)))
+    """Print a warning on standard error."""
+    console = error_console()
+    console.print(Text.assemble(("warning: ", "yellow"), printable(text)))
 
 
-def table(
+def print_table(
     heads: Sequence[str],
     rows: Iterable[Sequence[object]],
     *,
@@ -70,82 +70,84 @@ def table(
     title: str | None = None,
     on: Console | None = None,
 ) -> None:
-    """Print rows under their heads; where it is no terminal, without lines and a line each.
+    """Print a table; outside a terminal without rules, and with each row on one line.
 
     Args:
-        heads: The heads of the columns.
+        heads: The column headings.
         rows: The cells, of any type.
-        right: The heads of the columns whose cells stand at the right.
-        title: What stands above.
-        on: Where; else the standard output.
+        right: The headings of the right-aligned columns.
+        title: A title above the table.
+        on: The console; by default standard output.
     """
-    console = on or screen()
+    console = on or output_console()
     box, gap = (SIMPLE_HEAD, 1) if console.is_terminal else (None, 2)
-    drawn = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
+    grid = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
 
     def cell(value: object) -> Text:
-        text = plain(value)
+        text = printable(value)
         return Text(text if console.is_terminal else text.replace("\n", ", "))
 
     for head in heads:
         side: JustifyMethod = "right" if head in right else "left"
-        drawn.add_column(cell(head), justify=side, header_style="bold", overflow="fold")
+        grid.add_column(cell(head), justify=side, header_style="bold", overflow="fold")
     for row in rows:
-        drawn.add_row(*map(cell, row))
+        grid.add_row(*map(cell, row))
     if title:
         console.print(cell(title), style="bold")
-    _print(drawn, console)
+    _print(grid, console)
 
 
-def facts(pairs: Iterable[tuple[str, object]], *, on: Console | None = None) -> None:
-    """Print names and values, a line each; what is None or empty is left out."""
-    grid(((Text(name, "dim"), value) for name, value in pairs if value not in {None, ""}), on=on)
+def print_facts(pairs: Iterable[tuple[str, object]], *, on: Console | None = None) -> None:
+    """Print names and values, one pair a line, without values that are None or empty."""
+    print_grid(
+        ((Text(name, "dim"), value) for name, value in pairs if value not in {None, ""}), on=on
+    )
 
 
-def grid(rows: Iterable[Sequence[object]], *, on: Console | None = None) -> None:
-    """Print rows without heads; a `Text` has a style of its own, anything else none."""
-    drawn = Table.grid(padding=(0, 2, 0, 0))
+def print_grid(rows: Iterable[Sequence[object]], *, on: Console | None = None) -> None:
+    """Print rows without headings; `Text` cells keep their style."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
     for row in rows:
-        drawn.add_row(*(one if isinstance(one, Text) else Text(plain(one)) for one in row))
-    _print(drawn, on or screen())
+        grid.add_row(*(one if isinstance(one, Text) else Text(printable(one)) for one in row))
+    _print(grid, on or output_console())
 
 
-def _print(drawn: Table, console: Console) -> None:
+def _print(grid: Table, console: Console) -> None:
     if console.is_terminal:
-        console.print(drawn)
+        console.print(grid)
         return
     with console.capture() as captured:
-        console.print(drawn)
+        console.print(grid)
     lines = captured.get().splitlines()
     console.file.write("".join(f"{line.rstrip()}\n" for line in lines))
 
 
-def document(members: dict[str, object]) -> None:
-    """Print the one JSON document of a command."""
+def print_json(members: dict[str, object]) -> None:
+    """Print the JSON document of a command."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.write(json.dumps(members, indent=2, ensure_ascii=not is_unicode) + "\n")
 
 
-PATIENCE = 0.5
-"""Seconds before anything is shown."""
+PROGRESS_DELAY = 0.5
+"""Seconds before the progress indicator appears."""
 
 
 @contextmanager
-def working(on: str) -> Generator[Callable[[str], None], None, None]:
-    """Show on a terminal what is being done in this block, once it has taken half a second.
+def show_progress(on: str) -> Generator[Callable[[str], None], None, None]:
+    """Show a progress indicator on a terminal if the block takes more than half a second.
 
-    Gives a function that changes the words. Nothing is left of it on the screen.
+    Yields a function that changes its text. The indicator is removed at the end.
     """
-    console = aside()
-    status = console.status(plain(on))
+    console = error_console()
+    status = console.status(printable(on))
     if not console.is_terminal:
         yield lambda _: None
         return
-    timer = Timer(PATIENCE, status.start)
+    timer = Timer(PROGRESS_DELAY, status.start)
     timer.daemon = True
     timer.start()
     try:
-        yield lambda text: status.update(plain(text))
+        yield lambda text: status.update(printable(text))
     finally:
         timer.cancel()
         timer.join()

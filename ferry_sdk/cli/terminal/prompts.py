@@ -1,4 +1,4 @@
-"""Questions on a terminal; an answer that makes no sense is asked for again."""
+"""Questions on a terminal. An invalid answer is explained, and the question repeated."""
 
 from __future__ import annotations
 
@@ -11,92 +11,92 @@ from pydantic import ValidationError
 from rich.text import Text
 
 from ferry_sdk.cli.terminal.errors import DeclinedError
-from ferry_sdk.cli.terminal.output import aside, note, plain
+from ferry_sdk.cli.terminal.output import error_console, note, printable
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import path_of
 
 T = TypeVar("T")
 
 
-def can_ask() -> bool:
-    """Whether there is somebody to ask."""
+def is_interactive() -> bool:
+    """Return whether standard input is a terminal."""
     return sys.stdin.isatty()
 
 
-def answer(question: str, read: Callable[[str], T], *, default: str | None = None) -> T:
-    """What the user says, read by a function whose ValueError says what is expected.
+def ask(question: str, read: Callable[[str], T], *, default: str | None = None) -> T:
+    """Ask a question and return the parsed answer.
 
     Args:
-        question: The words before the answer.
-        read: Makes the value of the text.
-        default: What an empty line stands for; None: it is read like any other.
+        question: The prompt.
+        read: Parses the answer; its ValueError says what was expected.
+        default: The answer for an empty line; None: an empty line is parsed as it is.
     """
-    console = aside()
+    console = error_console()
     shown = f" [{default}]" if default else ""
     while True:
-        prompt = Text.assemble((plain(question), "bold"), (plain(shown), "dim"), ": ")
+        prompt = Text.assemble((printable(question), "bold"), (printable(shown), "dim"), ": ")
         try:
-            text = console.input(prompt).strip()
+            line = console.input(prompt).strip()
         except (EOFError, KeyboardInterrupt):
-            console.print()  # what comes next has a line of its own
+            console.print()  # the next output starts on a new line
             raise
         except UnicodeDecodeError:
-            text = "\N{REPLACEMENT CHARACTER}"
+            line = "\N{REPLACEMENT CHARACTER}"
         try:
-            return read(text or default or "")
+            return read(line or default or "")
         except ValidationError as error:
             problem = path_of(error)[1]
         except InvalidInputError as error:
             problem = str(error).removeprefix(f"{error.field}: ")
         except ValueError as error:
             problem = str(error)
-        console.print(Text(f"  {plain(problem)}", style="yellow"))
+        console.print(Text(f"  {printable(problem)}", style="yellow"))
 
 
-def text(question: str) -> str:
-    """A text that is not empty."""
+def ask_text(question: str) -> str:
+    """Ask for a text that is not empty."""
 
-    def read(said: str) -> str:
-        if not said:
-            raise ValueError("it cannot be left out")
-        return said
+    def read(value: str) -> str:
+        if not value:
+            raise ValueError("a value is required")
+        return value
 
-    return answer(question, read)
+    return ask(question, read)
 
 
-def number(question: str, last: int) -> int:
-    """The place in a list, from 0, of what the user calls 1 to `last`."""
+def ask_number(question: str, last: int) -> int:
+    """Ask for a number from 1 to `last` and return it counted from 0."""
     if last == 1:
-        note(f"{question}: the only one.")
+        note(f"{question}: only one available.")
         return 0
 
-    def read(said: str) -> int:
-        if not said.isdecimal() or not 1 <= int(said) <= last:
-            raise ValueError(f"a number from 1 to {last} is expected")
-        return int(said) - 1
+    def read(value: str) -> int:
+        if not value.isdecimal() or not 1 <= int(value) <= last:
+            raise ValueError(f"expected a number from 1 to {last}")
+        return int(value) - 1
 
-    return answer(f"{question} (1 to {last})", read, default="1")
+    return ask(f"{question} (1 to {last})", read, default="1")
 
 
-def agreed(question: str, *, yes: bool) -> None:
-    """Go on only where the user says yes, or has said so on the command line.
+def ask_consent(question: str, *, yes: bool) -> None:
+    """Return if the user agrees, or has passed --yes; otherwise raise.
 
     Raises:
         DeclinedError: The user said no.
     """
     if yes:
         return
-    if not can_ask():
-        raise typer.BadParameter("nobody can be asked here: say --yes", param_hint="'--yes'")
+    if not is_interactive():
+        raise typer.BadParameter("no terminal to ask on: pass --yes", param_hint="'--yes'")
 
-    def read(said: str) -> bool:
-        if said.casefold() not in {"y", "yes", "n", "no", ""}:
-            raise ValueError("y or n is expected")
-        return said.casefold() in {"y", "yes"}
+    def read(value: str) -> bool:
+        if value.casefold() not in {"y", "yes", "n", "no", ""}:
+            raise ValueError("expected y or n")
+        return value.casefold() in {"y", "yes"}
 
     if sys.platform != "win32":
-        import termios  # noqa: PLC0415 -- there is none on Windows
+        import termios  # noqa: PLC0415 -- not available on Windows
 
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before is no yes to this
-    if not answer(f"{question} [y/N]", read):
-        raise DeclinedError("declined; nothing was done")
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)  # ignore what was typed before the question
+    if not ask(f"{question} [y/N]", read):
+        raise DeclinedError("declined; nothing was changed")

@@ -1,11 +1,11 @@
-"""A booking or a ticket: found by its id, and shown."""
+"""Find and print bookings and tickets."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from ferry_sdk.cli.terminal.formatting import count, moment, money
-from ferry_sdk.cli.terminal.output import facts, say, table
+from ferry_sdk.cli.terminal.formats import count, moment, money
+from ferry_sdk.cli.terminal.output import print_facts, print_table, say
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import APIError, BadRequestError, NotFoundError, UnprocessableEntityError
 from ferry_sdk.models.bookings import Booking, WithActions
@@ -13,10 +13,10 @@ from ferry_sdk.models.tickets import Ticket, TicketJourney
 
 
 def record_of(ferry: Ferry, some_id: str) -> Booking | Ticket:
-    """The booking of this id, else the ticket of this id.
+    """Return the booking with this id, or else the ticket with this id.
 
     Raises:
-        APIError: There is neither.
+        APIError: Neither exists.
     """
     try:
         return ferry.bookings.get(some_id)
@@ -27,9 +27,9 @@ def record_of(ferry: Ferry, some_id: str) -> Booking | Ticket:
             raise no_booking from None
 
 
-def show_booking(booking: Booking) -> None:
+def print_booking(booking: Booking) -> None:
     """Print a booking with its tickets."""
-    facts(
+    print_facts(
         [
             ("booking", booking.booking_reference),
             ("id", booking.booking_id),
@@ -41,16 +41,16 @@ def show_booking(booking: Booking) -> None:
     )
     for ticket in booking.tickets:
         say("")
-        show_ticket(ticket)
+        print_ticket(ticket)
 
 
-def show_ticket(ticket: Ticket) -> None:
-    """Print a ticket with its crossings and its travellers."""
+def print_ticket(ticket: Ticket) -> None:
+    """Print a ticket with its crossings and travellers."""
     vehicle = ticket.vehicle
     kind = vehicle and " ".join(filter(None, (vehicle.brand_name, vehicle.model)))
-    facts(
+    print_facts(
         [
-            ("ticket", ticket.ticket_number or "not issued yet"),
+            ("ticket", ticket.ticket_number or "not yet issued"),
             ("id", ticket.id),
             ("status", f"{ticket.status}, {ticket.direction}"),
             *_crossings(ticket),
@@ -69,13 +69,15 @@ def show_ticket(ticket: Ticket) -> None:
         for number, one in enumerate(ticket.passengers, 1)
     ]
     heads = ["#", "traveller", "born", "country", "document"]
-    said = [place for place in range(len(heads)) if any(row[place] for row in people)]
+    filled = [place for place in range(len(heads)) if any(row[place] for row in people)]
     if people:
-        table([heads[i] for i in said], [[row[i] for i in said] for row in people], right=("#",))
+        print_table(
+            [heads[i] for i in filled], [[row[i] for i in filled] for row in people], right=("#",)
+        )
 
 
 def next_of(record: WithActions) -> str:
-    """What may be done next, a line each."""
+    """Return the next actions, one a line."""
     return "\n".join(
         f"{one.name}{'' if one.is_mandatory else ' (optional)'}{_until(one.time_limit)}"
         for one in record.next_actions()
@@ -83,7 +85,7 @@ def next_of(record: WithActions) -> str:
 
 
 def name_of(record: Booking | Ticket) -> str:
-    """What a question calls a booking or a ticket."""
+    """Return a booking's or ticket's description for a question."""
     if isinstance(record, Booking):
         tickets = count(record.ticket_count, "ticket")
         return f"booking {record.booking_reference} with its {tickets}"

@@ -1,4 +1,4 @@
-"""Records in a person's words: money, moments, spans of time."""
+"""Format money, points in time and durations for people."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ _HOUR = timedelta(hours=1)
 
 
 def money(amount: Decimal, currency: str) -> str:
-    """An amount to read."""
+    """Format an amount with its currency."""
     return f"{amount:,.2f} {currency}"
 
 
 def moment(value: datetime | str | None) -> str:
-    """A moment on the clock it was given in; UTC is named, a text stays as it is."""
+    """Format a moment in its own time zone; name UTC, and return a text unchanged."""
     if not isinstance(value, datetime):
         return value or ""
     return f"{value:%a %d %b %Y %H:%M}{' UTC' if value.tzname() == 'UTC' else ''}"
 
 
-def leaves(value: datetime) -> str:
-    """A departure, without the year."""
+def departure_time(value: datetime) -> str:
+    """Format a departure without the year."""
     return f"{value:%a %d %b %H:%M}"
 
 
 def time_of(value: datetime, on: datetime) -> str:
-    """The time of day, and how many days later that is."""
+    """Format the time of day, and how many days after `on` it is."""
     days = (value.date() - on.date()).days
     return f"{value:%H:%M}" + (f" +{days}" if days else "")
 
 
-def span(value: timedelta) -> str:
-    """Hours and minutes."""
+def duration(value: timedelta) -> str:
+    """Format a time span as hours and minutes."""
     hours, rest = divmod(value, _HOUR)
     return f"{hours}:{rest // timedelta(minutes=1):02}"
 
 
 def count(number: int, one: str) -> str:
-    """So many of something."""
+    """Return a number with its noun, in the singular or the plural."""
     return f"{number} {one}" if number == 1 else f"{number} {one}s"
