@@ -59,7 +59,7 @@ FLOW: Stages = (
     ),
 )
 JOURNAL: Stages = (
-    _named("journal/test_journal", "entries", "keys", "gate", "secrets"),
+    _named("journal/test_journal", "entries", "keys", "fork_lock", "secrets"),
     _named("journal/test_journal", "forks", "damage", "files", "interrupts", "model"),
 )
 AGENTS: Stages = (

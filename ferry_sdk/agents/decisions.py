@@ -1,18 +1,20 @@
-"""One call of a tool as a generator without I/O: what may be done, who is asked, what is said.
+"""Decide what a tool call does, as a generator that does no I/O.
 
-It yields `Invoke` and `Ask`, and either toolkit performs them. What is cheap is refused first, and
-a person is asked last. A write is begun before its price is read, so that it is begun once; what
-it would cost is counted before anybody is asked, so that two writes cannot both pass a limit. What
-a person took their time over is looked at again just before it is sent, and the client's own guards
-refuse a price or a penalty that has changed since.
+The generator yields `Invoke` (call the client) and `CallHandler` (call the caller's `approve` or
+`audit`); `Toolkit` and `AsyncToolkit` perform both. A write passes these steps in this order:
+
+1. Read the arguments, and refuse what can be refused without a request.
+2. Register the write, so that a second call for the same write is refused from here on.
+3. Read its price, and count the price against the limit before anybody is asked, so that two
+   writes cannot both pass the limit.
+4. Ask for approval. Then check again what may have changed while the person decided.
+5. Send it. The client's own guards refuse a price or a penalty that has changed since.
 """
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Generator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -22,31 +24,32 @@ from pydantic import JsonValue
 from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
-from ferry_sdk.agents.policy.answers import Answer, RefusedError, failure, out_of_order, unknown
-from ferry_sdk.agents.policy.approval import VALID_FOR, ApprovalRequest, Codes, approval_needed
-from ferry_sdk.agents.policy.audit import AuditRecord, Call
-from ferry_sdk.agents.policy.budget import Budget, Limits
-from ferry_sdk.agents.policy.duplicates import Done, Doubt, Repeats, UnresolvedWrite
-from ferry_sdk.agents.policy.known_ids import Seen
-from ferry_sdk.agents.policy.writes import (
-    AnyWrite,
-    Ask,
-    Effect,
-    Facts,
-    Identity,
-    Invoke,
-    Plan,
-    all_writes,
+from ferry_sdk.agents.policy.answers import (
+    Answer,
+    RefusedError,
+    failure_answer,
+    internal_error,
+    unknown_answer,
 )
+from ferry_sdk.agents.policy.approval import VALID_FOR, ApprovalRequest, Codes, approval_answer
+from ferry_sdk.agents.policy.audit import AuditRecord, ToolCall, record
+from ferry_sdk.agents.policy.budget import Budget, Limits
+from ferry_sdk.agents.policy.duplicates import (
+    CompletedWrite,
+    Duplicates,
+    UnknownOutcome,
+    UnresolvedWrite,
+)
+from ferry_sdk.agents.policy.effects import CallHandler, Invoke, ToolEffect
+from ferry_sdk.agents.policy.known_ids import KnownIds
+from ferry_sdk.agents.policy.writes import AnyWrite, Identity, Plan, ToolkitState, all_writes
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments, Tool
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.types import RequestDigest
 
-logger: logging.Logger = logging.getLogger("ferry_sdk")
-
-Steps = Generator[Effect, Any, Answer]
+ToolFlow = Generator[ToolEffect, Any, Answer]
 Approve = Callable[[ApprovalRequest], Any]
 
 READ_BACK = "The reply was lost, and the effect was then seen by reading it back."
@@ -65,7 +68,7 @@ class Prepared:
     until: float
 
 
-class Desk:
+class ToolRunner:
     """Where a toolkit's calls are decided; safe between threads and tasks.
 
     Attributes:
@@ -87,12 +90,12 @@ class Desk:
         self._may_write = writes
         self._approve = approve
         self._audit = audit
-        self._facts = Facts(Seen(), Budget(spend_limit, penalty_limit), self._now)
-        self._writes = all_writes(self._facts)
+        self._state = ToolkitState(KnownIds(), Budget(spend_limit, penalty_limit), self._now)
+        self._writes = all_writes(self._state)
         self._codes = Codes()
-        self.repeats: Repeats = Repeats()
+        self.duplicates: Duplicates = Duplicates()
         self.clock: Callable[[], float] = time.monotonic
-        self._under_way: set[Call] = set()
+        self._under_way: set[ToolCall] = set()
 
     @property
     def by_code(self) -> bool:
@@ -110,127 +113,103 @@ class Desk:
         may_write = self._may_write and not self._transport.settings.read_only
         return tuple(tool for tool in TOOLS.values() if may_write or tool.safety.is_read)
 
-    def begun(self) -> Call:
+    def new_call(self) -> ToolCall:
         """A call that begins now, under the client's own correlation id, or a new one."""
-        return Call(self._transport.settings.correlation_id or next_correlation_id())
+        return ToolCall(self._transport.settings.correlation_id or next_correlation_id())
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
         """Take it from a person whether a write in doubt happened.
 
         A booking that was made is nobody's until it is shown, and is counted when it is paid.
         """
-        for doubt in self.repeats.settle(correlation_id, happened=happened):
-            is_made = doubt.write.tool == "bookings_create"
-            if doubt.hold is not None and (is_made or not happened):
-                self._facts.budget.release(doubt.hold)
+        for earlier in self.duplicates.settle(correlation_id, happened=happened):
+            is_made = earlier.write.tool == "bookings_create"
+            if earlier.hold is not None and (is_made or not happened):
+                self._state.budget.release(earlier.hold)
 
     def call(
-        self, call: Call, name: object, arguments: object, approve: Approve | None = None
-    ) -> Steps:
+        self, call: ToolCall, name: object, arguments: object, approve: Approve | None = None
+    ) -> ToolFlow:
         """Answer a call, by an approver of its own or as the toolkit's maker said."""
-        return self._on_record(call, self._decided(call, name, arguments, approve or self._approve))
+        return self._track(call, self._decide(call, name, arguments, approve or self._approve))
 
     def preview(
-        self, call: Call, name: object, arguments: object
-    ) -> Generator[Effect, Any, ApprovalRequest | Answer]:
+        self, call: ToolCall, name: object, arguments: object
+    ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
         """What somebody would have to agree to; a refusal, which goes on record, if it is one."""
-        shown: list[ApprovalRequest] = []
-        answer = yield from self._safely(call, self._shown(call, name, arguments, shown))
-        if shown:
-            return shown[0]
-        yield from self._told(call, answer)
+        requests: list[ApprovalRequest] = []
+        answer = yield from self._handle_errors(
+            call, self._preview(call, name, arguments, requests)
+        )
+        if requests:
+            return requests[0]
+        yield from self._record(call, answer)
         return answer
 
-    def _shown(
-        self, call: Call, name: object, arguments: object, shown: list[ApprovalRequest]
-    ) -> Steps:
+    def _preview(
+        self, call: ToolCall, name: object, arguments: object, requests: list[ApprovalRequest]
+    ) -> ToolFlow:
         tool, read = self._read(call, name, arguments, by_code=False)
         if tool.safety.is_read:
             raise RefusedError("invalid_arguments", "a read needs no approval")
-        prepared = yield from self._prepared(call, tool, read)
+        prepared = yield from self._prepare(call, tool, read)
         if isinstance(prepared, Prepared):
             self._drop(prepared)
-            shown.append(prepared.request)
+            requests.append(prepared.request)
             return {}
         return prepared
 
-    def _on_record(self, call: Call, steps: Steps) -> Steps:
+    def _track(self, call: ToolCall, flow: ToolFlow) -> ToolFlow:
+        """Run a call, and record it however it ends."""
         self._under_way.add(call)
         try:
-            return (yield from self._recorded(call, steps))
-        finally:
-            self._under_way.discard(call)
-
-    def _recorded(self, call: Call, steps: Steps) -> Steps:
-        try:
-            answer = yield from self._safely(call, steps)
+            answer = yield from self._handle_errors(call, flow)
         except GeneratorExit:
             raise
         except BaseException:
             outcome = "unknown" if call.is_sent else "not_sent"
-            stopped: Answer = {
+            interrupted: Answer = {
                 "status": "unknown" if call.is_sent else "failed",
                 "error": {"code": "interrupted", "outcome": outcome},
             }
-            yield from self._told(call, stopped)
+            yield from self._record(call, interrupted)
             raise
-        yield from self._told(call, answer)
-        return answer
+        else:
+            yield from self._record(call, answer)
+            return answer
+        finally:
+            self._under_way.discard(call)
 
-    def _safely(self, call: Call, steps: Steps) -> Steps:
+    def _handle_errors(self, call: ToolCall, flow: ToolFlow) -> ToolFlow:
         """The answer, whatever went wrong."""
         try:
-            return (yield from steps)
+            return (yield from flow)
         except RefusedError as refusal:
             return refusal.answer()
         except Exception as error:  # an agent gets data, whatever was wrong
             if error is call.approver_error:
                 raise
             if isinstance(error, FerryError):
-                return failure(error)
-            return self._in_doubt(call) if call.is_sent else out_of_order(error)
+                return failure_answer(error)
+            return self._unknown_answer(call) if call.is_sent else internal_error(error)
 
-    def _told(self, call: Call, answer: Answer) -> Generator[Ask, Any, None]:
-        record = call.record(answer)
-        logger.info(
-            "tool %s: %s (correlation id %s)",
-            record.tool,
-            record.code or record.status,
-            record.correlation_id,
-        )
-        if self._audit is None:
-            return
-        try:
-            yield Ask(self._audit, record)
-        except Exception as error:  # noqa: BLE001 -- a sink's failure is not the call's
-            logger.error(  # noqa: TRY400 -- its traceback may hold what a log must not
-                "the audit of tool %s failed: %s (correlation id %s)",
-                record.tool,
-                type(error).__name__,
-                record.correlation_id,
-            )
-        except GeneratorExit:
-            raise
-        except BaseException:
-            # Its task was cancelled meanwhile: told twice is better than not at all.
-            with suppress(Exception):
-                yield Ask(self._audit, record)
-            raise
+    def _record(self, call: ToolCall, answer: Answer) -> Generator[CallHandler, Any, None]:
+        return record(call.record(answer), self._audit)
 
-    def _decided(
-        self, call: Call, name: object, arguments: object, approve: Approve | None
-    ) -> Steps:
+    def _decide(
+        self, call: ToolCall, name: object, arguments: object, approve: Approve | None
+    ) -> ToolFlow:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         if tool.safety.is_read:
             result = yield Invoke(tool.operation, read.values)
-            view = tool.shown(result, read.detail, read.contains)
-            self._learn(result, read.values, view)
+            view = tool.view(result, read.detail, read.contains)
+            self._remember_result(result, read.values, view)
             return {"status": "done", "result": view}
-        prepared = yield from self._prepared(call, tool, read)
+        prepared = yield from self._prepare(call, tool, read)
         if not isinstance(prepared, Prepared):
             return prepared
         try:
-            needed = yield from self._approval(call, prepared, approve)
+            needed = yield from self._ask_approval(call, prepared, approve)
             prepared.plan.check()
         except BaseException:
             self._drop(prepared)
@@ -238,10 +217,10 @@ class Desk:
         if needed is not None:
             self._drop(prepared)
             return needed
-        return (yield from self._sent(call, prepared))
+        return (yield from self._send(call, prepared))
 
     def _read(
-        self, call: Call, name: object, arguments: object, *, by_code: bool
+        self, call: ToolCall, name: object, arguments: object, *, by_code: bool
     ) -> tuple[Tool, Arguments]:
         tool = TOOLS.get(name) if isinstance(name, str) else None
         if tool is None:
@@ -250,25 +229,25 @@ class Desk:
         if tool not in self.tools:
             raise RefusedError("writes_disabled", "this changes something, and only reading is on")
         read = tool.read(arguments)
-        call.names(**{key: read.values.get(key) for key in ("booking_id", "ticket_id", "id")})
+        call.add_ids(**{key: read.values.get(key) for key in ("booking_id", "ticket_id", "id")})
         if read.code is not None and not by_code:
             raise InvalidInputError("there is no such argument", field="confirmation_code")
         return tool, read
 
-    def _prepared(
-        self, call: Call, tool: Tool, arguments: Arguments
-    ) -> Generator[Effect, Any, Prepared | Answer]:
+    def _prepare(
+        self, call: ToolCall, tool: Tool, arguments: Arguments
+    ) -> Generator[ToolEffect, Any, Prepared | Answer]:
         """The write, begun; its answer where it may have happened before."""
         write = self._writes[tool.operation]
         identity = write.identity(arguments.values)
-        call.names(**identity.subject)
-        doubt = self.repeats.begin(identity.key, identity.whose)
-        if doubt is not None:
-            return (yield from self._recovered(tool, arguments, identity, doubt))
+        call.add_ids(**identity.subject)
+        earlier = self.duplicates.begin(identity.key, identity.target_id)
+        if earlier is not None:
+            return (yield from self._recover(tool, arguments, identity, earlier))
         try:
-            plan = yield from write.planned(arguments.values, identity)
+            plan = yield from write.plan(arguments.values, identity)
         except BaseException:
-            self.repeats.left(identity.key)
+            self.duplicates.abandon(identity.key)
             raise
         call.amount, call.currency = plan.amount, plan.currency
         request = ApprovalRequest(
@@ -286,17 +265,17 @@ class Desk:
     def _drop(self, prepared: Prepared) -> None:
         """Nothing of it was done."""
         if prepared.plan.hold is not None:
-            self._facts.budget.release(prepared.plan.hold)
-        self.repeats.left(prepared.identity.key)
+            self._state.budget.release(prepared.plan.hold)
+        self.duplicates.abandon(prepared.identity.key)
 
-    def _approval(
-        self, call: Call, prepared: Prepared, approve: Approve | None
-    ) -> Generator[Ask, Any, Answer | None]:
+    def _ask_approval(
+        self, call: ToolCall, prepared: Prepared, approve: Approve | None
+    ) -> Generator[CallHandler, Any, Answer | None]:
         """None where it is approved, else the answer that asks for it."""
         request = prepared.request
         if approve is None:
             call.approval = "code"
-            binding = self._facts.fingerprint(
+            binding = self._state.fingerprint(
                 request.tool,
                 prepared.arguments.values,
                 str(request.amount),
@@ -304,54 +283,56 @@ class Desk:
                 request.summary,
             )
             if prepared.arguments.code is None:
-                return approval_needed(request, self._codes.issue(binding, prepared.until))
+                return approval_answer(request, self._codes.issue(binding, prepared.until))
             self._codes.use(prepared.arguments.code, binding, self.clock())
             return None
         call.approval = "callback"
         try:
-            said = yield Ask(approve, request)
+            approval = yield CallHandler(approve, request)
         except RefusedError:
             raise
         except Exception as error:
             # It may be what suspends the caller's framework, such as LangGraph's interrupt().
             call.approver_error = error
             raise
-        if said is not True:
+        if approval is not True:
             raise RefusedError("declined", "it was not approved")
         if self.clock() >= prepared.until:
             raise RefusedError("approval_expired", "the approval came too late")
         return None
 
-    def _sent(self, call: Call, prepared: Prepared) -> Steps:
+    def _send(self, call: ToolCall, prepared: Prepared) -> ToolFlow:
         tool = prepared.tool
         call.is_sent = True
         try:
             result = yield Invoke(tool.operation, prepared.plan.arguments)
-            notes = prepared.write.concluded(prepared.plan, result)
-            return self._done(tool, prepared.arguments, prepared.identity, result, notes)
+            notes = prepared.write.conclude(prepared.plan, result)
+            return self._complete(tool, prepared.arguments, prepared.identity, result, notes)
         except FerryError as error:
             if error.outcome != "unknown":
                 call.is_sent = False
                 self._drop(prepared)
                 raise
-            self._doubted(call, prepared, error)
-            return self._in_doubt(call)
+            self._remember_unknown(call, prepared, error)
+            return self._unknown_answer(call)
         except BaseException:
-            self._doubted(call, prepared, None)
+            self._remember_unknown(call, prepared, None)
             raise
 
-    def _done(
+    def _complete(
         self, tool: Tool, arguments: Arguments, identity: Identity, result: object, notes: list[str]
     ) -> Answer:
         made = result.booking_id if isinstance(result, BookingCreated) else None
-        self.repeats.done(identity.key, Done(tool.shown(result, "short"), made))
-        self._learn(result, arguments.values)
+        self.duplicates.complete(identity.key, CompletedWrite(tool.view(result, "short"), made))
+        self._remember_result(result, arguments.values)
         if getattr(result, "read_back", False):
             notes = [*notes, READ_BACK]
-        answer: Answer = {"status": "done", "result": tool.shown(result, arguments.detail)}
+        answer: Answer = {"status": "done", "result": tool.view(result, arguments.detail)}
         return {**answer, "notes": [*notes]} if notes else answer
 
-    def _doubted(self, call: Call, prepared: Prepared, error: FerryError | None) -> None:
+    def _remember_unknown(
+        self, call: ToolCall, prepared: Prepared, error: FerryError | None
+    ) -> None:
         """Remember that it may have happened, and how its effect is read back."""
         call.correlation_id = (error and error.correlation_id) or call.correlation_id
         if not isinstance(error, OutcomeUnknownError):
@@ -370,32 +351,36 @@ class Desk:
             amount=prepared.plan.amount,
             currency=prepared.plan.currency,
         )
-        self.repeats.doubted(prepared.identity.key, Doubt(write, error, prepared.plan.hold))
+        self.duplicates.mark_unknown(
+            prepared.identity.key, UnknownOutcome(write, error, prepared.plan.hold)
+        )
 
-    def _in_doubt(self, call: Call) -> Answer:
-        return unknown("it may have happened, and nobody knows yet", call.correlation_id)
+    def _unknown_answer(self, call: ToolCall) -> Answer:
+        return unknown_answer("it may have happened, and nobody knows yet", call.correlation_id)
 
-    def _recovered(
-        self, tool: Tool, arguments: Arguments, identity: Identity, doubt: Doubt
-    ) -> Steps:
+    def _recover(
+        self, tool: Tool, arguments: Arguments, identity: Identity, earlier: UnknownOutcome
+    ) -> ToolFlow:
         """The result of the same write, made earlier, if its effect is seen by now."""
         try:
-            result = yield Invoke("recover", {"error": doubt.error})
+            result = yield Invoke("recover", {"error": earlier.error})
         except FerryError:
             raise RefusedError(
                 "outcome_unknown",
                 "the same may have happened already, and was not sent again",
-                correlation_id=doubt.write.correlation_id,
+                correlation_id=earlier.write.correlation_id,
             ) from None
-        return self._done(tool, arguments, identity, result, [])
+        return self._complete(tool, arguments, identity, result, [])
 
-    def _learn(self, result: object, asked: dict[str, Any], view: JsonValue = None) -> None:
+    def _remember_result(
+        self, result: object, asked: dict[str, Any], view: JsonValue = None
+    ) -> None:
         """Remember what is shown; what made a booking that is no more may be done again."""
-        self._facts.seen.learn(result, asked, view if isinstance(view, dict) else None)
+        self._state.known_ids.remember(result, asked, view if isinstance(view, dict) else None)
         if isinstance(result, BookingCancellation) or (
             isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}
         ):
-            self.repeats.forget(result.booking_id)
+            self.duplicates.forget(result.booking_id)
 
     def _now(self) -> float:
         """The service's clock, as far as its replies have told."""

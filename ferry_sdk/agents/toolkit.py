@@ -9,13 +9,13 @@ from typing import Any, Generic, Literal, TypeVar
 
 import anyio
 
-from ferry_sdk.agents.decisions import Desk
+from ferry_sdk.agents.decisions import ToolRunner
 from ferry_sdk.agents.policy.answers import Answer
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import AuditRecord
 from ferry_sdk.agents.policy.budget import Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
-from ferry_sdk.agents.policy.writes import Ask, Effect
+from ferry_sdk.agents.policy.effects import CallHandler, ToolEffect
 from ferry_sdk.agents.tools import definitions as formats
 from ferry_sdk.agents.tools.definitions import ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry
@@ -23,24 +23,24 @@ from ferry_sdk.errors import ConfigurationError
 
 T = TypeVar("T")
 FerryT = TypeVar("FerryT", bound=Ferry | AsyncFerry)
-_LAST_WORDS = 1.0
+_FINAL_TIMEOUT = 1.0
 """Seconds that an async audit is awaited of a call whose task was cancelled."""
 
 
 class AnyToolkit(Generic[FerryT]):
     """What both toolkits have in common."""
 
-    def __init__(self, ferry: FerryT, desk: Desk) -> None:
+    def __init__(self, ferry: FerryT, runner: ToolRunner) -> None:
         self._ferry = ferry
-        self._desk = desk
+        self._runner = runner
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._ferry!r}, tools={len(self._desk.tools)})"
+        return f"{type(self).__name__}({self._ferry!r}, tools={len(self._runner.tools)})"
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools that may be called, each with its JSON Schemas."""
-        by_code = self._desk.by_code
-        return tuple(tool.definition(approval=by_code) for tool in self._desk.tools)
+        by_code = self._runner.by_code
+        return tuple(tool.definition(approval=by_code) for tool in self._runner.tools)
 
     def openai(self, api: Literal["responses", "chat"] = "responses") -> list[dict[str, Any]]:
         """The tools as OpenAI's client takes them.
@@ -57,12 +57,12 @@ class AnyToolkit(Generic[FerryT]):
     @property
     def is_sending(self) -> bool:
         """Whether a write is on its way: wait a moment before you end the process."""
-        return self._desk.is_sending
+        return self._runner.is_sending
 
     @property
     def unresolved(self) -> tuple[UnresolvedWrite, ...]:
         """The writes that may have happened; a person has to look."""
-        return self._desk.repeats.unresolved
+        return self._runner.duplicates.unresolved
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
         """Say what became of a write that is unresolved, once a person has looked.
@@ -77,7 +77,7 @@ class AnyToolkit(Generic[FerryT]):
         Raises:
             InvalidInputError: No write of that id is unresolved.
         """
-        self._desk.settle(correlation_id, happened=happened)
+        self._runner.settle(correlation_id, happened=happened)
 
 
 class Toolkit(AnyToolkit[Ferry]):
@@ -118,7 +118,7 @@ class Toolkit(AnyToolkit[Ferry]):
         for name, function in (("approve", approve), ("audit", audit)):
             if iscoroutinefunction(function):
                 raise ConfigurationError(f"{name}: an async function needs AsyncToolkit")
-        desk = Desk(
+        runner = ToolRunner(
             ferry.bookings.transport,
             writes=writes,
             approve=approve,
@@ -126,7 +126,7 @@ class Toolkit(AnyToolkit[Ferry]):
             penalty_limit=penalty_limit,
             audit=audit,
         )
-        super().__init__(ferry, desk)
+        super().__init__(ferry, runner)
 
     def call(self, name: str, arguments: Mapping[str, Any] | str = "{}") -> Answer:
         """Call a tool.
@@ -138,13 +138,13 @@ class Toolkit(AnyToolkit[Ferry]):
         Returns:
             The answer, ready for JSON: ``status`` with ``result``, ``approval`` or ``error``.
         """
-        call = self._desk.begun()
-        return self._walk(self._desk.call(call, name, arguments), call.correlation_id)
+        call = self._runner.new_call()
+        return self._run(self._runner.call(call, name, arguments), call.correlation_id)
 
     def preview(self, name: str, arguments: Mapping[str, Any] | str) -> ApprovalRequest | Answer:
         """What somebody would have to agree to before a write; the answer where it is refused."""
-        call = self._desk.begun()
-        return self._walk(self._desk.preview(call, name, arguments), call.correlation_id)
+        call = self._runner.new_call()
+        return self._run(self._runner.preview(call, name, arguments), call.correlation_id)
 
     def perform(
         self,
@@ -158,26 +158,26 @@ class Toolkit(AnyToolkit[Ferry]):
         The price is read anew, and may be another than a `preview` has shown: let `approve` compare
         the `digest` of its request with that of the one that somebody agreed to.
         """
-        call = self._desk.begun()
-        steps = self._desk.call(call, name, arguments, approve)
-        return self._walk(steps, call.correlation_id)
+        call = self._runner.new_call()
+        flow = self._runner.call(call, name, arguments, approve)
+        return self._run(flow, call.correlation_id)
 
-    def _walk(self, steps: Generator[Effect, Any, T], correlation_id: str) -> T:
+    def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)
         try:
-            effect = next(steps)
+            effect = next(flow)
             while True:
                 try:
-                    result = _performed(effect, ferry)
+                    result = _perform(effect, ferry)
                 except BaseException as error:  # noqa: BLE001 -- the desk decides what it means
-                    effect = steps.throw(error)
+                    effect = flow.throw(error)
                 else:
-                    effect = steps.send(result)
+                    effect = flow.send(result)
         except StopIteration as end:
             answer: T = end.value
             return answer
         finally:
-            steps.close()
+            flow.close()
 
 
 class AsyncToolkit(AnyToolkit[AsyncFerry]):
@@ -211,7 +211,7 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
     ) -> None:
         if not isinstance(ferry, AsyncFerry):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise ConfigurationError("ferry: an AsyncFerry is expected; Toolkit takes a Ferry")
-        desk = Desk(
+        runner = ToolRunner(
             ferry.bookings.transport,
             writes=writes,
             approve=approve,
@@ -219,7 +219,7 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
             penalty_limit=penalty_limit,
             audit=audit,
         )
-        super().__init__(ferry, desk)
+        super().__init__(ferry, runner)
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str = "{}") -> Answer:
         """Call a tool.
@@ -231,15 +231,15 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
         Returns:
             The answer, ready for JSON: ``status`` with ``result``, ``approval`` or ``error``.
         """
-        call = self._desk.begun()
-        return await self._walk(self._desk.call(call, name, arguments), call.correlation_id)
+        call = self._runner.new_call()
+        return await self._run(self._runner.call(call, name, arguments), call.correlation_id)
 
     async def preview(
         self, name: str, arguments: Mapping[str, Any] | str
     ) -> ApprovalRequest | Answer:
         """What somebody would have to agree to before a write; the answer where it is refused."""
-        call = self._desk.begun()
-        return await self._walk(self._desk.preview(call, name, arguments), call.correlation_id)
+        call = self._runner.new_call()
+        return await self._run(self._runner.preview(call, name, arguments), call.correlation_id)
 
     async def perform(
         self,
@@ -253,15 +253,15 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
         The price is read anew, and may be another than a `preview` has shown: let `approve` compare
         the `digest` of its request with that of the one that somebody agreed to.
         """
-        call = self._desk.begun()
-        steps = self._desk.call(call, name, arguments, approve)
-        return await self._walk(steps, call.correlation_id)
+        call = self._runner.new_call()
+        flow = self._runner.call(call, name, arguments, approve)
+        return await self._run(flow, call.correlation_id)
 
-    async def _walk(self, steps: Generator[Effect, Any, T], correlation_id: str) -> T:
+    async def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)
-        perform = _awaited
+        perform = _perform_async
         try:
-            effect = next(steps)
+            effect = next(flow)
             while True:
                 try:
                     result = await perform(effect, ferry)
@@ -269,29 +269,29 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
                     raise
                 except BaseException as error:  # noqa: BLE001 -- the desk decides what it means
                     if not isinstance(error, Exception):
-                        perform = _shielded  # a cancelled call still puts itself on record
-                    effect = steps.throw(error)
+                        perform = _perform_shielded  # a cancelled call still puts itself on record
+                    effect = flow.throw(error)
                 else:
-                    effect = steps.send(result)
+                    effect = flow.send(result)
         except StopIteration as end:
             answer: T = end.value
             return answer
         finally:
-            steps.close()
+            flow.close()
 
 
-def _performed(effect: Effect, ferry: Ferry | AsyncFerry) -> Any:  # noqa: ANN401 -- whatever comes of it
-    if isinstance(effect, Ask):
-        return effect.function(effect.about)
+def _perform(effect: ToolEffect, ferry: Ferry | AsyncFerry) -> Any:  # noqa: ANN401 -- whatever comes of it
+    if isinstance(effect, CallHandler):
+        return effect.function(effect.argument)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)
 
 
-async def _awaited(effect: Effect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- whatever comes of it
-    result = _performed(effect, ferry)
+async def _perform_async(effect: ToolEffect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- whatever comes of it
+    result = _perform(effect, ferry)
     return await result if isawaitable(result) else result
 
 
-async def _shielded(effect: Effect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- whatever comes of it
-    with anyio.move_on_after(_LAST_WORDS, shield=True):
-        return await _awaited(effect, ferry)
+async def _perform_shielded(effect: ToolEffect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- whatever comes of it
+    with anyio.move_on_after(_FINAL_TIMEOUT, shield=True):
+        return await _perform_async(effect, ferry)
     return None

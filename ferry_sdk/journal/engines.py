@@ -24,7 +24,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from ferry_sdk.errors import JournalError
 
-_PATIENCE = 10
+_TIMEOUT = 10
 """Seconds that a lock of SQLite's, or a connection to PostgreSQL, is waited for."""
 _PAUSE = 0.01
 
@@ -36,15 +36,15 @@ _SECRETS = ("password", "sslpassword")
 def engine_of(url: str | Engine) -> Engine:
     """The engine to keep a journal with; one of the caller's own stays as it is."""
     if isinstance(url, Engine):
-        return _checked(url)
+        return _check_engine(url)
     if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("a URL or a SQLAlchemy Engine is expected", field="url")
-    parts = _parsed(url)
+    parts = _parse(url)
     if parts.drivername in _SQLITE:
         return _sqlite(parts)
     if parts.drivername in _POSTGRESQL:
         return _postgresql(parts.set(drivername="postgresql+psycopg"))
-    raise _unsupported()
+    raise _unsupported_url()
 
 
 def is_in_memory(url: URL) -> bool:
@@ -54,13 +54,13 @@ def is_in_memory(url: URL) -> bool:
     )
 
 
-def shown(url: URL) -> str:
+def display_url(url: URL) -> str:
     """A database's address without password and options."""
     return url.set(query={}).render_as_string(hide_password=True)
 
 
 @contextmanager
-def connected(engine: Engine) -> Generator[Connection]:
+def connect(engine: Engine) -> Generator[Connection]:
     """A connection that goes back to its pool, whatever line an interrupt comes at."""
     connection = engine.connect()
     try:
@@ -71,9 +71,9 @@ def connected(engine: Engine) -> Generator[Connection]:
         raise
 
 
-def _checked(engine: Engine) -> Engine:
+def _check_engine(engine: Engine) -> Engine:
     if engine.dialect.is_async or engine.dialect.name not in {"sqlite", "postgresql"}:
-        raise _unsupported()
+        raise _unsupported_url()
     if is_in_memory(engine.url) and isinstance(engine.pool, SingletonThreadPool):
         raise InvalidInputError(
             "each thread would have a database of its own; use poolclass=StaticPool", field="url"
@@ -81,7 +81,7 @@ def _checked(engine: Engine) -> Engine:
     return engine
 
 
-def _parsed(url: str) -> URL:
+def _parse(url: str) -> URL:
     try:
         return make_url(url)
     except (ArgumentError, ValueError):
@@ -89,7 +89,7 @@ def _parsed(url: str) -> URL:
     raise InvalidInputError("not a database URL", field="url")
 
 
-def _unsupported() -> InvalidInputError:
+def _unsupported_url() -> InvalidInputError:
     return InvalidInputError(
         "sqlite:// or postgresql:// (with psycopg) is expected, and no async engine", field="url"
     )
@@ -98,7 +98,7 @@ def _unsupported() -> InvalidInputError:
 def _sqlite(url: URL) -> Engine:
     if is_in_memory(url):
         # One connection is the database; threads take turns with it.
-        engine = _made(
+        engine = _create_engine(
             url,
             poolclass=QueuePool,
             pool_size=1,
@@ -107,7 +107,7 @@ def _sqlite(url: URL) -> Engine:
         )
         event.listen(engine, "handle_error", _keep_connection)
         return engine
-    engine = _made(url, poolclass=QueuePool, connect_args=_unless_said(url, "timeout"))
+    engine = _create_engine(url, poolclass=QueuePool, connect_args=_default_timeout(url, "timeout"))
     event.listen(engine, "do_connect", _make_private)
     event.listen(engine, "connect", _make_durable)
     return engine
@@ -127,10 +127,10 @@ def _make_private(_dialect: Any, _record: Any, where: list[str], options: dict[s
             return
         path = unquote(parts.path)
     with suppress(OSError, ValueError):  # what cannot be created, SQLite says in its own words
-        _create(os.path.realpath(path))
+        _create_file(os.path.realpath(path))
 
 
-def _create(path: str) -> None:
+def _create_file(path: str) -> None:
     # Better without opening it: to close a file frees every lock that the process holds on it.
     try:
         os.mknod(path, 0o600)
@@ -153,7 +153,7 @@ def _make_durable(connection: sqlite3.Connection, _: object) -> None:
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
     # Where two processes open a new file at once, SQLite refuses one without waiting.
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _TIMEOUT
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -168,9 +168,9 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 def _postgresql(url: URL) -> Engine:
     # An engine's repr hides the password of an address, but not those among its options.
     hidden = {name: url.query[name] for name in _SECRETS if name in url.query}
-    arguments = {**_unless_said(url, "connect_timeout"), **hidden}
+    arguments = {**_default_timeout(url, "connect_timeout"), **hidden}
     try:
-        return _made(
+        return _create_engine(
             url.difference_update_query(hidden), pool_pre_ping=True, connect_args=arguments
         )
     except ImportError:
@@ -180,11 +180,11 @@ def _postgresql(url: URL) -> Engine:
     )
 
 
-def _unless_said(url: URL, limit: str) -> dict[str, int]:
-    return {} if limit in url.query else {limit: _PATIENCE}
+def _default_timeout(url: URL, limit: str) -> dict[str, int]:
+    return {} if limit in url.query else {limit: _TIMEOUT}
 
 
-def _made(url: URL, **options: object) -> Engine:
+def _create_engine(url: URL, **options: object) -> Engine:
     try:
         return create_engine(url, hide_parameters=True, **options)
     except (SQLAlchemyError, ValueError, TypeError):
@@ -197,21 +197,21 @@ def is_undecodable(failure: DBAPIError) -> bool:
     return str(failure.orig).startswith("Could not decode")
 
 
-def named(failure: Exception) -> JournalError:
+def journal_error(failure: Exception) -> JournalError:
     """The failure in words that hold no value, no address and no password."""
-    return JournalError(f"the journal cannot be used: {_kind(failure)}")
+    return JournalError(f"the journal cannot be used: {_describe(failure)}")
 
 
-def _kind(failure: Exception) -> str:
+def _describe(failure: Exception) -> str:
     if isinstance(failure, PoolTimeoutError):
         return "every connection to the database is in use"
     if not isinstance(failure, DBAPIError) or failure.orig is None:
         return type(failure).__name__
-    cause = failure.orig
-    name = type(cause).__name__
+    original = failure.orig
+    name = type(original).__name__
     if is_undecodable(failure):
         return f"{name}, a text that is no UTF-8"
-    if type(cause).__module__.startswith("sqlite3"):
-        return f"{name}, {cause}"  # SQLite speaks of tables and files, and repeats no value
-    code = getattr(cause, "sqlstate", None)
+    if type(original).__module__.startswith("sqlite3"):
+        return f"{name}, {original}"  # SQLite speaks of tables and files, and repeats no value
+    code = getattr(original, "sqlstate", None)
     return f"{name}, SQLSTATE {code}" if code else f"{name}, no connection or one that broke"

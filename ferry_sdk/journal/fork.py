@@ -1,110 +1,111 @@
-"""The journal and `os.fork()`: no fork while a database is in use, a new engine in the child.
+"""Keep `os.fork()` safe for a process that has a journal.
 
 SQLite takes locks that belong to the whole process. If a process forks while another thread holds
-one, the child keeps it for ever, and no thread of the child can release it.
+one, the child keeps the lock for ever, and no thread of the child can release it. So every use of
+the database holds `FORK_LOCK`, and a fork waits until no use is left. In the child, each journal
+then starts with connections of its own (`leave_to_parent`).
 """
 
 from __future__ import annotations
 
 import os
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakSet
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine, Pool
-import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from sqlalchemy import Engine, Pool
 
-class Forked(Protocol):
-    """What wants to know that it woke up in a child process."""
+_TIMEOUT = 15.0
+"""Seconds that a fork waits at most; longer than the wait for a lock of SQLite."""
+_PAUSE = 0.001
+
+
+class ForkAware(Protocol):
+    """An object that is told in a child process that it was forked."""
 
     def after_fork(self) -> None:
         """Give up what the parent goes on using."""
         ...
 
 
-_watched: WeakSet[Forked] = WeakSet()
+_observers: WeakSet[ForkAware] = WeakSet()
 _inherited: list[Pool] = []
 
 
-def watch(one: Forked) -> None:
-    """Tell it in every child process from now on, as long as it lives."""
-    _watched.add(one)
+def notify_after_fork(observer: ForkAware) -> None:
+    """Call its `after_fork` in every child process, as long as the observer exists."""
+    _observers.add(observer)
 
 
 def leave_to_parent(engine: Engine) -> None:
-    """Begin with connections of this process's own."""
-    # Were the old ones freed they would be closed, under the parent's hands.
+    """Give the engine a new pool, and leave the connections of the old one open."""
+    # Kept for ever: garbage collection would close connections that the parent still uses.
     _inherited.append(engine.pool)
     engine.dispose(close=False)
 
 
-def _tell() -> None:
-    for one in list(_watched):
-        one.after_fork()
+class _Use:
+    """One use of the database."""
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_tell)
+class ForkLock:
+    """Let any number of threads use the database, unless a fork is waiting.
 
-
-_PATIENCE = 15.0
-"""Seconds that a fork waits at the most; longer than a lock of SQLite's is waited for."""
-_PAUSE = 0.001
-
-
-class _Visit:
-    """A block inside."""
-
-
-class Gate:
-    """Lets in any number of threads, unless somebody waits to be alone.
-
-    It holds no lock, which an interrupt could leave held for ever. A visit that an interrupt kept
-    from leaving ends with its last reference.
+    It is made without a lock of `threading`, which an interrupt (Ctrl-C) could leave locked for
+    ever. A use that an interrupt kept from ending is dropped with its last reference.
     """
 
     def __init__(self) -> None:
-        self._inside: WeakSet[_Visit] = WeakSet()
-        self._shut: list[None] = []
+        self._uses: WeakSet[_Use] = WeakSet()
+        self._forks: list[None] = []
 
     @contextmanager
-    def passed(self) -> Generator[None]:
-        """A block inside."""
-        visit = _Visit()
+    def use(self) -> Generator[None]:
+        """Use the database in this block; wait first if a fork is waiting."""
+        use = _Use()
         try:
-            self._inside.add(visit)
-            while self._shut:  # looked at from inside: who shuts it looks inside after that
-                self._inside.discard(visit)
+            self._uses.add(use)
+            # Checked after the use is registered: `acquire` looks at the two in the other order.
+            while self._forks:
+                self._uses.discard(use)
                 time.sleep(_PAUSE)
-                self._inside.add(visit)
+                self._uses.add(use)
             yield
         finally:
-            self._inside.discard(visit)
+            self._uses.discard(use)
 
-    def shut(self) -> None:
-        """Let nobody in any more, and wait until all are out."""
-        self._shut.append(None)
-        until = time.monotonic() + _PATIENCE
-        while self._inside and time.monotonic() < until:
+    def acquire(self) -> None:
+        """Start no new use, and wait until the present ones end."""
+        self._forks.append(None)
+        until = time.monotonic() + _TIMEOUT
+        while self._uses and time.monotonic() < until:
             time.sleep(_PAUSE)
 
-    def open(self) -> None:
-        """Let in again."""
-        self._shut.pop()
+    def release(self) -> None:
+        """Allow uses again."""
+        self._forks.pop()
 
-    def renew(self) -> None:
-        """Forget the threads that a child process does not have."""
-        self._inside = WeakSet()
-        self._shut = []
+    def reset(self) -> None:
+        """Forget the threads of the parent, which a child process does not have."""
+        self._uses = WeakSet()
+        self._forks = []
 
 
-GATE = Gate()
+def _reset_in_child() -> None:
+    FORK_LOCK.reset()
+    for observer in list(_observers):
+        observer.after_fork()
+
+
+FORK_LOCK = ForkLock()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=GATE.shut, after_in_parent=GATE.open, after_in_child=GATE.renew)
+    os.register_at_fork(
+        before=FORK_LOCK.acquire,
+        after_in_parent=FORK_LOCK.release,
+        after_in_child=_reset_in_child,
+    )

@@ -19,16 +19,16 @@ from ferry_sdk.errors import (
     JournalError,
     UnresolvedWriteError,
 )
-from ferry_sdk.journal import statements as ledger
-from ferry_sdk.journal.engines import connected, engine_of, is_in_memory, named, shown
-from ferry_sdk.journal.fork import GATE, leave_to_parent, watch
-from ferry_sdk.journal.keys import Key, given_key
-from ferry_sdk.journal.migrations import opened
+from ferry_sdk.journal import statements
+from ferry_sdk.journal.engines import connect, display_url, engine_of, is_in_memory, journal_error
+from ferry_sdk.journal.fork import FORK_LOCK, leave_to_parent, notify_after_fork
+from ferry_sdk.journal.keys import Key, load_key
+from ferry_sdk.journal.migrations import open_journal
 from ferry_sdk.types import EndState, Intent, JournalEntry
 
 T = TypeVar("T")
 
-_TRIES = 5
+_ATTEMPTS = 5
 
 
 class Journal:
@@ -82,13 +82,13 @@ class Journal:
     def __init__(self, url: str | Engine, *, key: str | bytes | None = None) -> None:
         engine = engine_of(url)
         self._owns_engine = not isinstance(url, Engine)
-        self._address = shown(engine.url)
+        self._address = display_url(engine.url)
         self._is_in_memory = is_in_memory(engine.url)
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._given = given_key(key)
+        self._given_key = load_key(key)
         self._key: Key | None = None
-        self._refusal: str | None = None
-        watch(self)
+        self._unusable: str | None = None
+        notify_after_fork(self)
 
     def begin(self, intent: Intent) -> str:
         """Commit a write that is about to leave as ``open``, and give its entry's id.
@@ -100,14 +100,14 @@ class Journal:
             UnresolvedWriteError: The same write is on record and unresolved.
             JournalError: It cannot be committed.
         """
-        fingerprint = self._opened().fingerprint(intent.effect, intent.identity)
-        for _ in range(_TRIES):
-            entry_id = self._run(lambda connection: _added(connection, intent, fingerprint))
+        fingerprint = self._open().fingerprint(intent.effect, intent.identity)
+        for _ in range(_ATTEMPTS):
+            entry_id = self._run(lambda connection: _add(connection, intent, fingerprint))
             if entry_id is not None:
                 return entry_id
-            twin = self._run(lambda connection: ledger.twin(connection, fingerprint))
-            if twin is not None:
-                raise UnresolvedWriteError(twin)
+            duplicate = self._run(lambda connection: statements.duplicate(connection, fingerprint))
+            if duplicate is not None:
+                raise UnresolvedWriteError(duplicate)
         raise JournalError("the journal does not say why it refuses the write")
 
     def end(self, entry_id: str, state: EndState) -> None:
@@ -121,12 +121,12 @@ class Journal:
             InvalidInputError: A write cannot end in this state.
             JournalError: It cannot be committed, or there is no such entry.
         """
-        if not ledger.is_end(state):
+        if not statements.is_end_state(state):
             raise InvalidInputError(
                 "unknown, done, rejected or not_sent is expected", field="state"
             )
-        self._opened()
-        if self._run(lambda connection: ledger.change(connection, entry_id, state)) is None:
+        self._open()
+        if self._run(lambda connection: statements.change(connection, entry_id, state)) is None:
             raise JournalError("the journal has no entry of this id")
 
     def unresolved(self, *, older_than: float | timedelta = 0) -> tuple[JournalEntry, ...]:
@@ -141,8 +141,8 @@ class Journal:
             JournalError: The journal cannot be read.
         """
         age = _age(older_than)
-        self._opened()
-        return self._run(lambda connection: ledger.unresolved(connection, age))
+        self._open()
+        return self._run(lambda connection: statements.unresolved(connection, age))
 
     def entry(self, entry_id: str) -> JournalEntry:
         """The entry of this id, as it is now.
@@ -152,8 +152,10 @@ class Journal:
             JournalError: The journal cannot be read.
         """
         _check_id(entry_id, "entry_id")
-        self._opened()
-        return _there(self._run(lambda connection: ledger.find(connection, entry_id)), "entry_id")
+        self._open()
+        return _require(
+            self._run(lambda connection: statements.find(connection, entry_id)), "entry_id"
+        )
 
     def settle(self, entry_or_id: JournalEntry | str, *, happened: bool) -> JournalEntry:
         """Say what became of an unresolved write; the same write may be made again then.
@@ -176,10 +178,10 @@ class Journal:
         _check_id(entry_id, "entry_or_id")
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("True or False is expected", field="happened")
-        self._opened()
+        self._open()
         state: EndState = "done" if happened else "rejected"
-        changed = self._run(lambda connection: ledger.change(connection, entry_id, state))
-        entry = _there(changed, "entry_or_id")
+        changed = self._run(lambda connection: statements.change(connection, entry_id, state))
+        entry = _require(changed, "entry_or_id")
         if (entry.state == "done") != happened:
             raise InvalidInputError("it is on record as done", field="happened")
         return entry
@@ -198,20 +200,20 @@ class Journal:
             JournalError: It cannot be committed.
         """
         age = _age(older_than)
-        self._opened()
-        return self._run(lambda connection: ledger.forget(connection, age))
+        self._open()
+        return self._run(lambda connection: statements.forget(connection, age))
 
     def close(self) -> None:
         """Close the connections, but for those of an engine of the caller's own."""
-        self._refusal = "the journal is closed"
+        self._unusable = "the journal is closed"
         if self._owns_engine:
-            with GATE.passed():
+            with FORK_LOCK.use():
                 self._engine.dispose()
 
     def after_fork(self) -> None:
         """Leave the parent's connections alone, in a child process; called by itself there."""
         if self._is_in_memory:
-            self._refusal = "a journal in memory does not follow into another process"
+            self._unusable = "a journal in memory does not follow into another process"
         else:
             leave_to_parent(self._engine)
 
@@ -232,39 +234,39 @@ class Journal:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a journal is not pickled: give the other process its URL")
 
-    def _opened(self) -> Key:
+    def _open(self) -> Key:
         """The key, after the tables are there."""
-        if self._refusal is not None:
-            raise ConfigurationError(self._refusal)
+        if self._unusable is not None:
+            raise ConfigurationError(self._unusable)
         key = self._key
         if key is None:  # threads that come here together find the same
-            key = self._key = _guarded(lambda: opened(self._engine, self._given))
+            key = self._key = _guard(lambda: open_journal(self._engine, self._given_key))
         return key
 
     def _run(self, work: Callable[[Connection], T]) -> T:
         def working() -> T:
-            with connected(self._engine) as connection:
+            with connect(self._engine) as connection:
                 return work(connection)
 
-        return _guarded(working)
+        return _guard(working)
 
 
-def _guarded(work: Callable[[], T]) -> T:
+def _guard(work: Callable[[], T]) -> T:
     """The work's result; what a database fails with becomes a `JournalError`."""
     try:
-        with GATE.passed():
+        with FORK_LOCK.use():
             return work()
     except (FerryError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 -- what is at rest may be damaged in any way
-        failure = named(error)
+        failure = journal_error(error)
     raise failure  # outside, so that the database's own words do not come along
 
 
-def _added(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
+def _add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
     """The id of a new entry; None where there is a twin."""
     try:
-        return ledger.add(connection, intent, fingerprint)
+        return statements.add(connection, intent, fingerprint)
     except IntegrityError:
         return None
 
@@ -288,7 +290,7 @@ def _check_id(entry_id: object, field: str) -> None:
         raise InvalidInputError("an entry's id is expected", field=field)
 
 
-def _there(entry: JournalEntry | None, field: str) -> JournalEntry:
+def _require(entry: JournalEntry | None, field: str) -> JournalEntry:
     if entry is None:
         raise InvalidInputError("the journal has no such entry", field=field)
     return entry

@@ -26,13 +26,13 @@ class Key:
         """The same for the same write, and of no use without the key."""
         return self._digest(effect.encode() + b"\0" + identity, b"write")
 
-    def check(self) -> str:
+    def check_value(self) -> str:
         """What says whether two keys are one, without giving either away."""
         return self._digest(b"", b"check")
 
-    def fits(self, check: str) -> bool:
+    def matches(self, check_value: str) -> bool:
         """Whether it is the key that this check was made of."""
-        return compare_digest(self.check().encode(), check.encode())
+        return compare_digest(self.check_value().encode(), check_value.encode())
 
     def _digest(self, content: bytes, purpose: bytes) -> str:
         return blake2b(content, digest_size=32, key=self._secret, person=purpose).hexdigest()
@@ -44,7 +44,7 @@ class Key:
         raise TypeError("a key is not pickled")
 
 
-def given_key(key: str | bytes | None) -> Key | None:
+def load_key(key: str | bytes | None) -> Key | None:
     """The caller's key, or the environment's; None where there is none."""
     if key is None:
         variable = os.environ.get(VARIABLE)

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ferry_sdk.errors import ConfigurationError, JournalError
-from ferry_sdk.journal.engines import connected
+from ferry_sdk.journal.engines import connect
 from ferry_sdk.journal.keys import VARIABLE, Key, new_secret
 from ferry_sdk.journal.schema import SCHEMA, about, entries, metadata, unresolved_index
 
@@ -27,7 +27,7 @@ class _About(NamedTuple):
     own_key: bytes | None
 
 
-def opened(engine: Engine, given: Key | None) -> Key:
+def open_journal(engine: Engine, given: Key | None) -> Key:
     """The journal's key, after its tables are there and fit.
 
     Args:
@@ -38,23 +38,23 @@ def opened(engine: Engine, given: Key | None) -> Key:
         JournalError: The tables are another version's, or damaged.
         ConfigurationError: The journal was made with another key.
     """
-    known = _known(engine) or _founded(engine, given)
+    known = _load_about(engine) or _create_journal(engine, given)
     key = given or (None if known.own_key is None else Key(known.own_key))
     if key is None:
         raise ConfigurationError(f"missing: key=… or {VARIABLE}; the journal was made with a key")
-    if isinstance(known.key_check, str) and key.fits(known.key_check):
+    if isinstance(known.key_check, str) and key.matches(known.key_check):
         return key
     if given is None:
         raise JournalError("the journal's key is damaged: it does not fit the check made of it")
     raise ConfigurationError(f"key=… or {VARIABLE}: the journal was made with another key")
 
 
-def _known(engine: Engine) -> _About | None:
-    with connected(engine) as connection:
+def _load_about(engine: Engine) -> _About | None:
+    with connect(engine) as connection:
         database = inspect(connection)
         if not database.has_table(about.name):
             return None
-        known = _read(connection)
+        known = _fetch_about(connection)
         if known is None:
             return None
         _check_schema(known.schema_version)
@@ -78,30 +78,30 @@ def _check_schema(found: object) -> None:
     )
 
 
-def _read(connection: Connection) -> _About | None:
+def _fetch_about(connection: Connection) -> _About | None:
     columns = (about.c.schema_version, about.c.key_check, about.c.own_key)
     row = connection.execute(select(*columns)).one_or_none()
     return None if row is None else _About(*row)
 
 
-def _founded(engine: Engine, given: Key | None) -> _About:
+def _create_journal(engine: Engine, given: Key | None) -> _About:
     secret = new_secret()
     key = given or Key(secret)
     _make_tables(engine)
     row = {
         about.c.id: 1,
         about.c.schema_version: SCHEMA,
-        about.c.key_check: key.check(),
+        about.c.key_check: key.check_value(),
         about.c.own_key: None if given else secret,
     }
     # Entries beside no key are entries whose key was lost: with another, none would be known
     # again, and the same write would pass.
     values = select(*(literal(value, column.type) for column, value in row.items()))
-    founding = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
-    with connected(engine) as connection, suppress(IntegrityError):  # another was first
-        connection.execute(founding)
-    with connected(engine) as connection:
-        found = _read(connection)
+    statement = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
+    with connect(engine) as connection, suppress(IntegrityError):  # another was first
+        connection.execute(statement)
+    with connect(engine) as connection:
+        found = _fetch_about(connection)
     if found is None:
         raise JournalError(
             f"the journal has entries, but their key is gone (the row of {about.name}): restore "
@@ -111,7 +111,7 @@ def _founded(engine: Engine, given: Key | None) -> _About:
 
 
 def _make_tables(engine: Engine) -> None:
-    with connected(engine) as connection:
+    with connect(engine) as connection:
         if engine.dialect.name == "postgresql":
             connection.execution_options(isolation_level="READ COMMITTED")
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

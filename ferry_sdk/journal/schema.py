@@ -33,7 +33,7 @@ SCHEMA = 1
 """What the tables below are called, should others follow."""
 
 
-class Moment(TypeDecorator[datetime]):
+class UtcDateTime(TypeDecorator[datetime]):
     """A moment, aware and in UTC on either side, whatever the database makes of it."""
 
     impl: TypeEngine[Any] | type[TypeEngine[Any]] = DateTime(timezone=True)
@@ -72,8 +72,8 @@ entries: Table = Table(
     Column("correlation_id", Text, nullable=False),
     Column("fingerprint", String(64), nullable=False),
     Column("state", String(16), nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("changed_at", Moment, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("changed_at", UtcDateTime, nullable=False),
 )
 
 SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")

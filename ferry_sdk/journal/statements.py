@@ -37,7 +37,7 @@ _TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
 the same words ends in the same state. A state that is none of these gives way to any word."""
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
-_INSTEAD: Final[Mapping[str, Any]] = {
+_PLACEHOLDERS: Final[Mapping[str, Any]] = {
     "subject": {},
     "state": "unknown",
     "created_at": _LONG_AGO,
@@ -49,7 +49,7 @@ _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
 
 
-def is_end(state: str) -> bool:
+def is_end_state(state: str) -> bool:
     """Whether a write can end in it."""
     return state in _TRANSITIONS
 
@@ -61,8 +61,8 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
         IntegrityError: Another of the same fingerprint is unresolved.
         JournalError: Another, whose fingerprint is damaged, may be the same.
     """
-    wanted = select(entries.c.id).where(is_unresolved, is_without_fingerprint).limit(1)
-    for damaged in connection.execute(wanted).scalars():
+    query = select(entries.c.id).where(is_unresolved, is_without_fingerprint).limit(1)
+    for damaged in connection.execute(query).scalars():
         raise JournalError(
             f"journal entry {damaged} is damaged and may be the same write: settle it first"
         )
@@ -84,19 +84,19 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
     return entry_id
 
 
-def twin(connection: Connection, fingerprint: str) -> JournalEntry | None:
+def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
     """The unresolved write of this fingerprint."""
-    return _first(
+    return _fetch_first(
         connection, select(entries).where(entries.c.fingerprint == fingerprint, is_unresolved)
     )
 
 
 def change(connection: Connection, entry_id: str, state: EndState) -> JournalEntry | None:
     """Put an end on record, unless there is a stronger word; give what stands then."""
-    gives_way = or_(entries.c.state.in_(_TRANSITIONS[state]), entries.c.state.not_in(_STATES))
+    may_change = or_(entries.c.state.in_(_TRANSITIONS[state]), entries.c.state.not_in(_STATES))
     connection.execute(
         update(entries)
-        .where(entries.c.id == entry_id, gives_way)
+        .where(entries.c.id == entry_id, may_change)
         .values(state=state, changed_at=_now())
     )
     return find(connection, entry_id)
@@ -104,7 +104,7 @@ def change(connection: Connection, entry_id: str, state: EndState) -> JournalEnt
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:
     """The write of this id."""
-    return _first(connection, select(entries).where(entries.c.id == entry_id))
+    return _fetch_first(connection, select(entries).where(entries.c.id == entry_id))
 
 
 def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ...]:
@@ -112,16 +112,16 @@ def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ..
 
     One whose time is damaged comes first, however old the others have to be.
     """
-    before = _before(age)
-    found = _read(connection, select(entries).where(is_unresolved))
-    old = (entry for entry in found if entry.created_at <= before)
+    cutoff = _cutoff(age)
+    found = _fetch(connection, select(entries).where(is_unresolved))
+    old = (entry for entry in found if entry.created_at <= cutoff)
     return tuple(sorted(old, key=lambda entry: (entry.created_at, entry.id)))
 
 
 def forget(connection: Connection, age: timedelta) -> int:
     """Delete the writes that were settled that long ago, and count them."""
     return connection.execute(
-        delete(entries).where(entries.c.state.in_(SETTLED), entries.c.changed_at <= _before(age))
+        delete(entries).where(entries.c.state.in_(SETTLED), entries.c.changed_at <= _cutoff(age))
     ).rowcount
 
 
@@ -129,7 +129,7 @@ def _now() -> datetime:
     return datetime.now(timezone.utc)
 
 
-def _before(age: timedelta) -> datetime:
+def _cutoff(age: timedelta) -> datetime:
     try:
         return _now() - age
     except OverflowError:
@@ -137,49 +137,49 @@ def _before(age: timedelta) -> datetime:
     raise InvalidInputError("before the first year", field="older_than")
 
 
-def _first(connection: Connection, wanted: Select[tuple[object, ...]]) -> JournalEntry | None:
-    return next(iter(_read(connection, wanted)), None)
+def _fetch_first(connection: Connection, query: Select[tuple[object, ...]]) -> JournalEntry | None:
+    return next(iter(_fetch(connection, query)), None)
 
 
-def _read(connection: Connection, wanted: Select[tuple[object, ...]]) -> list[JournalEntry]:
+def _fetch(connection: Connection, query: Select[tuple[object, ...]]) -> list[JournalEntry]:
     """The entries, the damaged ones with what can be read of them."""
     try:
-        return [_entry(dict(row)) for row in connection.execute(wanted).mappings()]
+        return [_make_entry(dict(row)) for row in connection.execute(query).mappings()]
     except Exception as error:
-        if not _is_of_a_value(error):
+        if not _is_value_error(error):
             raise  # else one value has spoilt all that are fetched with it
-    ids = connection.execute(wanted.with_only_columns(entries.c.id)).scalars().all()
-    return [_entry(_readable(connection, entry_id)) for entry_id in ids]
+    ids = connection.execute(query.with_only_columns(entries.c.id)).scalars().all()
+    return [_make_entry(_fetch_values(connection, entry_id)) for entry_id in ids]
 
 
-def _readable(connection: Connection, entry_id: str) -> dict[str, Any]:
+def _fetch_values(connection: Connection, entry_id: str) -> dict[str, Any]:
     """The values of one entry, each read by itself, but for those that cannot be."""
     values: dict[str, Any] = {}
     for column in entries.c:
         try:
-            wanted = select(column).where(entries.c.id == entry_id)
-            values[column.name] = connection.execute(wanted).scalar_one_or_none()
+            query = select(column).where(entries.c.id == entry_id)
+            values[column.name] = connection.execute(query).scalar_one_or_none()
         except Exception as error:
-            if not _is_of_a_value(error):
+            if not _is_value_error(error):
                 raise
     return values
 
 
-def _is_of_a_value(error: Exception) -> bool:
+def _is_value_error(error: Exception) -> bool:
     """Whether a value cannot be read, and the database can."""
     return isinstance(error, _VALUE_ERRORS) or (
         isinstance(error, OperationalError) and is_undecodable(error)
     )
 
 
-def _entry(values: dict[str, Any]) -> JournalEntry:
+def _make_entry(values: dict[str, Any]) -> JournalEntry:
     names = [column.name for column in entries.c]
-    damaged = tuple(name for name in names if not _is_whole(name, values.get(name)))
-    instead: dict[str, Any] = {name: copy(_INSTEAD.get(name, "")) for name in damaged}
-    return JournalEntry(**values | instead, damaged=damaged)
+    damaged = tuple(name for name in names if not _is_valid(name, values.get(name)))
+    placeholders: dict[str, Any] = {name: copy(_PLACEHOLDERS.get(name, "")) for name in damaged}
+    return JournalEntry(**values | placeholders, damaged=damaged)
 
 
-def _is_whole(name: str, value: object) -> bool:
+def _is_valid(name: str, value: object) -> bool:
     match name:
         case "subject":
             return isinstance(value, dict) and all(

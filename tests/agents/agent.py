@@ -73,7 +73,7 @@ def booked(toolkit: Any, which: int = 0) -> Any:
     return done(toolkit.call("bookings_create", order(sailings(toolkit)[which])))
 
 
-def desk_of(toolkit: Any) -> Any:
+def runner_of(toolkit: Any) -> Any:
     """Where a toolkit of either kind decides."""
     toolkit = toolkit.toolkit
-    return getattr(toolkit, "_target", toolkit)._desk
+    return getattr(toolkit, "_target", toolkit)._runner

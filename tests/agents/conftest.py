@@ -13,7 +13,7 @@ import pytest
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
 from ferry_sdk.agents.tools.tools import TOOLS
-from tests.agents.agent import WRITES, desk_of
+from tests.agents.agent import WRITES, runner_of
 from tests.support.both import Waiting
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Checked:
         answer = self.toolkit.call(name, *arguments)
         json.dumps(answer, allow_nan=False)
         if isinstance(name, str) and name in TOOLS:
-            validator_of(name, by_code=desk_of(self).by_code).validate(answer)
+            validator_of(name, by_code=runner_of(self).by_code).validate(answer)
         return answer
 
     def __getattr__(self, name: str) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ferry_sdk.agents.tools.definitions import anthropic, openai
-from ferry_sdk.agents.tools.schemas import words_of
+from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.agents.tools.tools import EXCLUDED, TOOLS
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -167,7 +167,7 @@ def test_words_come_from_the_docstring_and_tools_have_their_own_names():
 
 
 def test_an_argument_without_words_borrows_those_of_another_tool():
-    assert "booking_id" not in words_of(BookingsGroup.get).fields
+    assert "booking_id" not in parse_docstring(BookingsGroup.get).fields
     told = TOOLS["bookings_get"].definition(approval=False).input_schema
     assert told["properties"]["booking_id"]["description"] == "The booking."
 
@@ -188,7 +188,7 @@ def test_a_docstring_is_read_section_by_section():
             third: Nothing of an argument.
         """
 
-    words = words_of(told)
+    words = parse_docstring(told)
     assert words.summary == "Do it: at once"
     assert words.details == "And well. Over `two` lines."
     assert words.fields == {

@@ -10,17 +10,17 @@ import pytest
 
 from ferry_sdk import Ferry, Records
 from ferry_sdk.agents import Toolkit
-from ferry_sdk.agents.policy.known_ids import Seen
+from ferry_sdk.agents.policy.known_ids import KnownIds
 from tests.agents.agent import (
     PASSENGERS,
     TRAVELLERS,
     booked,
     chosen,
-    desk_of,
     done,
     error,
     order,
     query,
+    runner_of,
     sailings,
 )
 from tests.support.tiers import mostly_long
@@ -60,13 +60,13 @@ def test_a_sailing_that_a_search_found_and_did_not_show(
     toolkit: Any, sending_nothing: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[Any] = []
-    learn = Seen.learn
+    remember = KnownIds.remember
 
-    def learning(seen: Seen, result: Any, *asked: Any) -> None:
+    def learning(known_ids: KnownIds, result: Any, *asked: Any) -> None:
         found[:] = result
-        learn(seen, result, *asked)
+        remember(known_ids, result, *asked)
 
-    monkeypatch.setattr(Seen, "learn", learning)
+    monkeypatch.setattr(KnownIds, "remember", learning)
     (sailing,) = sailings(toolkit, contains=sailings(toolkit)[0]["depart_at"])
     hidden = {**sailing, "id": next(one.id for one in found if one.id != sailing["id"])}
     with sending_nothing():
@@ -114,7 +114,7 @@ def test_a_price_at_the_very_moment_it_expires(toolkit: Any, sending_nothing: An
     sailing = sailings(toolkit)[0]
     expires_at: str = sailing["tariffs"][0]["expiration_date"]
     expiry = datetime.fromisoformat(expires_at.replace("Z", "+00:00"))
-    desk_of(toolkit)._facts.now = expiry.timestamp
+    runner_of(toolkit)._state.now = expiry.timestamp
     with sending_nothing():
         error(toolkit.call("bookings_create", order(sailing)), "offer_expired")
 
@@ -123,8 +123,8 @@ def test_a_price_that_expires_while_somebody_is_asked(
     toolkit_of: Callable[..., Any], sending_nothing: Any
 ) -> None:
     def slowly(_: ApprovalRequest) -> bool:
-        desk = desk_of(toolkit)
-        desk._transport.shared.session.skew += 31 * 60  # as another call would hear
+        runner = runner_of(toolkit)
+        runner._transport.shared.session.skew += 31 * 60  # as another call would hear
         return True
 
     toolkit = toolkit_of(writes=True, approve=slowly)
@@ -326,10 +326,12 @@ def test_other_travellers_than_were_searched(
 
 def test_tariffs_in_two_currencies(toolkit: Any, sending_nothing: Any) -> None:
     first, second = sailings(toolkit)[:2]
-    seen = desk_of(toolkit)._facts.seen
-    sailing = seen.offer(second["id"]).sailing
+    known_ids = runner_of(toolkit)._state.known_ids
+    sailing = known_ids.offer(second["id"]).sailing
     tariffs = [one.model_copy(update={"currency": "GBP"}) for one in sailing.tariffs]
-    seen.learn(Records([sailing.model_copy(update={"tariffs": tariffs})]), {"passengers": []})
+    known_ids.remember(
+        Records([sailing.model_copy(update={"tariffs": tariffs})]), {"passengers": []}
+    )
     with sending_nothing():
         refused = error(toolkit.call("bookings_create", order(first, second)), "invalid_arguments")
     assert refused["field"] == "availabilities"

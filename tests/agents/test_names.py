@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk.agents.tools.sanitize import letters
+from ferry_sdk.agents.tools.sanitize import name_key
 from tests.agents.agent import done, error, order, sailings
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def test_the_same_travellers_spelt_otherwise(
     ],
 )
 def test_a_name_as_a_travel_document_spells_it_is_the_same(one: str, other: str) -> None:
-    assert letters(one) == letters(other)
+    assert name_key(one) == name_key(other)
 
 
 def test_other_names_are_other_people() -> None:
     names = ["Ada Reyes", "Ida Reyes", "Ada Reyas", "Noel Braun", "Leon Braun", "Ada M Reyes", "-"]
-    assert len({*map(letters, names)}) == len(names)
+    assert len({*map(name_key, names)}) == len(names)

@@ -10,9 +10,9 @@ import pytest
 from ferry_sdk import Records
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import Codes
-from ferry_sdk.agents.policy.known_ids import Offer, Seen
+from ferry_sdk.agents.policy.known_ids import KnownIds, Offer
 from ferry_sdk.models import BookingCreated
-from tests.agents.agent import booked, desk_of, done, error, order, sailings
+from tests.agents.agent import booked, done, error, order, runner_of, sailings
 from tests.support.samples import BOOKING_CREATED
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def test_a_code_for_another_traveller_at_the_same_price(
 def test_a_code_for_another_sailing_of_the_same_id(toolkit: Any, ferry_sandbox: Sandbox) -> None:
     wanted = order(sailings(toolkit)[0])
     code = code_of(toolkit.call("bookings_create", wanted))
-    seen = desk_of(toolkit)._facts.seen
-    sailing = seen.offer(wanted["availabilities"][0]["availability_id"]).sailing
+    known_ids = runner_of(toolkit)._state.known_ids
+    sailing = known_ids.offer(wanted["availabilities"][0]["availability_id"]).sailing
     later = sailing.model_copy(update={"depart_at": sailing.depart_at + timedelta(days=1)})
-    seen.learn(Records([later]), {"passengers": []})
+    known_ids.remember(Records([later]), {"passengers": []})
     coded = {**wanted, "confirmation_code": code}
     error(toolkit.call("bookings_create", coded), "code_invalid")
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
@@ -110,11 +110,11 @@ def test_an_earlier_code_for_the_same(toolkit: Any, booking_id: str) -> None:
 
 @pytest.mark.parametrize(("seconds", "is_good"), [(299, True), (301, False)])
 def test_five_minutes(toolkit: Any, booking_id: str, seconds: int, is_good: bool) -> None:
-    desk = desk_of(toolkit)
-    desk.clock = lambda: 0.0
+    runner = runner_of(toolkit)
+    runner.clock = lambda: 0.0
     named = {"booking_id": booking_id}
     coded = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
-    desk.clock = lambda: float(seconds)
+    runner.clock = lambda: float(seconds)
     answer = toolkit.call("bookings_confirm", coded)
     if is_good:
         done(answer)
@@ -126,7 +126,7 @@ def test_an_approval_that_comes_too_late(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     def slowly(_: object) -> bool:
-        desk_of(toolkit).clock = lambda: 1e12
+        runner_of(toolkit).clock = lambda: 1e12
         return True
 
     toolkit = toolkit_of(writes=True, approve=slowly)
@@ -175,7 +175,7 @@ def test_a_code_that_has_expired_is_gone() -> None:
 def test_as_many_codes_wait_as_are_said_to_and_the_oldest_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.policy.approval._WAITING", 2)
+    monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_CODES", 2)
     codes = Codes()
     first, second, third = (codes.issue(name, 10.0) for name in ("one", "two", "three"))
     assert {len(code) for code in (first, second, third)} == {10}
@@ -189,12 +189,14 @@ def test_as_much_is_remembered_as_is_said_and_the_oldest_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ferry_sdk.agents.policy.known_ids.REMEMBERED", 2)
-    seen = Seen()
+    known_ids = KnownIds()
     for name in ("b-1", "b-2", "b-3"):
-        seen.learn(BookingCreated.model_validate(BOOKING_CREATED | {"booking_id": name}), {}, None)
-    assert seen.booking("b-1") is None
-    assert seen.booking("b-2") is not None
-    assert seen.booking("b-3") is not None
+        known_ids.remember(
+            BookingCreated.model_validate(BOOKING_CREATED | {"booking_id": name}), {}, None
+        )
+    assert known_ids.booking("b-1") is None
+    assert known_ids.booking("b-2") is not None
+    assert known_ids.booking("b-3") is not None
 
 
 def test_what_was_offered_shows_neither_the_sailing_nor_the_question() -> None:

@@ -15,7 +15,7 @@ from ferry_sdk.agents import AsyncToolkit, Toolkit
 from ferry_sdk.agents.decisions import READ_BACK
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Budget
-from ferry_sdk.agents.policy.duplicates import Done
+from ferry_sdk.agents.policy.duplicates import CompletedWrite
 from ferry_sdk.journal import Journal
 from tests.agents.agent import booked, done, error, order, query, sailings
 
@@ -392,4 +392,4 @@ def test_a_limit_may_be_nothing_at_all() -> None:
 
 
 def test_what_is_remembered_of_a_write_shows_no_result() -> None:
-    assert "Okonkwo" not in repr(Done({"name": "Okonkwo"}))
+    assert "Okonkwo" not in repr(CompletedWrite({"name": "Okonkwo"}))

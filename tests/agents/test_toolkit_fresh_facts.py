@@ -11,7 +11,7 @@ import pytest
 from ferry_sdk import Records, SearchPassenger
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Budget
-from tests.agents.agent import TRAVELLERS, booked, desk_of, done, error, order, sailings
+from tests.agents.agent import TRAVELLERS, booked, done, error, order, runner_of, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,10 +104,10 @@ def test_a_later_search_in_another_currency_is_another_price(
 ) -> None:
     toolkit = toolkit_of(writes=True, approve=lambda _: True)
     sailing = sailings(toolkit)[0]
-    offer = desk_of(toolkit)._facts.seen.offer(sailing["id"])
+    offer = runner_of(toolkit)._state.known_ids.offer(sailing["id"])
     tariffs = [one.model_copy(update={"currency": "GBP"}) for one in offer.sailing.tariffs]
     again = offer.sailing.model_copy(update={"id": "another", "tariffs": tariffs})
-    desk_of(toolkit)._facts.seen.learn(Records([again]), {"passengers": PARTY})
+    runner_of(toolkit)._state.known_ids.remember(Records([again]), {"passengers": PARTY})
     error(toolkit.call("bookings_create", order(sailing)), "price_changed")
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
 
@@ -119,8 +119,8 @@ def test_money_spent_in_one_currency_is_not_counted_in_another() -> None:
         budget.hold_penalty("b-1", f"in {currency}", Decimal(20), currency)
     with pytest.raises(RefusedError) as caught:
         budget.hold("more", Decimal("0.01"), "EUR")
-    assert caught.value.facts["spent"] == "20"
+    assert caught.value.details["spent"] == "20"
     with pytest.raises(RefusedError) as caught:
         budget.hold_penalty("b-1", "more", Decimal("0.01"), "GBP")
-    assert caught.value.facts["kept"] == "20"
+    assert caught.value.details["kept"] == "20"
     budget.hold_penalty("b-2", "more", Decimal(20), "GBP")

@@ -145,10 +145,10 @@ def test_a_preview_shows_what_would_be_asked_and_changes_nothing(
     records: list[AuditRecord] = []
     toolkit = toolkit_of(writes=True, audit=records.append)
     wanted = order(sailings(toolkit)[0])
-    seen = len(records)
+    viewed = len(records)
     request = toolkit.preview("bookings_create", wanted)
     assert request.tool == "bookings_create"
-    assert len(records) == seen
+    assert len(records) == viewed
     assert ferry_sandbox.counters.effects == ()
     refused = toolkit.perform("bookings_create", wanted, approve=lambda _: False)
     error(refused, "declined")
@@ -158,7 +158,7 @@ def test_a_preview_shows_what_would_be_asked_and_changes_nothing(
     done(toolkit.perform("bookings_create", wanted, approve=lambda one: one.amount > 0))
     error(toolkit.preview("bookings_create", wanted), "already_done")
     error(toolkit.preview("bookings_get", {"booking_id": "b"}), "invalid_arguments")
-    assert len(records) == seen + 5
+    assert len(records) == viewed + 5
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import correlation
 from ferry_sdk.agents.policy.answers import NEXT_STEPS
-from tests.agents.agent import PASSENGERS, desk_of, done, error, order, sailings
+from tests.agents.agent import PASSENGERS, done, error, order, runner_of, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,8 +108,8 @@ def test_nothing_that_is_shown_is_a_secret_or_a_traveller(
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     lost = order(sailings(asking)[1], contact=contact)
     shown += [asking.call("bookings_create", lost), asking.call("bookings_create", lost)]
-    shown += [asking, coded, asking.unresolved, *vars(desk_of(asking)).values()]
-    shown += [desk_of(asking).repeats._in_doubt, desk_of(coded).repeats._done]
+    shown += [asking, coded, asking.unresolved, *vars(runner_of(asking)).values()]
+    shown += [runner_of(asking).duplicates._unknown, runner_of(coded).duplicates._completed]
     told = "\n".join([caplog.text, *(f"{one!r} {one}" for one in shown)])
     assert told.count("tool bookings_create: ") == 4
     traveller = PASSENGERS[0]

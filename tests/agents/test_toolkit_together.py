@@ -8,7 +8,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import BookingConfirmation
-from ferry_sdk.agents.policy.known_ids import Seen
+from ferry_sdk.agents.policy.known_ids import KnownIds
 from tests.agents.agent import booked, done, error, order, sailings
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def test_a_ticket_belongs_to_its_booking_while_that_is_changed(
 
 
 def test_a_ticket_that_only_a_confirmation_has_shown_belongs_to_its_booking() -> None:
-    seen = Seen()
+    known_ids = KnownIds()
     confirmed = {"booking_id": "b-1", "status": "CONFIRMED", "ticket_id": "t-1"}
-    seen.learn(BookingConfirmation.model_validate({**confirmed, "ticket_number": None}), {})
-    known = seen.ticket("t-1")
+    known_ids.remember(BookingConfirmation.model_validate({**confirmed, "ticket_number": None}), {})
+    known = known_ids.ticket("t-1")
     assert known is not None
     assert known.booking_id == "b-1"

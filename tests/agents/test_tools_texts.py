@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import InvalidInputError
 from ferry_sdk.agents.tools.arguments import model_of
-from ferry_sdk.agents.tools.sanitize import KINDS, cleaned
+from ferry_sdk.agents.tools.sanitize import KINDS, clean_text
 from ferry_sdk.agents.tools.tools import TOOLS
 from tests.support.cases import case
 
@@ -158,15 +158,15 @@ def test_every_kind_of_text_is_in_use_and_one_without_a_kind_is_noticed():
 def test_whatever_is_taken_for_a_name_shows_itself_whole(name):
     with suppress(InvalidInputError):
         made = booked(traveller={"first_name": name})["passengers"][0]
-        assert cleaned(made.first_name) == made.first_name
+        assert clean_text(made.first_name) == made.first_name
         assert set("<>:\n{}[]`;,!?").isdisjoint(made.first_name)
 
 
 @given(text=st.text(), longest=st.none() | st.integers(1, 30))
 @settings(deadline=None, max_examples=200)
 def test_what_is_cleaned_is_one_line_of_what_can_be_seen(text, longest):
-    shown = cleaned(text, longest)
-    assert cleaned(shown, longest) == shown
+    shown = clean_text(text, longest)
+    assert clean_text(shown, longest) == shown
     assert longest is None or len(shown) <= longest
     assert {unicodedata.category(one) for one in shown}.isdisjoint(
         {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}

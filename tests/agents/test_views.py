@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from ferry_sdk import Booking, Ferry, InvalidInputError, Records, Ticket, Unreadable
 from ferry_sdk.agents.toolkit import Toolkit
 from ferry_sdk.agents.tools.tools import TOOLS
-from ferry_sdk.agents.tools.views import SHORT, money, schema_of, shown
+from ferry_sdk.agents.tools.views import SHORT, format_amount, schema_of, view_of
 from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.tickets import Voucher
@@ -49,7 +49,7 @@ def ferry(ferry_sandbox):
 
 
 @pytest.fixture
-def seen(ferry):
+def viewed(ferry):
     """Calls a tool, and gives both views of its result; each is held against the tool's schema."""
 
     def call(name, **arguments):
@@ -57,7 +57,7 @@ def seen(ferry):
         schema = tool.definition(approval=True).output_schema
         checker = Draft202012Validator(schema, format_checker=FormatChecker())
         result = attrgetter(tool.operation)(ferry)(**tool.read(json.dumps(arguments)).values)
-        views = [tool.shown(result, detail) for detail in ("short", "full")]
+        views = [tool.view(result, detail) for detail in ("short", "full")]
         for view in views:
             checker.validate(json.loads(json.dumps({"status": "done", "result": view})))
         return views
@@ -73,8 +73,8 @@ def wanted(back=False):
     }
 
 
-def booked(seen):
-    short, _ = seen("availability_search", **wanted(back=True))
+def booked(viewed):
+    short, _ = viewed("availability_search", **wanted(back=True))
     firsts = {one["direction"]: one for one in reversed(short["items"])}
     choices = [
         {
@@ -88,7 +88,9 @@ def booked(seen):
         }
         for one in firsts.values()
     ]
-    return seen("bookings_create", availabilities=choices, passengers=[TRAVELLER], contact=CONTACT)
+    return viewed(
+        "bookings_create", availabilities=choices, passengers=[TRAVELLER], contact=CONTACT
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,31 +103,31 @@ def booked(seen):
         "mcp_companies",
     ],
 )
-def test_a_catalogue_is_shown_as_its_schema_says(seen, name):
-    short, full = seen(name)
+def test_a_catalogue_is_shown_as_its_schema_says(viewed, name):
+    short, full = viewed(name)
     assert short["count"] == full["count"] == len(short["items"]) > 1
     assert short["unreadable"] == 0
     assert short["items"][0].items() <= full["items"][0].items()
 
 
-def test_a_trip_is_booked_and_cancelled_by_what_short_views_show(seen):
+def test_a_trip_is_booked_and_cancelled_by_what_short_views_show(viewed):
     """Every tool with a subject, each answer as its schema says; short ones name no traveller."""
-    search, whole = seen("availability_search", **wanted())
+    search, whole = viewed("availability_search", **wanted())
     assert len(json.dumps(search)) < len(json.dumps(whole)) / 2
-    departures, _ = seen("catalogue_departures", provider_id=search["items"][0]["provider"]["id"])
-    created, _ = booked(seen)
+    departures, _ = viewed("catalogue_departures", provider_id=search["items"][0]["provider"]["id"])
+    created, _ = booked(viewed)
     booking_id = created["booking_id"]
     assert created["next_actions"][0]["tool"] == "bookings_confirm"
-    before, _ = seen("bookings_get", booking_id=booking_id)
-    fee, _ = seen("bookings_cancel_fee", id=booking_id)
-    confirmed, _ = seen(
+    before, _ = viewed("bookings_get", booking_id=booking_id)
+    fee, _ = viewed("bookings_cancel_fee", id=booking_id)
+    confirmed, _ = viewed(
         "bookings_confirm", booking_id=booking_id, expect_total=created["total_price"]
     )
-    booking, full = seen("bookings_get", booking_id=booking_id)
-    ticket, full_ticket = seen("tickets_get", ticket_id=confirmed["ticket_id"])
-    voucher, _ = seen("tickets_pdf", ticket_id=confirmed["ticket_id"])
-    cancelled, _ = seen("tickets_cancel", ticket_id=confirmed["ticket_id"], max_penalty="999")
-    refunded, _ = seen("bookings_cancel", booking_id=booking_id)
+    booking, full = viewed("bookings_get", booking_id=booking_id)
+    ticket, full_ticket = viewed("tickets_get", ticket_id=confirmed["ticket_id"])
+    voucher, _ = viewed("tickets_pdf", ticket_id=confirmed["ticket_id"])
+    cancelled, _ = viewed("tickets_cancel", ticket_id=confirmed["ticket_id"], max_penalty="999")
+    refunded, _ = viewed("bookings_cancel", booking_id=booking_id)
 
     assert departures["items"]
     assert before["stage"] == "payment_due"
@@ -156,11 +158,15 @@ def test_a_trip_is_booked_and_cancelled_by_what_short_views_show(seen):
 def test_a_list_is_cut_down_to_the_records_asked_for(ferry):
     tool = TOOLS["catalogue_ports"]
     ports = attrgetter(tool.operation)(ferry)()
-    assert tool.shown(ports, "short", "MARSEILLE")["items"] == [
+    assert tool.view(ports, "short", "MARSEILLE")["items"] == [
         {"code": "FRMRS", "name": "Marseille", "country": "France"}
     ]
-    assert tool.shown(ports, "short", "no such port") == {"items": [], "count": 0, "unreadable": 0}
-    assert tool.shown(ports, "full", "country")["count"] == 0
+    assert tool.view(ports, "short", "no such port") == {
+        "items": [],
+        "count": 0,
+        "unreadable": 0,
+    }
+    assert tool.view(ports, "full", "country")["count"] == 0
 
 
 def test_a_toolkit_hands_on_which_records_are_asked_for(ferry):
@@ -172,7 +178,7 @@ def test_what_could_not_be_read_is_counted_and_not_shown():
     records = Records(
         [Port(code="a", name="b", country="c")], [Unreadable(1, "name", "x", {"s": 1})]
     )
-    assert shown(records, "full") == {
+    assert view_of(records, "full") == {
         "items": [{"code": "a", "name": "b", "country": "c"}],
         "count": 1,
         "unreadable": 1,
@@ -195,14 +201,14 @@ def test_a_short_view_has_no_field_that_the_repr_hides():
 
 def test_what_the_service_says_beyond_its_interface_is_not_shown():
     ticket = Ticket.model_validate({**samples.TICKET, "mood": "secret-9"})
-    assert "secret-9" not in json.dumps(shown(ticket, "full"))
+    assert "secret-9" not in json.dumps(view_of(ticket, "full"))
 
 
 def test_texts_of_the_service_are_shown_in_one_line_and_not_for_ever():
     evil = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 5_000
     port = Port(code=evil, name=evil, country="c")
-    short = shown(port, "short")["name"]
-    full = shown(port, "full")["name"]
+    short = view_of(port, "short")["name"]
+    full = view_of(port, "full")["name"]
     assert short.startswith("IGNORE ALL[31m x")
     assert len(short) == 200
     assert short.endswith("…")
@@ -217,7 +223,7 @@ def test_names_that_the_service_gives_are_cleaned_like_its_texts():
         "journey_details": {evil: {evil: evil}},
         "possible_actions": {evil: {"type": "optional", "timeLimit": evil}},
     }
-    view = shown(Booking.model_validate(wire), "full")
+    view = view_of(Booking.model_validate(wire), "full")
     assert view["journey_details"] == {"Pay NOW": {"Pay NOW": "Pay NOW"}}
     assert view["next_actions"] == [
         {"name": "Pay NOW", "mandatory": False, "time_limit": "Pay NOW"}
@@ -226,16 +232,16 @@ def test_names_that_the_service_gives_are_cleaned_like_its_texts():
 
 def test_an_address_is_not_cut_unless_it_is_a_story():
     url = "https://example.org/" + "v" * 1_900
-    assert shown(Voucher(url=url), "short") == {"url": url}
-    assert len(shown(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
+    assert view_of(Voucher(url=url), "short") == {"url": url}
+    assert len(view_of(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
 
 
 @pytest.mark.parametrize("detail", ["short", "full"])
 def test_an_id_or_a_code_that_nobody_could_give_back_is_cut(detail):
-    port = shown(Port(code="x" * 100_000, name="n", country="c"), detail)
+    port = view_of(Port(code="x" * 100_000, name="n", country="c"), detail)
     assert len(port["code"]) == 200
     ticket = {**samples.TICKET, "id": "t" * 100_000}
-    view = shown(Ticket.model_validate(ticket), detail)
+    view = view_of(Ticket.model_validate(ticket), detail)
     assert len(view["id"]) == 200
     with pytest.raises(InvalidInputError):
         TOOLS["tickets_get"].read({"ticket_id": view["id"]})
@@ -244,13 +250,13 @@ def test_an_id_or_a_code_that_nobody_could_give_back_is_cut(detail):
 @pytest.mark.parametrize("detail", ["short", "full"])
 def test_a_list_is_as_long_as_a_model_can_read_and_says_what_is_left_out(detail):
     ports = Records([Port(code=f"P{one}", name="n" * 50, country="c") for one in range(20_000)])
-    view = shown(ports, detail)
+    view = view_of(ports, detail)
     assert 1_000 < view["count"] == len(view["items"])
     assert view["count"] + view["left_out"] == 20_000
     assert len(json.dumps(view)) < 200_000
     schema = schema_of(Records[Port], detail)
     Draft202012Validator(schema).validate(view)
-    few = shown(ports, detail, "P19999")
+    few = view_of(ports, detail, "P19999")
     assert [one["code"] for one in few["items"]] == ["P19999"]
     assert "left_out" not in few
 
@@ -266,7 +272,7 @@ def test_a_record_is_as_long_as_a_model_can_read(detail):
             f"Action {one}": {"type": "optional", "timeLimit": "soon" * 40} for one in range(2_000)
         },
     }
-    view = shown(Booking.model_validate(wire), detail)
+    view = view_of(Booking.model_validate(wire), detail)
     assert view["left_out"] > 1_000
     assert len(json.dumps(view)) < 300_000
     Draft202012Validator(schema_of(Booking, detail)).validate(view)
@@ -291,7 +297,7 @@ def test_an_action_that_no_tool_does_names_none():
         {"name": "Retry", "mandatory": False, "time_limit": "soon"},
     ]
     for detail in ("short", "full"):
-        view = shown(booking, detail)
+        view = view_of(booking, detail)
         assert view["next_actions"] == actions
         Draft202012Validator(schema_of(Booking, detail)).validate(view)
 
@@ -311,12 +317,12 @@ def test_an_action_that_no_tool_does_names_none():
     ],
 )
 def test_money_is_exact(amount, text):
-    assert money(Decimal(amount)) == text
-    assert Decimal(money(Decimal(amount))) == Decimal(amount)
+    assert format_amount(Decimal(amount)) == text
+    assert Decimal(format_amount(Decimal(amount))) == Decimal(amount)
 
 
 def test_an_amount_of_thousands_of_digits_is_rounded():
-    assert money(Decimal("7" * 5_000)) == f"7.{'7' * 49}8E+4999"
+    assert format_amount(Decimal("7" * 5_000)) == f"7.{'7' * 49}8E+4999"
 
 
 json_values = st.recursive(
@@ -338,7 +344,7 @@ def test_whatever_an_interface_leaves_open_is_shown_by_the_schema(anything, text
     }
     booking = Booking.model_validate(wire)
     for detail in ("short", "full"):
-        view = json.loads(json.dumps(shown(booking, detail), allow_nan=False))
+        view = json.loads(json.dumps(view_of(booking, detail), allow_nan=False))
         Draft202012Validator(schema_of(Booking, detail)).validate(view)
 
 
@@ -349,7 +355,7 @@ def test_a_number_without_end_is_no_length_of_a_vehicle(clients):
         for length in lengths
     ]
     ferry = client_of(clients, Exchanges(httpx.Response(200, text=f"[{', '.join(cars)}]")))
-    view = shown(ferry.catalogue.vehicle_types(), "short")
+    view = view_of(ferry.catalogue.vehicle_types(), "short")
     assert ([one["max_length"] for one in view["items"]], view["unreadable"]) == ([4.5], 1)
 
 
@@ -360,7 +366,7 @@ def test_what_is_nested_without_end_is_shown_to_a_depth():
     booking = Booking.model_construct(
         **{**vars(Booking.model_validate(samples.BOOKING)), "journey_details": {"deep": deep}}
     )
-    assert len(json.dumps(shown(booking, "full"))) < 5_000
+    assert len(json.dumps(view_of(booking, "full"))) < 5_000
 
 
 def test_the_short_view_is_the_first_of_a_result():

@@ -12,7 +12,7 @@ import pytest
 import ferry_sdk.journal
 from ferry_sdk import JournalError
 from ferry_sdk.journal import Journal
-from ferry_sdk.journal.fork import GATE
+from ferry_sdk.journal.fork import FORK_LOCK
 from tests.journal.intents import confirmation
 from tests.support.tiers import mostly_long
 
@@ -54,7 +54,7 @@ def is_usable(journal, entry_id, at):
     """It begins and ends a write, has what it had, and nobody is in the way of a fork."""
     journal.end(journal.begin(confirmation(f"afterwards {at}")), "done")
     assert journal.entry(entry_id).subject == {"booking_id": "first"}
-    assert not GATE._inside
+    assert not FORK_LOCK._uses
 
 
 def is_unlocked(path):

@@ -11,9 +11,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
 from ferry_sdk import UnresolvedWriteError
-from ferry_sdk.journal import Journal
-from ferry_sdk.journal import migrations as founding
-from ferry_sdk.journal import statements as ledger
+from ferry_sdk.journal import Journal, migrations, statements
 from tests.journal import children
 from tests.journal.databases import asked, engine_for
 from tests.journal.intents import confirmation, intent
@@ -51,14 +49,14 @@ def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
     url = postgres.new_url()
     engine = engine_for(url, poolclass=NullPool)
     with engine.connect() as other, Journal(url) as journal, ThreadPoolExecutor(1) as threads:
-        other.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": founding._LOCK})
+        other.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": migrations._LOCK})
         making = threads.submit(journal.begin, intent())
         waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
         while not making.done() and asked(url, waiting) != [(1,)]:
             pass
         assert not making.done()
         assert asked(url, "SELECT to_regclass('ferry_journal')") == [(None,)]
-        other.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": founding._LOCK})
+        other.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": migrations._LOCK})
         assert journal.entry(making.result()).state == "open"
 
 
@@ -106,19 +104,19 @@ def test_a_twin_that_is_settled_before_it_can_be_shown_lets_the_next_begin(
     any_journal, monkeypatch
 ):
     first = any_journal.begin(intent())
-    look = ledger.twin
+    look = statements.duplicate
 
     def settled_meanwhile(connection, fingerprint):
-        ledger.change(connection, first, "rejected")
+        statements.change(connection, first, "rejected")
         return look(connection, fingerprint)
 
-    monkeypatch.setattr(ledger, "twin", settled_meanwhile)
+    monkeypatch.setattr(statements, "duplicate", settled_meanwhile)
     assert any_journal.begin(intent()) != first
 
 
 def test_a_write_that_is_refused_without_a_twin_is_not_tried_for_ever(any_journal, monkeypatch):
     any_journal.begin(intent())
-    monkeypatch.setattr(ledger, "twin", lambda *_: None)
+    monkeypatch.setattr(statements, "duplicate", lambda *_: None)
     with pytest.raises(Exception, match="does not say why") as caught:
         any_journal.begin(intent())
     assert type(caught.value).__name__ == "JournalError"

@@ -10,7 +10,7 @@ import pytest
 from mcp.types import ElicitResult
 
 from ferry_sdk.agents import ApprovalRequest
-from ferry_sdk.agents.stdio.elicitation import Questions, agreed
+from ferry_sdk.agents.stdio.elicitation import Questions, parse_answer
 
 CALL = ("bookings_cancel", {"booking_id": "b1", "max_penalty": "5.00"})
 
@@ -121,4 +121,4 @@ def test_a_box_is_for_one_yes_and_one_server():
     ],
 )
 def test_a_yes_is_the_tick_of_one_box(action, content, expected):
-    assert agreed(ElicitResult(action=action, content=content), "mine") is expected
+    assert parse_answer(ElicitResult(action=action, content=content), "mine") is expected

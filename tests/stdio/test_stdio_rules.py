@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from ferry_sdk import ConfigurationError
-from ferry_sdk.agents.stdio import run as serving
-from ferry_sdk.agents.stdio.run import taken
+from ferry_sdk.agents.stdio import run
+from ferry_sdk.agents.stdio.run import take_token
 from tests.agents.agent import WRITES, booked, done, error, order, query, sailings
 from tests.stdio.host import Person, command, environment
 from tests.support import processes
@@ -49,10 +49,10 @@ class TestReadOnlyDefault:
 
     def test_the_client_reads_only_as_well(self, hosts):
         code = (
-            "from ferry_sdk.agents.stdio import serving\n"
-            "toolkit = serving.AsyncToolkit\n"
-            "serving.AsyncToolkit = lambda ferry, **_: toolkit(ferry, writes=True)\n"
-            "serving.serve()"
+            "from ferry_sdk.agents.stdio import run\n"
+            "toolkit = run.AsyncToolkit\n"
+            "run.AsyncToolkit = lambda ferry, **_: toolkit(ferry, writes=True)\n"
+            "run.serve()"
         )
         assert set(hosts(run=[sys.executable, "-c", code]).tools()) == READS
 
@@ -156,7 +156,7 @@ class TestToken:
         monkeypatch.setenv("FERRY_TOKEN", "of the environment")
         monkeypatch.setenv("FERRY_ORGANISATION_TOKEN", "of the organisation")
         monkeypatch.setenv("FERRY_TOKEN_FILE", str(file))
-        again = taken(None)
+        again = take_token(None)
         inherited = subprocess.run(
             [sys.executable, "-c", "import os; print(*os.environ)"],
             capture_output=True,
@@ -170,12 +170,12 @@ class TestToken:
         file.write_text("another", "utf-8")
         assert again() == "another"
         with pytest.raises(ConfigurationError):
-            taken(tmp_path / "none")
+            take_token(tmp_path / "none")
         monkeypatch.delenv("FERRY_TOKEN_FILE")
         monkeypatch.setenv("FERRY_TOKEN", "of the environment")
-        assert taken(None) == "of the environment"
+        assert take_token(None) == "of the environment"
         with pytest.raises(ConfigurationError):
-            taken(None)
+            take_token(None)
 
     @pytest.mark.parametrize("missing", ["FERRY_TOKEN", "FERRY_BASE_URL"])
     def test_without_it_there_is_one_line_and_an_exit_code(self, ferry_sandbox, missing):
@@ -199,9 +199,9 @@ class TestToken:
     def test_a_limit_of_no_use_is_named(self, ferry_sandbox, monkeypatch, capsys):
         for name, value in environment(ferry_sandbox).items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(serving, "to_stderr", int)
+        monkeypatch.setattr(run, "log_to_stderr", int)
         with pytest.raises(SystemExit) as caught:
-            serving.serve(spend_limit={"EUR": "a lot"})
+            run.serve(spend_limit={"EUR": "a lot"})
         assert caught.value.code == 2
         written = capsys.readouterr()
         assert (written.out, written.err.count("\n")) == ("", 1)

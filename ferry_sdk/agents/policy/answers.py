@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from ferry_sdk.agents.tools.sanitize import cleaned
+from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -137,11 +137,11 @@ class RefusedError(Exception):
         facts: What else the answer's error has.
     """
 
-    def __init__(self, code: str, message: str, **facts: JsonValue) -> None:
+    def __init__(self, code: str, message: str, **details: JsonValue) -> None:
         super().__init__(message)
         self.code: str = code
         self.message: str = message
-        self.facts: dict[str, JsonValue] = facts
+        self.details: dict[str, JsonValue] = details
 
     def answer(self) -> Answer:
         """The refusal as data."""
@@ -152,12 +152,12 @@ class RefusedError(Exception):
                 "message": self.message,
                 "outcome": "not_sent",
                 "next_step": NEXT_STEPS[self.code],
-                **self.facts,
+                **self.details,
             },
         }
 
 
-def unknown(message: str, correlation_id: str) -> Answer:
+def unknown_answer(message: str, correlation_id: str) -> Answer:
     """A write that may have happened, as data."""
     return {
         "status": "unknown",
@@ -171,7 +171,7 @@ def unknown(message: str, correlation_id: str) -> Answer:
     }
 
 
-def failure(error: FerryError) -> Answer:
+def failure_answer(error: FerryError) -> Answer:
     """What the library or the service said no to, as data.
 
     Args:
@@ -181,32 +181,34 @@ def failure(error: FerryError) -> Answer:
     """
     if isinstance(error, InvalidInputError):
         return RefusedError(
-            "invalid_arguments", cleaned(str(error), 300), field=cleaned(error.field, 100)
+            "invalid_arguments", clean_text(str(error), 300), field=clean_text(error.field, 100)
         ).answer()
-    facts: dict[str, Any] = {}
+    details: dict[str, Any] = {}
     if error.correlation_id is not None:
-        facts["correlation_id"] = error.correlation_id
+        details["correlation_id"] = error.correlation_id
     if isinstance(error, UnresolvedWriteError):
-        facts["correlation_id"] = error.entry.correlation_id  # of the write that may have happened
+        details["correlation_id"] = (
+            error.entry.correlation_id
+        )  # of the write that may have happened
     if (
         isinstance(error, APIError)
         and error.retry_after is not None
         and isfinite(error.retry_after)
     ):
-        facts["retry_after"] = error.retry_after
+        details["retry_after"] = error.retry_after
     return {
         "status": "failed",
         "error": {
             "code": _code_of(error),
-            "message": cleaned(str(error), 300),
+            "message": clean_text(str(error), 300),
             "outcome": "not_sent" if error.outcome == "unknown" else error.outcome,
             "next_step": _next_step(error),
-            **facts,
+            **details,
         },
     }
 
 
-def out_of_order(error: Exception) -> Answer:
+def internal_error(error: Exception) -> Answer:
     """A failure that is neither the library's nor the service's; its text is nobody's business."""
     return {
         "status": "failed",

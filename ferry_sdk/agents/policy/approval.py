@@ -18,11 +18,11 @@ from datetime import datetime
 from decimal import Decimal
 
 from ferry_sdk.agents.policy.answers import Answer, RefusedError
-from ferry_sdk.agents.tools.views import money
+from ferry_sdk.agents.tools.views import format_amount
 
 VALID_FOR = 300.0
 """Seconds in which an approval is good, given by a code or not."""
-_WAITING = 1000
+_MAX_CODES = 1000
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"  # no vowels: a code spells no word
 
 WARNING = (
@@ -73,13 +73,13 @@ class ApprovalRequest:
         return hashlib.blake2b(canonical, digest_size=16).hexdigest()
 
 
-def approval_needed(request: ApprovalRequest, code: str) -> Answer:
+def approval_answer(request: ApprovalRequest, code: str) -> Answer:
     """The answer that hands out a code."""
     return {
         "status": "approval_needed",
         "approval": {
             "summary": request.summary,
-            "amount": money(request.amount),
+            "amount": format_amount(request.amount),
             "currency": request.currency,
             "confirmation_code": code,
             "expires_at": request.expires_at.isoformat(),
@@ -92,7 +92,7 @@ class Codes:
     """Codes that are waiting to be given back; safe between threads."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._pending: OrderedDict[str, tuple[str, float]] = OrderedDict()
         self._lock = threading.Lock()
 
     def issue(self, binding: str, until: float) -> str:
@@ -104,9 +104,9 @@ class Codes:
         """
         code = "".join(secrets.choice(_LETTERS) for _ in range(10))
         with self._lock:
-            self._waiting[binding] = code, until
-            while len(self._waiting) > _WAITING:
-                self._waiting.popitem(last=False)
+            self._pending[binding] = code, until
+            while len(self._pending) > _MAX_CODES:
+                self._pending.popitem(last=False)
         return code
 
     def use(self, code: str, binding: str, now: float) -> None:
@@ -123,11 +123,11 @@ class Codes:
         with self._lock:
             found = [
                 (bound, until)
-                for bound, (waiting, until) in self._waiting.items()
+                for bound, (waiting, until) in self._pending.items()
                 if hmac.compare_digest(waiting.encode(), code.encode())
             ]
             for bound, _ in found:
-                del self._waiting[bound]
+                del self._pending[bound]
         if not any(hmac.compare_digest(bound, binding) and now < until for bound, until in found):
             raise RefusedError(
                 "code_invalid",

@@ -16,7 +16,7 @@ from ferry_sdk.resources.arguments import money
 Limits = Mapping[str, Decimal | int | str]
 
 
-Ledger = dict[Hashable, tuple[Decimal, str]]
+Amounts = dict[Hashable, tuple[Decimal, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Hold:
         before: What was counted for the same before.
     """
 
-    ledger: Ledger = field(repr=False)
+    amounts: Amounts = field(repr=False)
     key: Hashable
     before: tuple[Decimal, str] | None
 
@@ -50,9 +50,9 @@ class Budget:
     """
 
     def __init__(self, spend_limit: Limits | None, penalty_limit: Limits | None) -> None:
-        self._spend = _limits(spend_limit, "spend_limit")
-        self._penalty = _limits(penalty_limit, "penalty_limit")
-        self._held: Ledger = {}
+        self._spend = _parse_limits(spend_limit, "spend_limit")
+        self._penalty = _parse_limits(penalty_limit, "penalty_limit")
+        self._held: Amounts = {}
         self._kept: dict[tuple[str | None, str], tuple[Decimal, str]] = {}
         self._lock = threading.Lock()
 
@@ -81,12 +81,12 @@ class Budget:
     def release(self, hold: Hold) -> None:
         """Give back what was not spent after all."""
         with self._lock:
-            _put(hold)
+            _restore(hold)
 
     def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
         """Count what it costs in truth, whatever the limit, for what it turned out to be."""
         with self._lock:
-            _put(hold)
+            _restore(hold)
             self._held[key] = max(amount, Decimal(0)), currency
 
     def hold_penalty(
@@ -128,17 +128,17 @@ class Budget:
                 )
             before = self._kept.get(key)
             self._kept[key] = max(penalty, Decimal(0)), currency
-            return Hold(cast("Ledger", self._kept), key, before)
+            return Hold(cast("Amounts", self._kept), key, before)
 
 
-def _put(hold: Hold) -> None:
+def _restore(hold: Hold) -> None:
     """Count what was counted before."""
-    hold.ledger.pop(hold.key, None)
+    hold.amounts.pop(hold.key, None)
     if hold.before is not None:
-        hold.ledger[hold.key] = hold.before
+        hold.amounts[hold.key] = hold.before
 
 
-def _limits(given: Limits | None, setting: str) -> dict[str, Decimal] | None:
+def _parse_limits(given: Limits | None, setting: str) -> dict[str, Decimal] | None:
     if given is None:
         return None
     limits: dict[str, Decimal] = {}

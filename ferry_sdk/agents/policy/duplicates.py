@@ -41,7 +41,7 @@ class UnresolvedWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class UnknownOutcome:
     """What a toolkit has to know of a write that may have happened.
 
     Attributes:
@@ -56,7 +56,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CompletedWrite:
     """A write that was done.
 
     Attributes:
@@ -65,19 +65,19 @@ class Done:
     """
 
     result: JsonValue = field(repr=False)
-    made: str | None = None
+    booking_id: str | None = None
 
 
-class Repeats:
+class Duplicates:
     """Remembers writes by what makes them the same; safe between threads."""
 
     def __init__(self) -> None:
         self._under_way: dict[str, str] = {}
-        self._in_doubt: dict[str, Doubt] = {}
-        self._done: OrderedDict[str, Done] = OrderedDict()
+        self._unknown: dict[str, UnknownOutcome] = {}
+        self._completed: OrderedDict[str, CompletedWrite] = OrderedDict()
         self._lock = threading.Lock()
 
-    def begin(self, key: str, subject: str) -> Doubt | None:
+    def begin(self, key: str, subject: str) -> UnknownOutcome | None:
         """Begin a write, unless it has been made or may have been.
 
         Writes of different tools hold each other back only while they are under way: cancelling
@@ -96,44 +96,46 @@ class Repeats:
         with self._lock:
             if key in self._under_way or subject in self._under_way.values():
                 raise RefusedError("under_way", "a write of the same is under way")
-            if key in self._done:
+            if key in self._completed:
                 raise RefusedError(
-                    "already_done", "this was done before", result=self._done[key].result
+                    "already_done", "this was done before", result=self._completed[key].result
                 )
-            if key in self._in_doubt:
-                return self._in_doubt[key]
+            if key in self._unknown:
+                return self._unknown[key]
             self._under_way[key] = subject
             return None
 
-    def left(self, key: str) -> None:
+    def abandon(self, key: str) -> None:
         """Nothing of it was done, and it may begin again."""
         with self._lock:
             self._under_way.pop(key, None)
 
-    def doubted(self, key: str, doubt: Doubt) -> None:
+    def mark_unknown(self, key: str, unknown: UnknownOutcome) -> None:
         """It may have happened."""
         with self._lock:
-            self._in_doubt[key] = doubt
+            self._unknown[key] = unknown
             self._under_way.pop(key, None)
 
-    def done(self, key: str, done: Done) -> None:
+    def complete(self, key: str, write: CompletedWrite) -> None:
         """It was done, as its answer or a later look says."""
         with self._lock:
-            self._remember(key, done)
+            self._add_completed(key, write)
 
     def forget(self, booking_id: str) -> None:
         """What made a booking that is no more may be done again."""
         with self._lock:
-            for key in [key for key, done in self._done.items() if done.made == booking_id]:
-                del self._done[key]
+            for key in [
+                key for key, write in self._completed.items() if write.booking_id == booking_id
+            ]:
+                del self._completed[key]
 
     @property
     def unresolved(self) -> tuple[UnresolvedWrite, ...]:
         """The writes that may have happened, in the order in which they were sent."""
         with self._lock:
-            return tuple(doubt.write for doubt in self._in_doubt.values())
+            return tuple(unknown.write for unknown in self._unknown.values())
 
-    def settle(self, correlation_id: str, *, happened: bool) -> list[Doubt]:
+    def settle(self, correlation_id: str, *, happened: bool) -> list[UnknownOutcome]:
         """A person has looked: it is as good as done, or may be made again.
 
         Raises:
@@ -141,22 +143,22 @@ class Repeats:
         """
         with self._lock:
             found = {
-                key: doubt
-                for key, doubt in self._in_doubt.items()
-                if doubt.write.correlation_id == correlation_id
+                key: unknown
+                for key, unknown in self._unknown.items()
+                if unknown.write.correlation_id == correlation_id
             }
             if not found:
                 raise InvalidInputError("no write of it is unresolved", field="correlation_id")
             for key in found:
                 if happened:
-                    self._remember(key, Done(None))
+                    self._add_completed(key, CompletedWrite(None))
                 else:
-                    del self._in_doubt[key]
+                    del self._unknown[key]
             return list(found.values())
 
-    def _remember(self, key: str, done: Done) -> None:
-        self._in_doubt.pop(key, None)
+    def _add_completed(self, key: str, write: CompletedWrite) -> None:
+        self._unknown.pop(key, None)
         self._under_way.pop(key, None)
-        self._done[key] = done
-        while len(self._done) > REMEMBERED:
-            self._done.popitem(last=False)
+        self._completed[key] = write
+        while len(self._completed) > REMEMBERED:
+            self._completed.popitem(last=False)

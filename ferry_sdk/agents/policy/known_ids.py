@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 
-from ferry_sdk.agents.tools.sanitize import cleaned
+from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.models.bookings import Booking, BookingConfirmation, BookingCreated
 from ferry_sdk.models.records import Records
@@ -21,7 +21,7 @@ from ferry_sdk.models.tickets import Ticket, TicketJourney
 
 REMEMBERED = 10_000
 """How many sailings, bookings and tickets are remembered, of each."""
-_LONGEST = 60
+_MAX_LENGTH = 60
 
 T = TypeVar("T")
 
@@ -41,12 +41,12 @@ class Offer:
     with_vehicle: bool
 
     @property
-    def crossing(self) -> str:
+    def sailing_key(self) -> str:
         """Which sailing it is, whatever its id in one search or another."""
         one = self.sailing
         return f"{one.company.id} {one.depart_code} {one.arrive_code} {one.depart_at.isoformat()}"
 
-    def standing(self, tariff: Tariff) -> tuple[object, ...]:
+    def tariff_key(self, tariff: Tariff) -> tuple[object, ...]:
         """What a tariff is among those of its kind, and what it costs there."""
         alike = [
             mine
@@ -58,7 +58,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRecord:
     """A booking or a ticket that was shown.
 
     Attributes:
@@ -66,7 +66,7 @@ class Known:
         booking_id: The booking that a ticket is of; None where that is not known.
     """
 
-    words: str
+    description: str
     booking_id: str | None = None
 
 
@@ -86,14 +86,14 @@ class _Recent(Generic[T]):
         return self._kept.get(key)
 
 
-class Seen:
+class KnownIds:
     """Remembers what was shown; safe between threads."""
 
     def __init__(self) -> None:
         self._offers: _Recent[Offer] = _Recent()
         self._prices: _Recent[frozenset[tuple[object, ...]]] = _Recent()
-        self._bookings: _Recent[Known] = _Recent()
-        self._tickets: _Recent[Known] = _Recent()
+        self._bookings: _Recent[KnownRecord] = _Recent()
+        self._tickets: _Recent[KnownRecord] = _Recent()
         self._lock = threading.Lock()
 
     def offer(self, availability_id: str) -> Offer | None:
@@ -101,23 +101,23 @@ class Seen:
         with self._lock:
             return self._offers.get(availability_id)
 
-    def is_at_its_price(self, offer: Offer, tariff: Tariff) -> bool:
+    def has_current_price(self, offer: Offer, tariff: Tariff) -> bool:
         """Whether no later search for the same has shown the sailing at another price."""
         with self._lock:
-            latest = self._prices.get((offer.question, offer.crossing))
-        return latest is None or offer.standing(tariff) in latest
+            latest = self._prices.get((offer.question, offer.sailing_key))
+        return latest is None or offer.tariff_key(tariff) in latest
 
-    def booking(self, booking_id: str) -> Known | None:
+    def booking(self, booking_id: str) -> KnownRecord | None:
         """The booking of an id; None where it was not shown, or too long ago."""
         with self._lock:
             return self._bookings.get(booking_id)
 
-    def ticket(self, ticket_id: str) -> Known | None:
+    def ticket(self, ticket_id: str) -> KnownRecord | None:
         """The ticket of an id; None where it was not shown, or too long ago."""
         with self._lock:
             return self._tickets.get(ticket_id)
 
-    def learn(
+    def remember(
         self, result: object, asked: Mapping[str, Any], shown: Mapping[str, Any] | None = None
     ) -> None:
         """Remember what a result shows.
@@ -129,20 +129,20 @@ class Seen:
         """
         with self._lock:
             if isinstance(result, Records):
-                self._learn_offers(cast("Records[object]", result), asked, shown)
+                self._remember_offers(cast("Records[object]", result), asked, shown)
             elif isinstance(result, BookingCreated):
-                words = f"booking {quoted(result.booking_reference)}"
-                self._bookings.put(result.booking_id, Known(words))
+                description = f"booking {quote(result.booking_reference)}"
+                self._bookings.put(result.booking_id, KnownRecord(description))
             elif isinstance(result, Booking):
-                self._learn_booking(result)
+                self._remember_booking(result)
             elif isinstance(result, BookingConfirmation):
                 if self._tickets.get(result.ticket_id) is None:
-                    words = f"ticket {quoted(result.ticket_number or result.ticket_id)}"
-                    self._tickets.put(result.ticket_id, Known(words, result.booking_id))
+                    description = f"ticket {quote(result.ticket_number or result.ticket_id)}"
+                    self._tickets.put(result.ticket_id, KnownRecord(description, result.booking_id))
             elif isinstance(result, Ticket):
-                self._learn_ticket(result, None)
+                self._remember_ticket(result, None)
 
-    def _learn_offers(
+    def _remember_offers(
         self, records: Records[object], asked: Mapping[str, Any], shown: Mapping[str, Any] | None
     ) -> None:
         ids = None if shown is None else {one.get("id") for one in shown["items"]}
@@ -158,48 +158,50 @@ class Seen:
                 if ids is None or one.id in ids:
                     self._offers.put(one.id, offer)
                 self._prices.put(
-                    (question, offer.crossing), frozenset(map(offer.standing, one.tariffs))
+                    (question, offer.sailing_key), frozenset(map(offer.tariff_key, one.tariffs))
                 )
 
-    def _learn_booking(self, booking: Booking) -> None:
-        crossings = "; ".join(filter(None, map(_crossings, booking.tickets)))
-        words = f"booking {quoted(booking.booking_reference)}"
-        self._bookings.put(booking.booking_id, Known(f"{words} ({crossings})"))
+    def _remember_booking(self, booking: Booking) -> None:
+        crossings = "; ".join(filter(None, map(_describe_sailings, booking.tickets)))
+        description = f"booking {quote(booking.booking_reference)}"
+        self._bookings.put(booking.booking_id, KnownRecord(f"{description} ({crossings})"))
         for ticket in booking.tickets:
-            self._learn_ticket(ticket, booking.booking_id)
+            self._remember_ticket(ticket, booking.booking_id)
 
-    def _learn_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
+    def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         known = self._tickets.get(ticket.id)
-        words = f"ticket {quoted(ticket.ticket_number or ticket.id)} ({_crossings(ticket)})"
+        description = (
+            f"ticket {quote(ticket.ticket_number or ticket.id)} ({_describe_sailings(ticket)})"
+        )
         self._tickets.put(
-            ticket.id, Known(words, booking_id or (known.booking_id if known else None))
+            ticket.id, KnownRecord(description, booking_id or (known.booking_id if known else None))
         )
 
 
-def sailing_in_words(sailing: Availability) -> str:
+def describe_sailing(sailing: Availability) -> str:
     """Which sailing it is, for a person."""
     return (
-        f"{quoted(sailing.depart_name)} to {quoted(sailing.arrive_name)}, "
-        f"{_moment(sailing.depart_at)}, {quoted(sailing.company.name)}"
+        f"{quote(sailing.depart_name)} to {quote(sailing.arrive_name)}, "
+        f"{_format_time(sailing.depart_at)}, {quote(sailing.company.name)}"
     )
 
 
-def _crossings(ticket: Ticket) -> str:
+def _describe_sailings(ticket: Ticket) -> str:
     legs = (ticket.availability.outward, ticket.availability.return_)
     travellers = len(ticket.passengers)
-    crossings = "; ".join(_crossing(leg.journey) for leg in legs if leg and leg.journey)
+    crossings = "; ".join(_describe_journey(leg.journey) for leg in legs if leg and leg.journey)
     return f"{crossings}; {travellers} {'traveller' if travellers == 1 else 'travellers'}"
 
 
-def _crossing(journey: TicketJourney) -> str:
-    ports = f"{quoted(journey.depart_port_name)} to {quoted(journey.arrive_port_name)}"
-    return f"{ports}, {_moment(journey.depart_at)}"
+def _describe_journey(journey: TicketJourney) -> str:
+    ports = f"{quote(journey.depart_port_name)} to {quote(journey.arrive_port_name)}"
+    return f"{ports}, {_format_time(journey.depart_at)}"
 
 
-def _moment(moment: datetime | str) -> str:
-    return f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quoted(moment)
+def _format_time(moment: datetime | str) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quote(moment)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A text of somebody else's, which cannot end its own quotes."""
-    return '"' + cleaned(text, _LONGEST).replace('"', "'") + '"'
+    return '"' + clean_text(text, _MAX_LENGTH).replace('"', "'") + '"'

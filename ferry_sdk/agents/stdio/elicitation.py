@@ -21,7 +21,7 @@ from ferry_sdk.agents.policy.approval import ApprovalRequest
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_ROUNDS: Final = 3
+_MAX_QUESTIONS: Final = 3
 """How often a host is asked that keeps answering another question."""
 
 Context = ServerRequestContext[Any, Any]
@@ -37,7 +37,7 @@ def can_ask(context: Context) -> bool:
     return declared is not None and (declared.form is not None or declared.url is None)
 
 
-def in_rounds(context: Context) -> bool:
+def uses_input_required(context: Context) -> bool:
     """Whether questions are results of a call here, and answers come with the call repeated."""
     return context.protocol_version in MODERN_PROTOCOL_VERSIONS
 
@@ -60,7 +60,7 @@ def form(request: ApprovalRequest, box: str) -> ElicitRequestFormParams:
     )
 
 
-def agreed(answer: object, box: str) -> bool | None:
+def parse_answer(answer: object, box: str) -> bool | None:
     """Whether the answer is a yes: the form was sent, and this box was ticked, and no other.
 
     Hosts record answers and replay them, LangGraph for one, to whatever is asked next. So a yes
@@ -75,7 +75,7 @@ def agreed(answer: object, box: str) -> bool | None:
     return ticked == [box] if ticked in ([], [box]) else None
 
 
-async def asked(context: Context, request: ApprovalRequest, box: str) -> bool:
+async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
     """Ask over the connection and wait for the answer, as hosts of the handshake era expect it.
 
     Raises:
@@ -83,11 +83,11 @@ async def asked(context: Context, request: ApprovalRequest, box: str) -> bool:
     """
     params = form(request, box)
     try:
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_QUESTIONS):
             answer = await context.session.elicit_form(
                 params.message, params.requested_schema, related_request_id=context.request_id
             )
-            is_agreed = agreed(answer, box)
+            is_agreed = parse_answer(answer, box)
             if is_agreed is not None:
                 return is_agreed
     except Exception as error:  # noqa: BLE001 -- whatever it was, nobody said yes
@@ -97,11 +97,11 @@ async def asked(context: Context, request: ApprovalRequest, box: str) -> bool:
     raise RefusedError("approval_failed", "nobody could be asked to approve it")
 
 
-_MOST: Final = 100
+_MAX_PENDING: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Pending:
     call: str = field(repr=False)
     request: ApprovalRequest
 
@@ -114,7 +114,7 @@ class Questions:
     """
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[str, _Waiting] = OrderedDict()
+        self._pending: OrderedDict[str, _Pending] = OrderedDict()
         self._agreed: Counter[str] = Counter()
         self._key = secrets.token_bytes(32)
 
@@ -124,8 +124,8 @@ class Questions:
         A question that was agreed to is another one when it is asked again, so that a yes is good
         once. The key makes it useless to another server, which may have another price in mind.
         """
-        asked = f"{request.digest} {self._agreed[request.digest]}"
-        digest = hashlib.blake2b(asked.encode(), key=self._key, digest_size=8)
+        question = f"{request.digest} {self._agreed[request.digest]}"
+        digest = hashlib.blake2b(question.encode(), key=self._key, digest_size=8)
         return f"approve_{digest.hexdigest()}"
 
     def agree(self, request: ApprovalRequest) -> None:
@@ -135,16 +135,16 @@ class Questions:
     def keep(self, tool: str, arguments: Mapping[str, Any], request: ApprovalRequest) -> str:
         """Note that this was asked; the state to send with it."""
         state = secrets.token_urlsafe(24)
-        self._waiting[state] = _Waiting(_call(tool, arguments), request)
-        while len(self._waiting) > _MOST:
-            self._waiting.popitem(last=False)
+        self._pending[state] = _Pending(_call(tool, arguments), request)
+        while len(self._pending) > _MAX_PENDING:
+            self._pending.popitem(last=False)
         return state
 
     def take(
         self, state: str | None, tool: str, arguments: Mapping[str, Any]
     ) -> ApprovalRequest | None:
         """What was asked under this state, which is used up; None where it is not for this call."""
-        waiting = self._waiting.pop(state or "", None)
+        waiting = self._pending.pop(state or "", None)
         if waiting is None or waiting.call != _call(tool, arguments):
             return None
         return waiting.request if datetime.now(timezone.utc) < waiting.request.expires_at else None

@@ -13,21 +13,21 @@ import threading
 from contextlib import suppress
 from typing import Final
 
-_MOST: Final = 1_000
+_MAX_LINES: Final = 1_000
 """Lines that wait to be written; more are dropped."""
-_MOMENT: Final = 0.1
+_EMIT_TIMEOUT: Final = 0.1
 """Seconds that a record waits until it is written, so that it is on record before a reply is."""
-_LAST_WORDS: Final = 0.5
+_FLUSH_TIMEOUT: Final = 0.5
 """Seconds that the end of the process waits for lines to be written."""
 
 
-class _Stderr(logging.Handler):
+class _StderrHandler(logging.Handler):
     """Writes records to stderr, and never waits for whoever reads them."""
 
     def __init__(self, descriptor: int = 2) -> None:
         super().__init__()
         self._descriptor = descriptor
-        self._lines = queue.Queue[bytes](_MOST)
+        self._lines = queue.Queue[bytes](_MAX_LINES)
         self._dropped = 0
         self._is_stuck = False
         threading.Thread(target=self._write, name="stderr", daemon=True).start()
@@ -43,13 +43,13 @@ class _Stderr(logging.Handler):
         except queue.Full:
             self._dropped += 1
         if not self._is_stuck:  # nobody waits twice for a host that does not read
-            self._is_stuck = not self._is_written(_MOMENT)
+            self._is_stuck = not self._wait_until_written(_EMIT_TIMEOUT)
 
     def flush(self) -> None:
         """Wait a moment until everything is written."""
-        self._is_written(_LAST_WORDS)
+        self._wait_until_written(_FLUSH_TIMEOUT)
 
-    def _is_written(self, timeout: float) -> bool:
+    def _wait_until_written(self, timeout: float) -> bool:
         done = self._lines.all_tasks_done
         with done:
             return done.wait_for(lambda: not self._lines.unfinished_tasks, timeout)
@@ -69,7 +69,7 @@ class _Stderr(logging.Handler):
                 self._is_stuck = False
 
 
-class _Terse(logging.Formatter):
+class _OneLineFormatter(logging.Formatter):
     """A line for each record; of an exception its kind only, for its text may be a traveller's."""
 
     def formatException(  # noqa: N802 -- logging's own name
@@ -82,9 +82,9 @@ class _Terse(logging.Formatter):
         return ""
 
 
-def to_stderr() -> None:
+def log_to_stderr() -> None:
     """Send what is logged from now on to stderr, and nothing of it anywhere else."""
-    handler = _Stderr()
-    handler.setFormatter(_Terse("%(levelname)s %(name)s: %(message)s"))
+    handler = _StderrHandler()
+    handler.setFormatter(_OneLineFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("ferry_sdk").setLevel(logging.INFO)

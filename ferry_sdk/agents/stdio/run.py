@@ -17,8 +17,8 @@ import anyio.lowlevel
 from mcp.server.stdio import stdio_server
 
 from ferry_sdk._engine.auth import file_of, token_in
-from ferry_sdk.agents.stdio.logging_setup import to_stderr
-from ferry_sdk.agents.stdio.server import offering
+from ferry_sdk.agents.stdio.logging_setup import log_to_stderr
+from ferry_sdk.agents.stdio.server import make_server
 from ferry_sdk.agents.stdio.stdin import Lines
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.client import AsyncFerry
@@ -57,15 +57,15 @@ def serve(
         SystemExit: A setting is missing or cannot work; stderr says which, and the code is 2. Or
             the server failed; then the code is 1.
     """
-    to_stderr()
+    log_to_stderr()
     try:
-        token = taken(token_file)
+        token = take_token(token_file)
         anyio.run(_serve, token, writes, spend_limit, penalty_limit)
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(_USAGE) from None
     except Exception as error:  # noqa: BLE001 -- nobody knows what its words would tell
-        if not _host_is_gone(error):
+        if not _is_host_gone(error):
             logger.critical("the server failed (%s)", type(error).__name__)
             raise SystemExit(1) from None
 
@@ -80,9 +80,9 @@ async def _serve(
         toolkit = AsyncToolkit(
             ferry, writes=writes, spend_limit=spend_limit, penalty_limit=penalty_limit
         )
-        server = offering(toolkit)
+        server = make_server(toolkit)
 
-        async def let_writes_end() -> None:
+        async def wait_for_writes() -> None:
             if toolkit.is_sending:
                 with anyio.move_on_after(_GRACE):
                     while toolkit.is_sending:  # noqa: ASYNC110 -- a toolkit is for threads, too
@@ -92,21 +92,21 @@ async def _serve(
                 scope.cancel()
                 await anyio.lowlevel.checkpoint()
 
-        lines = Lines(sys.stdin.fileno(), let_writes_end)
-        with anyio.CancelScope() as scope, _ended_by_signals(lines, scope):
+        lines = Lines(sys.stdin.fileno(), wait_for_writes)
+        with anyio.CancelScope() as scope, _handle_signals(lines, scope):
             # It iterates over the lines and asks no more of a file.
             async with stdio_server(stdin=cast("Any", lines)) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
 
-def _host_is_gone(error: Exception) -> bool:
+def _is_host_gone(error: Exception) -> bool:
     """Whether nobody reads what is written any more, which is one of the ways to end it."""
     inner: tuple[Exception, ...] = getattr(error, "exceptions", ())
-    return all(map(_host_is_gone, inner)) if inner else isinstance(error, BrokenPipeError)
+    return all(map(_is_host_gone, inner)) if inner else isinstance(error, BrokenPipeError)
 
 
 @contextmanager
-def _ended_by_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None, None, None]:
+def _handle_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None, None, None]:
     """Let Ctrl-C and SIGTERM end what runs in this block, and nothing after it.
 
     The first is the end of the input, the second cancels at once.
@@ -130,7 +130,7 @@ def _ended_by_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None,
             signal.signal(number, handler)
 
 
-def taken(file: Path | None) -> str | Callable[[], str]:
+def take_token(file: Path | None) -> str | Callable[[], str]:
     """The token, which children of this process do not inherit.
 
     Args:
@@ -145,9 +145,9 @@ def taken(file: Path | None) -> str | Callable[[], str]:
     """
     token = os.environ.pop("FERRY_TOKEN", "").strip()
     os.environ.pop("FERRY_ORGANISATION_TOKEN", None)  # no tool has a use for it
-    kept = file_of(file)
-    if kept is not None:
-        return token_in(kept)
+    file = file_of(file)
+    if file is not None:
+        return token_in(file)
     if not token:
         raise ConfigurationError("missing: FERRY_TOKEN_FILE, or FERRY_TOKEN")
     return token

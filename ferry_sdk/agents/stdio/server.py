@@ -29,11 +29,11 @@ from ferry_sdk.agents.stdio import resources as catalogues
 from ferry_sdk.agents.stdio.elicitation import (
     Context,
     Questions,
-    agreed,
-    asked,
+    ask,
     can_ask,
     form,
-    in_rounds,
+    parse_answer,
+    uses_input_required,
 )
 from ferry_sdk.agents.stdio.resources import result_of, tool_of
 from ferry_sdk.agents.toolkit import AsyncToolkit
@@ -50,7 +50,7 @@ _INSTRUCTIONS: Final = (
 )
 
 
-class _Desk:
+class _RequestHandler:
     """What is answered to each request.
 
     A host that can ask a person is never given a code: each write is asked about, and agreed to
@@ -76,11 +76,11 @@ class _Desk:
         tool, arguments = TOOLS.get(params.name), params.arguments or {}
         if tool is None or tool.safety.is_read or not can_ask(context):
             return result_of(await self._toolkit.call(params.name, arguments))
-        if in_rounds(context):
-            return await self._write_in_rounds(params, arguments)
+        if uses_input_required(context):
+            return await self._write_with_input_required(params, arguments)
 
         async def approve(request: ApprovalRequest) -> bool:
-            is_agreed = await asked(context, request, self._questions.box(request))
+            is_agreed = await ask(context, request, self._questions.box(request))
             if is_agreed:
                 self._questions.agree(request)
             return is_agreed
@@ -102,7 +102,7 @@ class _Desk:
     ) -> ReadResourceResult:
         return await catalogues.read(self._toolkit, params.uri)
 
-    async def _write_in_rounds(
+    async def _write_with_input_required(
         self, params: CallToolRequestParams, arguments: dict[str, Any]
     ) -> CallToolResult | InputRequiredResult:
         shown = self._questions.take(params.request_state, params.name, arguments)
@@ -112,11 +112,11 @@ class _Desk:
             request = await self._toolkit.preview(params.name, arguments)
             if isinstance(request, dict):
                 return result_of(request)
-            return self._ask(params.name, arguments, request)
+            return self._question(params.name, arguments, request)
 
         def approve(request: ApprovalRequest) -> bool:
             nonlocal unanswered
-            is_agreed = agreed(answer, self._questions.box(request))
+            is_agreed = parse_answer(answer, self._questions.box(request))
             if is_agreed is None:
                 unanswered = request
             elif is_agreed:
@@ -125,10 +125,10 @@ class _Desk:
 
         result = await self._toolkit.perform(params.name, arguments, approve=approve)
         if unanswered is not None:
-            return self._ask(params.name, arguments, unanswered)
+            return self._question(params.name, arguments, unanswered)
         return result_of(result)
 
-    def _ask(
+    def _question(
         self, tool: str, arguments: dict[str, Any], request: ApprovalRequest
     ) -> InputRequiredResult:
         box = self._questions.box(request)
@@ -138,7 +138,7 @@ class _Desk:
         )
 
 
-async def _without_words(ctx: Context, call_next: CallNext) -> HandlerResult:
+async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Keep the words of an unforeseen failure from the host: nobody knows what is in them."""
     try:
         return await call_next(ctx)
@@ -149,19 +149,19 @@ async def _without_words(ctx: Context, call_next: CallNext) -> HandlerResult:
         raise MCPError(INTERNAL_ERROR, "Internal error") from None
 
 
-def offering(toolkit: AsyncToolkit) -> Server[Any]:
+def make_server(toolkit: AsyncToolkit) -> Server[Any]:
     """A server of this toolkit's tools, for one host."""
-    desk = _Desk(toolkit)
+    runner = _RequestHandler(toolkit)
     server = Server[Any](
         "ferry",
         version=__version__,
         title="Ferry tickets",
         instructions=_INSTRUCTIONS,
-        on_list_tools=desk.list_tools,
-        on_call_tool=desk.call_tool,
-        on_list_resources=desk.list_resources,
-        on_list_resource_templates=desk.list_templates,
-        on_read_resource=desk.read_resource,
+        on_list_tools=runner.list_tools,
+        on_call_tool=runner.call_tool,
+        on_list_resources=runner.list_resources,
+        on_list_resource_templates=runner.list_templates,
+        on_read_resource=runner.read_resource,
     )
-    server.middleware.append(_without_words)
+    server.middleware.append(_hide_error_details)
     return server

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from ferry_sdk.errors import InvalidInputError
 
-_LONGEST: Final = 100_000
-_DEEPEST: Final = 10
+_MAX_LENGTH: Final = 100_000
+_MAX_DEPTH: Final = 10
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 _PROBLEMS: Final = {
     "extra_forbidden": "there is no such argument",
@@ -20,7 +20,7 @@ _PROBLEMS: Final = {
 }
 
 
-def plain_object(arguments: object) -> dict[str, Any]:
+def parse_arguments(arguments: object) -> dict[str, Any]:
     """The arguments as a dict of plain JSON values.
 
     Args:
@@ -30,14 +30,14 @@ def plain_object(arguments: object) -> dict[str, Any]:
         InvalidInputError: It is neither, or holds what is not JSON.
     """
     if isinstance(arguments, str):
-        arguments = _decoded(arguments)
+        arguments = _decode(arguments)
     if not isinstance(arguments, Mapping):
         raise InvalidInputError("an object is expected", field="arguments")
     members = cast("Mapping[object, object]", arguments)
-    return cast("dict[str, Any]", _plain(dict(members), ()))
+    return cast("dict[str, Any]", _to_plain(dict(members), ()))
 
 
-def read_as(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
+def validate(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
     """The values, read as the model.
 
     Raises:
@@ -51,11 +51,11 @@ def read_as(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
     raise InvalidInputError(problem, field=_path(wrong["loc"]))
 
 
-def _decoded(text: str) -> object:
-    if len(text) > _LONGEST:
+def _decode(text: str) -> object:
+    if len(text) > _MAX_LENGTH:
         raise InvalidInputError("shorter arguments are expected", field="arguments")
     try:
-        return json.loads(text, object_pairs_hook=_members, parse_constant=_no_number)
+        return json.loads(text, object_pairs_hook=_unique_members, parse_constant=_reject_constant)
     except InvalidInputError:
         raise
     except (ValueError, RecursionError):
@@ -64,7 +64,7 @@ def _decoded(text: str) -> object:
         ) from None
 
 
-def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
@@ -73,12 +73,12 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return members
 
 
-def _no_number(_constant: str) -> NoReturn:
+def _reject_constant(_constant: str) -> NoReturn:
     raise ValueError
 
 
-def _plain(value: object, path: tuple[int | str, ...]) -> object:
-    if len(path) > _DEEPEST:
+def _to_plain(value: object, path: tuple[int | str, ...]) -> object:
+    if len(path) > _MAX_DEPTH:
         raise InvalidInputError("flatter arguments are expected", field="arguments")
     match value:
         case str():
@@ -88,13 +88,13 @@ def _plain(value: object, path: tuple[int | str, ...]) -> object:
         case dict():
             members = cast("dict[object, object]", value)
             return {
-                _key(name, path): _plain(one, (*path, str(name)))
+                _key(name, path): _to_plain(one, (*path, str(name)))
                 for name, one in members.items()
                 if one is not None and one != ""  # models fill in what they would leave out
             }
         case list() | tuple():
             several = cast("list[object]", value)
-            return [_plain(one, (*path, index)) for index, one in enumerate(several)]
+            return [_to_plain(one, (*path, index)) for index, one in enumerate(several)]
         case None:
             raise InvalidInputError("null is no value; leave the field out", field=_path(path))
         case _:

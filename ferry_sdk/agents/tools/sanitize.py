@@ -36,13 +36,13 @@ def is_hidden(character: str) -> bool:
     return unicodedata.category(character) in _HIDDEN or character in _UNSEEN
 
 
-def cleaned(text: str, longest: int | None = None) -> str:
+def clean_text(text: str, longest: int | None = None) -> str:
     """A text of somebody else's, safe to show: in one line, and no longer than so."""
     shown = "".join(" " if one.isspace() else "" if is_hidden(one) else one for one in text)
     return shown if longest is None or len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
-def letters(name: str) -> str:
+def name_key(name: str) -> str:
     """What a name comes to, however it is spelt.
 
     Its letters without accents, case or signs, an ``ue`` for ``ü`` as ``u``, in a ring: swapped
@@ -54,8 +54,8 @@ def letters(name: str) -> str:
     return min((plain[start:] + plain[:start] for start in range(len(plain))), default="")
 
 
-def _made_of(signs: str, expected: str, *, digits: bool) -> Callable[[str], str]:
-    def checked(text: str) -> str:
+def _allow(signs: str, expected: str, *, digits: bool) -> Callable[[str], str]:
+    def check_text(text: str) -> str:
         for one in text:
             letter = unicodedata.category(one)[0] in "LM" and not is_hidden(one)
             if not (letter or one in signs or (digits and one.isdecimal())):
@@ -64,24 +64,26 @@ def _made_of(signs: str, expected: str, *, digits: bool) -> Callable[[str], str]
             raise ValueError("a text that says something is expected")
         return text
 
-    return checked
+    return check_text
 
 
-def _written(pattern: str, longest: int) -> Any:  # noqa: ANN401 -- a type for pydantic
+def _pattern(pattern: str, longest: int) -> Any:  # noqa: ANN401 -- a type for pydantic
     return Annotated[str, StringConstraints(strict=True, max_length=longest, pattern=pattern)]
 
 
-def _free(check: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a type for pydantic
+def _checked_text(check: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a type for pydantic
     limits = StringConstraints(strict=True, min_length=1, max_length=60)
     return Annotated[str, limits, AfterValidator(check)]
 
 
 _JOINING: Final = " '\N{RIGHT SINGLE QUOTATION MARK}-."
-_NAME: Final = _free(_made_of(_JOINING, "letters, spaces, apostrophes, - and .", digits=False))
-_LABEL: Final = _free(
-    _made_of(f"{_JOINING}/&+_()", "letters, digits, spaces and '-./&+_()", digits=True)
+_NAME: Final = _checked_text(
+    _allow(_JOINING, "letters, spaces, apostrophes, - and .", digits=False)
 )
-_IDENTIFIER: Final = _written(r"^[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*$", 200)
+_LABEL: Final = _checked_text(
+    _allow(f"{_JOINING}/&+_()", "letters, digits, spaces and '-./&+_()", digits=True)
+)
+_IDENTIFIER: Final = _pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*$", 200)
 
 KINDS: Final[Mapping[str, Any]] = {
     "arrive_code": _IDENTIFIER,
@@ -92,9 +94,9 @@ KINDS: Final[Mapping[str, Any]] = {
     "code": _LABEL,
     "company": _IDENTIFIER,
     "depart_code": _IDENTIFIER,
-    "doc_number": _written(r"^[A-Za-z0-9][A-Za-z0-9 ./-]*$", 40),
+    "doc_number": _pattern(r"^[A-Za-z0-9][A-Za-z0-9 ./-]*$", 40),
     "doc_type": _NAME,
-    "email": _written(r"^[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", 254),
+    "email": _pattern(r"^[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", 254),
     "first_name": _NAME,
     "id": _IDENTIFIER,
     "identification": _LABEL,
@@ -102,11 +104,11 @@ KINDS: Final[Mapping[str, Any]] = {
     "last_name": _NAME,
     "model": _LABEL,
     "name": _NAME,
-    "nationality": _written(r"^[A-Za-z]{2}$", 2),
+    "nationality": _pattern(r"^[A-Za-z]{2}$", 2),
     "out_journey_id": _IDENTIFIER,
-    "phone": _written(r"^[0-9][0-9 ().-]*$", 20),
+    "phone": _pattern(r"^[0-9][0-9 ().-]*$", 20),
     "place_id": _IDENTIFIER,
-    "prefix": _written(r"^\+?[0-9][0-9 -]*$", 8),
+    "prefix": _pattern(r"^\+?[0-9][0-9 -]*$", 8),
     "provider_id": _IDENTIFIER,
     "ret_journey_id": _IDENTIFIER,
     "tariff_id": _IDENTIFIER,

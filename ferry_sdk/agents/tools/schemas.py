@@ -39,13 +39,13 @@ _APPROVAL: Final[Schema] = {
 }
 
 
-def of_arguments(model: type[BaseModel]) -> Schema:
+def arguments_schema(model: type[BaseModel]) -> Schema:
     """The schema of a model, without what a reader has no use for."""
     schema = model.model_json_schema()
     return _compact(schema, schema.pop("$defs", {}))
 
 
-def of_answer(results: list[Schema], *, approval: bool) -> Schema:
+def answer_schema(results: list[Schema], *, approval: bool) -> Schema:
     """The schema of a whole answer, of which exactly one shape is given."""
     result: Schema = {"anyOf": results}
     shapes: list[tuple[str, list[str], Schema]] = [
@@ -98,7 +98,7 @@ _OPERATION: Final = re.compile(r"`([a-z_]+)\.([a-z_]+)`")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Docstring:
     """What a docstring says.
 
     Attributes:
@@ -113,22 +113,22 @@ class Words:
 
 
 @cache
-def words_of(thing: object) -> Words:
+def parse_docstring(thing: object) -> Docstring:
     """The words of a function or a class; there are none under ``python -OO``."""
     text = inspect.cleandoc(getattr(thing, "__doc__", None) or "")
-    told, *sections = _SECTION.split(text)
-    summary, _, details = _said(_INTERFACE.sub("", told)).partition(". ")
+    head, *sections = _SECTION.split(text)
+    summary, _, details = _one_line(_INTERFACE.sub("", head)).partition(". ")
     named = zip(sections[::2], sections[1::2], strict=True)
     fields = {
-        name: _said(words)
+        name: _one_line(text)
         for section, entries in named
         if section in {"Args", "Attributes"}
-        for name, words in _ENTRY.findall(entries)
+        for name, text in _ENTRY.findall(entries)
     }
-    return Words(summary.removesuffix("."), details, fields)
+    return Docstring(summary.removesuffix("."), details, fields)
 
 
-def _said(text: str) -> str:
+def _one_line(text: str) -> str:
     """The text in one line, with the tools by their own names."""
     line = " ".join(text.replace("``", "`").split())
     return _OPERATION.sub(r"`\1_\2`", line)

@@ -11,11 +11,11 @@ from typing import Any, Final, cast, get_args, get_type_hints
 
 from pydantic import BaseModel, JsonValue
 
-from ferry_sdk.agents.tools.arguments import model_of, with_code
+from ferry_sdk.agents.tools.arguments import add_code, model_of
 from ferry_sdk.agents.tools.definitions import ToolDefinition
-from ferry_sdk.agents.tools.input import plain_object, read_as
-from ferry_sdk.agents.tools.schemas import of_answer, of_arguments, words_of
-from ferry_sdk.agents.tools.views import Detail, schema_of, shown
+from ferry_sdk.agents.tools.input import parse_arguments, validate
+from ferry_sdk.agents.tools.schemas import answer_schema, arguments_schema, parse_docstring
+from ferry_sdk.agents.tools.views import Detail, schema_of, view_of
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
@@ -30,7 +30,7 @@ _GROUPS: Final[Mapping[str, Any]] = {
     "mcp": McpGroup,
     "tickets": TicketsGroup,
 }
-_CHOSEN: Final = (
+_OPERATIONS: Final = (
     "catalogue.ports",
     "catalogue.journeys",
     "catalogue.departures",
@@ -70,14 +70,18 @@ EXCLUDED: Final[Mapping[str, str]] = {
 }
 """The operations that are no tools, and why."""
 
-_OURS: Final = {"detail": "detail", "contains": "contains", "confirmation_code": "code"}
+_TOOLKIT_ARGUMENTS: Final = {
+    "detail": "detail",
+    "contains": "contains",
+    "confirmation_code": "code",
+}
 _DESTRUCTIVE: Final = frozenset({"bookings.confirm", "bookings.cancel", "tickets.cancel"})
 _BY_CODE: Final = (
     "The first call changes nothing: it answers with a summary, a price and a confirmation code. "
     "Show these to the person. Only if the person agrees, call again with the same arguments and "
     "`confirmation_code`."
 )
-_BY_ASKING: Final = "A person is asked before anything is changed."
+_BY_PERSON: Final = "A person is asked before anything is changed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +124,16 @@ class Tool:
         Args:
             approval: A person agrees to a write by a code, which is one more argument.
         """
-        words = words_of(self.describe)
+        words = parse_docstring(self.describe)
         by_code = approval and not self.safety.is_read
-        asked = "" if self.safety.is_read else _BY_CODE if by_code else _BY_ASKING
+        asked = "" if self.safety.is_read else _BY_CODE if by_code else _BY_PERSON
         results = [schema_of(self._result, detail) for detail in ("short", "full")]
         return ToolDefinition(
             name=self.name,
             title=words.summary,
             description=" ".join(filter(None, (f"{words.summary}.", words.details, asked))),
-            input_schema=of_arguments(self._model_with_code if by_code else self._model),
-            output_schema=deepcopy(of_answer(results, approval=by_code)),
+            input_schema=arguments_schema(self._model_with_code if by_code else self._model),
+            output_schema=deepcopy(answer_schema(results, approval=by_code)),
             read_only=self.safety.is_read,
             destructive=self.operation in _DESTRUCTIVE,
             idempotent=self.safety.is_read,
@@ -145,15 +149,17 @@ class Tool:
             InvalidInputError: They are not what the tool takes; `field` says where.
         """
         model = self._model if self.safety.is_read else self._model_with_code
-        made = read_as(model, plain_object(arguments))
+        made = validate(model, parse_arguments(arguments))
         given = {name: getattr(made, name) for name in model.model_fields}
         values = {name: one for name, one in given.items() if name in made.model_fields_set}
-        ours = {ours: values.pop(name) for name, ours in _OURS.items() if name in values}
+        ours = {
+            ours: values.pop(name) for name, ours in _TOOLKIT_ARGUMENTS.items() if name in values
+        }
         return Arguments(values, **ours)
 
-    def shown(self, result: object, detail: Detail, contains: str | None = None) -> JsonValue:
+    def view(self, result: object, detail: Detail, contains: str | None = None) -> JsonValue:
         """What is shown of a result; of a list, only the records in which a text stands."""
-        return shown(result, detail, contains)
+        return view_of(result, detail, contains)
 
     @cached_property
     def describe(self) -> Callable[..., Any]:
@@ -167,15 +173,15 @@ class Tool:
 
     @cached_property
     def _model(self) -> type[BaseModel]:
-        others = (words_of(tool.describe).fields for tool in TOOLS.values())
-        return model_of(self.describe, {name: said for one in others for name, said in one.items()})
+        others = (parse_docstring(tool.describe).fields for tool in TOOLS.values())
+        return model_of(self.describe, {name: text for one in others for name, text in one.items()})
 
     @cached_property
     def _model_with_code(self) -> type[BaseModel]:
-        return with_code(self._model)
+        return add_code(self._model)
 
 
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
-    {tool.name: tool for tool in map(Tool, _CHOSEN)}
+    {tool.name: tool for tool in map(Tool, _OPERATIONS)}
 )
 """Every tool, by its name; what it needs of its operation is made when it is first asked for."""

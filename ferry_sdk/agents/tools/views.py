@@ -17,8 +17,8 @@ from typing import Annotated, Any, Final, Literal, TypeVar, Union, cast, get_arg
 
 from pydantic import BaseModel, JsonValue
 
-from ferry_sdk.agents.tools.sanitize import cleaned
-from ferry_sdk.agents.tools.schemas import words_of
+from ferry_sdk.agents.tools.sanitize import clean_text
+from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.models.availability import Availability, Place, Provider, SailingCompany, Tariff
 from ferry_sdk.models.bookings import (
     Booking,
@@ -102,13 +102,13 @@ SHORT: Final[Mapping[type[BaseModel], tuple[str, ...]]] = {
 """The fields of each record in its short view, in their order."""
 
 _NEVER: Final = frozenset({"qr_code"})
-_LONGEST: Final = 200
-_LONGEST_IN_FULL: Final = 2_000
+_MAX_LENGTH: Final = 200
+_MAX_LENGTH_IN_FULL: Final = 2_000
 _PUNCTUATION: Final = 8
-_ROOM: Final = 150_000
+_MAX_SIZE: Final = 150_000
 """Characters of a whole result, near enough: a model reads no more, and hosts cut it anyway."""
-_DEEPEST: Final = 20
-_WRITTEN_OUT: Final = 50
+_MAX_DEPTH: Final = 20
+_MAX_DIGITS: Final = 50
 """Digits of an amount; with more, as in 1E+999999, its exponent is shown."""
 _TOOLS: Final = {
     "Pay": "bookings_confirm",
@@ -129,7 +129,7 @@ _ACTIONS: Final[Schema] = {
         "additionalProperties": False,
     },
 }
-_LEFT_OUT: Final[Schema] = {
+_OMITTED: Final[Schema] = {
     "type": "integer",
     "description": "How many entries were left out, because the result is too long. Ask for less, "
     "such as with `contains`.",
@@ -147,7 +147,7 @@ _LEAVES: Final[Mapping[Any, Schema]] = {
 
 
 @dataclass(slots=True)
-class _Room:
+class _SizeLimit:
     """What is left for a result.
 
     Attributes:
@@ -155,19 +155,19 @@ class _Room:
         left_out: The entries of its lists for which there were none.
     """
 
-    left: int = _ROOM
-    left_out: int = 0
+    remaining: int = _MAX_SIZE
+    omitted: int = 0
 
     def entries(self, several: Collection[T]) -> Iterator[T]:
         """The entries for which there is room."""
         for index, one in enumerate(several):
-            if self.left <= 0:
-                self.left_out += len(several) - index
+            if self.remaining <= 0:
+                self.omitted += len(several) - index
                 return
             yield one
 
 
-def shown(value: object, detail: Detail, contains: str | None = None) -> JsonValue:
+def view_of(value: object, detail: Detail, contains: str | None = None) -> JsonValue:
     """A result as it is shown.
 
     Args:
@@ -175,75 +175,75 @@ def shown(value: object, detail: Detail, contains: str | None = None) -> JsonVal
         detail: How much of it.
         contains: Of a list, only the records with this in a text of their short view.
     """
-    room = _Room()
+    limit = _SizeLimit()
     if isinstance(value, Records):
         records = cast("Records[object]", value)
-        found = [one for one in records if has(one, contains)]
-        items = [_shown(one, room, detail, "") for one in room.entries(found)]
+        found = [one for one in records if matches(one, contains)]
+        items = [_view(one, limit, detail, "") for one in limit.entries(found)]
         view: JsonValue = {
             "items": cast("JsonValue", items),
             "count": len(items),
             "unreadable": len(records.unreadable),
         }
     else:
-        view = _shown(value, room, detail, "")
-    if room.left_out and isinstance(view, dict):
-        view["left_out"] = room.left_out
+        view = _view(value, limit, detail, "")
+    if limit.omitted and isinstance(view, dict):
+        view["left_out"] = limit.omitted
     return view
 
 
 def schema_of(annotation: object, detail: Detail) -> Schema:
     """The schema of what is shown of such results."""
     if get_origin(annotation) is Records:
-        schema = _object(
+        schema = _object_schema(
             {
-                "items": {"type": "array", "items": _schema(get_args(annotation)[0], detail)},
+                "items": {"type": "array", "items": _type_schema(get_args(annotation)[0], detail)},
                 "count": {"type": "integer"},
                 "unreadable": {"type": "integer"},
             }
         )
     else:
-        schema = _schema(annotation, detail)
-    schema["properties"]["left_out"] = _LEFT_OUT
+        schema = _type_schema(annotation, detail)
+    schema["properties"]["left_out"] = _OMITTED
     return schema
 
 
-def money(amount: Decimal) -> str:
+def format_amount(amount: Decimal) -> str:
     """An amount with all its digits, and two behind the point at the least."""
-    if len(amount.as_tuple().digits) > _WRITTEN_OUT:
-        return f"{amount:.{_WRITTEN_OUT}E}"
-    if abs(amount.adjusted()) > _WRITTEN_OUT:
+    if len(amount.as_tuple().digits) > _MAX_DIGITS:
+        return f"{amount:.{_MAX_DIGITS}E}"
+    if abs(amount.adjusted()) > _MAX_DIGITS:
         return str(amount)
     _, _, exponent = amount.as_tuple()
     return f"{amount:.2f}" if isinstance(exponent, int) and exponent > -2 else f"{amount:f}"  # noqa: PLR2004 -- digits
 
 
-def _fields(model: type[BaseModel], detail: Detail) -> Sequence[str]:
+def _field_names(model: type[BaseModel], detail: Detail) -> Sequence[str]:
     if detail == "short":
         return SHORT[model]
     known = [name for name in model.model_fields if name not in _NEVER]
     return [*known, "next_actions"] if issubclass(model, WithActions) else known
 
 
-def _shown(value: Any, room: _Room, detail: Detail, name: str, depth: int = 0) -> JsonValue:  # noqa: ANN401, PLR0911 -- any value, one kind a line
-    room.left -= len(name) + _PUNCTUATION
-    if depth > _DEEPEST:
+def _view(value: Any, limit: _SizeLimit, detail: Detail, name: str, depth: int = 0) -> JsonValue:  # noqa: ANN401, PLR0911 -- any value, one kind a line
+    limit.remaining -= len(name) + _PUNCTUATION
+    if depth > _MAX_DEPTH:
         return "…"
     if isinstance(value, BaseModel):
         return {
-            field: _actions(value, room)
+            field: _actions(value, limit)
             if field == "next_actions" and isinstance(value, WithActions)
-            else _shown(getattr(value, field), room, detail, field, depth + 1)
-            for field in _fields(type(value), detail)
+            else _view(getattr(value, field), limit, detail, field, depth + 1)
+            for field in _field_names(type(value), detail)
         }
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str):
-        text = cleaned(value, _longest(name, detail))
-        room.left -= len(text)
+        text = clean_text(value, _max_length(name, detail))
+        limit.remaining -= len(text)
         return text
     if isinstance(value, Decimal):
-        return money(value)
+        return format_amount(value)
     if isinstance(value, float) and not isfinite(value):
         return None  # 1e999 is a number in JSON, and infinite when it is read
     if isinstance(value, date):
@@ -251,27 +251,30 @@ def _shown(value: Any, room: _Room, detail: Detail, name: str, depth: int = 0) -
     if isinstance(value, Mapping):
         members = cast("Mapping[str, object]", value)
         return {
-            cleaned(key, _LONGEST): _shown(one, room, detail, cleaned(key, _LONGEST), depth + 1)
-            for key, one in room.entries(members.items())
+            clean_text(key, _MAX_LENGTH): _view(
+                one, limit, detail, clean_text(key, _MAX_LENGTH), depth + 1
+            )
+            for key, one in limit.entries(members.items())
         }
     if isinstance(value, list | tuple):
         several = cast("Sequence[object]", value)
-        return [_shown(one, room, detail, name, depth + 1) for one in room.entries(several)]
+        return [_view(one, limit, detail, name, depth + 1) for one in limit.entries(several)]
     return cast("JsonValue", value)
 
 
-def _longest(name: str, detail: Detail) -> int:
+def _max_length(name: str, detail: Detail) -> int:
     """How long a text may be; one that is cut ends in an ellipsis, and no id or address does."""
     if name == "url" or name.endswith("_url"):
-        return _LONGEST_IN_FULL
+        return _MAX_LENGTH_IN_FULL
     is_key = name in {"id", "code"} or name.endswith(("_id", "_code"))
-    return _LONGEST if is_key or detail == "short" else _LONGEST_IN_FULL
+    return _MAX_LENGTH if is_key or detail == "short" else _MAX_LENGTH_IN_FULL
 
 
-def has(record: object, text: str | None) -> bool:
+def matches(record: object, text: str | None) -> bool:
     """Whether a text stands in the short view of a record."""
     return text is None or any(
-        text.casefold() in one.casefold() for one in _texts(_shown(record, _Room(), "short", ""))
+        text.casefold() in one.casefold()
+        for one in _texts(_view(record, _SizeLimit(), "short", ""))
     )
 
 
@@ -283,19 +286,19 @@ def _texts(view: JsonValue) -> Iterator[str]:
             yield from _texts(one)
 
 
-def _actions(record: WithActions, room: _Room) -> JsonValue:
+def _actions(record: WithActions, limit: _SizeLimit) -> JsonValue:
     return [
         {
-            "name": cleaned(action.name, _LONGEST),
+            "name": clean_text(action.name, _MAX_LENGTH),
             "mandatory": action.is_mandatory,
-            "time_limit": _shown(action.time_limit, room, "short", "time_limit"),
+            "time_limit": _view(action.time_limit, limit, "short", "time_limit"),
             **({"tool": _TOOLS[action.name]} if action.name in _TOOLS else {}),
         }
-        for action in room.entries(record.next_actions())
+        for action in limit.entries(record.next_actions())
     ]
 
 
-def _object(properties: Schema) -> Schema:
+def _object_schema(properties: Schema) -> Schema:
     return {
         "type": "object",
         "properties": properties,
@@ -304,34 +307,37 @@ def _object(properties: Schema) -> Schema:
     }
 
 
-def _schema(annotation: Any, detail: Detail) -> Schema:  # noqa: ANN401, PLR0911 -- types, one kind a line
+def _type_schema(annotation: Any, detail: Detail) -> Schema:  # noqa: ANN401, PLR0911 -- types, one kind a line
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _schema(parts[0], detail)
+        return _type_schema(parts[0], detail)
     if origin in {Union, UnionType}:
-        return _either([_schema(part, detail) for part in parts])
+        return _union_schema([_type_schema(part, detail) for part in parts])
     if origin is tuple:
-        return {"type": "array", "items": _schema(parts[0], detail)}
+        return {"type": "array", "items": _type_schema(parts[0], detail)}
     if origin is Mapping:
-        return {"type": "object", "additionalProperties": _schema(parts[1], detail)}
+        return {"type": "object", "additionalProperties": _type_schema(parts[1], detail)}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return _object(
-            {name: _member(annotation, name, detail) for name in _fields(annotation, detail)}
+        return _object_schema(
+            {
+                name: _field_schema(annotation, name, detail)
+                for name in _field_names(annotation, detail)
+            }
         )
     if isinstance(annotation, type) and issubclass(annotation, OpenEnum):
         return {"type": "string"}
     return dict(_LEAVES.get(annotation, {}))
 
 
-def _member(model: type[BaseModel], name: str, detail: Detail) -> Schema:
+def _field_schema(model: type[BaseModel], name: str, detail: Detail) -> Schema:
     if name == "next_actions":
         return _ACTIONS
-    said = words_of(model).fields.get(name)
-    schema = _schema(model.model_fields[name].annotation, detail)
-    return {**schema, "description": said} if said else schema
+    description = parse_docstring(model).fields.get(name)
+    schema = _type_schema(model.model_fields[name].annotation, detail)
+    return {**schema, "description": description} if description else schema
 
 
-def _either(schemas: list[Schema]) -> Schema:
+def _union_schema(schemas: list[Schema]) -> Schema:
     """One of them; a moment or else a text is any text."""
     kinds = [*dict.fromkeys(schema.get("type", "") for schema in schemas)]
     if not all(schema.keys() <= {"type", "format"} for schema in schemas):
