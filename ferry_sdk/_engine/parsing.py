@@ -63,6 +63,12 @@ class Record(Generic[ModelT]):
         return f"Record({self.model.__name__})"
 
 
+def prepare(answer: object) -> None:
+    """Build the validator of a record, which pydantic otherwise builds with the first reply."""
+    if isinstance(answer, Record):
+        cast("Record[Model]", answer).model.model_rebuild()
+
+
 class RecordList(Generic[ModelT]):
     """A list of records: bare, as a member of an object, or a single record that stands alone."""
 

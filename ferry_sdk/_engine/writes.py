@@ -13,6 +13,7 @@ from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
 from ferry_sdk._engine.operation import Operation, ReadBack, Wait, Write
+from ferry_sdk._engine.parsing import prepare
 from ferry_sdk._engine.polling import PollResult, poll
 from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk.errors import (
@@ -229,8 +230,12 @@ def _send(
     operation: Operation[T], write: Write[T], context: Context, entry_id: str | None
 ) -> Flow[RawResponse[T]]:
     """Send it once; where the reply is lost, find out whether it was done."""
-    # Nothing is imported once the request has left: an interrupted import breaks what follows.
+    # Nothing is imported or built once the request has left: an interruption in the middle of it
+    # would break what follows.
     import_module("ferry_sdk._engine.retry")
+    prepare(operation.answer)
+    if write.read_back is not None:
+        prepare(write.read_back.reading.answer)
 
     context.keeps_reserve = write.read_back is not None
     try:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferry_sdk import Booking, BookingConfirmation
 from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
 from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Secret
@@ -15,7 +17,7 @@ from tests.engine.recorder import Notes
 from tests.engine.replies import Script, booking, good, heard, refused, reply, reset
 from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import described
-from tests.support.samples import BOOKING_CREATED
+from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.effects import Effect
@@ -235,3 +237,16 @@ def last_of(driver: Driver) -> Send:
     (*_, effect) = driver.effects
     assert isinstance(effect, Send)
     return effect
+
+
+def test_validators_are_built_before_a_write_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver, built = heard(good(BOOKING_CONFIRMATION)), list[tuple[str, bool]]()
+
+    def note(model: type) -> None:
+        built.append((model.__name__, any(isinstance(one, Send) for one in driver.effects)))
+
+    for model in (BookingConfirmation, Booking):
+        monkeypatch.setattr(model, "model_rebuild", partial(note, model))
+    driver.raw(described("bookings.confirm"), SETTINGS)
+    assert built == [("BookingConfirmation", False), ("Booking", False)]
+    assert any(isinstance(one, Send) for one in driver.effects)
