@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
@@ -63,10 +63,11 @@ class Record(Generic[ModelT]):
         return f"Record({self.model.__name__})"
 
 
-def prepare(answer: object) -> None:
+def prepare(answer: Answer[Any]) -> None:
     """Build the validator of a record, which pydantic otherwise builds with the first reply."""
-    if isinstance(answer, Record):
-        cast("Record[Model]", answer).model.model_rebuild()
+    model: type[BaseModel] | None = getattr(answer, "model", None)
+    if model is not None:
+        model.model_rebuild()
 
 
 class RecordList(Generic[ModelT]):
