@@ -1,4 +1,4 @@
-"""Fixtures for pytest: one local service a run, as new for every test, and clients of it."""
+"""Pytest fixtures: one local service for the run, reset for every test, and clients of it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from ferry_sdk import AsyncFerry, Ferry
     from ferry_sdk.sandbox import Sandbox
 
-# Every pytest run loads this module: what is heavy is imported by the fixture that needs it.
+# Every pytest run loads this module, so each fixture imports what it needs.
 
 
 @pytest.fixture(scope="session")
 def ferry_sandbox_server() -> Iterator[Sandbox]:
-    """The run's local service, running, with whatever earlier tests left in it."""
+    """Return the local service of the run, without resetting it."""
     from ferry_sdk.sandbox import Sandbox
 
     with Sandbox() as sandbox:
@@ -26,7 +26,7 @@ def ferry_sandbox_server() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def ferry_sandbox(ferry_sandbox_server: Sandbox) -> Sandbox:
-    """The run's local service, running and as new: no bookings, faults or counts, real time."""
+    """Return the local service of the run, reset and running."""
     if not ferry_sandbox_server.running:
         ferry_sandbox_server.start()
     ferry_sandbox_server.reset()
@@ -35,7 +35,7 @@ def ferry_sandbox(ferry_sandbox_server: Sandbox) -> Sandbox:
 
 @pytest.fixture
 def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
-    """A client of the local service that may do everything, closed after the test."""
+    """Return a client with full access to the local service, closed after the test."""
     from ferry_sdk import Ferry
 
     with Ferry(
@@ -48,9 +48,9 @@ def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
 
 @pytest.fixture
 def async_ferry(ferry_sandbox: Sandbox) -> AsyncFerry:
-    """An async client of the local service that may do everything; `async with` closes it.
+    """Return an async client with full access to the local service; close it in the test.
 
-    It is made outside every event loop, so that it suits whichever runs the test.
+    It is created outside any event loop, so it works with the loop of the test.
     """
     from ferry_sdk import AsyncFerry
 

@@ -1,4 +1,4 @@
-"""What the local service really did: requests read, effects made, connections accepted."""
+"""Counters of the requests, effects and connections of the local service."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One change that was really made, whether or not its reply arrived.
+    """A change that the service made, whether or not its reply arrived.
 
     Attributes:
-        operation: The public name of what was done, `bookings.create` for example.
-        subject: The id of the booking or ticket it was done to.
-        at: When, by the service's clock.
+        operation: The public name of the operation, such as `bookings.create`.
+        subject: The id of the changed booking or ticket.
+        at: The time, by the service's clock.
     """
 
     operation: str
@@ -31,7 +31,7 @@ class Effect:
 
 
 class Counters:
-    """Counts kept while the service runs; every reading is a copy, safe from any thread."""
+    """Counters of a running service; thread-safe, and every property returns a copy."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -41,45 +41,45 @@ class Counters:
         self._connections = 0
 
     def request(self, operation: str) -> None:
-        """Record that a request for `operation` arrived and was read whole."""
+        """Count a request that was read completely."""
         with self._lock:
             self._requests[operation] += 1
 
     def effect(self, operation: str, subject: str) -> None:
-        """Record that `operation` really changed `subject`."""
+        """Record that `operation` changed `subject`."""
         effect = Effect(operation, subject, self._clock.now())
         with self._lock:
             self._effects.append(effect)
 
     def connection(self) -> None:
-        """Record that a connection was accepted."""
+        """Count an accepted connection."""
         with self._lock:
             self._connections += 1
 
     @property
     def requests(self) -> Mapping[str, int]:
-        """How many requests were read, by operation; an operation never asked for counts 0."""
+        """The number of requests by operation, 0 for an operation without requests."""
         with self._lock:
             return MappingProxyType(Counter(self._requests))
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """Every change made, in the order made."""
+        """The changes made, in order."""
         with self._lock:
             return tuple(self._effects)
 
     @property
     def connections(self) -> int:
-        """How many connections were accepted."""
+        """The number of accepted connections."""
         with self._lock:
             return self._connections
 
     def effects_of(self, operation: str) -> tuple[Effect, ...]:
-        """The changes that `operation` made, in the order made."""
+        """Return the changes that `operation` made, in order."""
         return tuple(effect for effect in self.effects if effect.operation == operation)
 
     def reset(self) -> None:
-        """Forget everything counted so far."""
+        """Set every count to zero."""
         with self._lock:
             self._requests.clear()
             self._effects.clear()

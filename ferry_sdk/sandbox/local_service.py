@@ -1,4 +1,4 @@
-"""The parts of the local service, put together and served on a port."""
+"""The local service: its parts, and how they are served on a port."""
 
 from __future__ import annotations
 
@@ -32,16 +32,15 @@ _DEFAULT_SEED = 1
 
 
 class LocalService:
-    """A ferry ticketing service of one's own, over HTTP on this machine.
+    """A ferry ticketing service on this machine, over HTTP.
 
-    What it knows (bookings, clock, counters) lasts as long as the object, over every stop and
-    start, until `reset`.
+    Bookings, clock and counters survive `stop` and `start`; `reset` clears them.
 
     Attributes:
-        clock: The service's time, which a test may move.
-        faults: What shall go wrong.
-        counters: What was really asked and done.
-        mcp: How `/mcp` shapes its replies.
+        clock: The time of the service, which tests can move.
+        faults: The faults to inject.
+        counters: The requests, effects and connections so far.
+        mcp: The options of `/mcp`.
         network: The ports, companies and journeys.
     """
 
@@ -58,20 +57,19 @@ class LocalService:
         now: datetime | None = None,
         frozen: bool = False,
     ) -> None:
-        """Make a service, not yet started.
+        """Create a service without starting it.
 
         Args:
-            seed: What the timetable, the prices, what is sold out and every id follow from. Left
-                out, the timetable and the prices are those of seed 1, and the ids of bookings
-                and tickets are random.
+            seed: Determines the timetable, the prices, the availability and all ids. By default
+                the seed is 1, and the ids of bookings and tickets are random.
             host: The address to listen on.
-            port: The port to listen on; 0 takes a free one at the first start and keeps it.
-            token: The read-write token; random if left out, as are the other two.
-            read_only_token: The token that may only read.
-            organisation_token: The token that may do everything, recording payments too.
-            mcp: How `/mcp` shapes its replies to begin with.
-            now: The moment at which the clock begins, with a time zone; real time if left out.
-            frozen: Whether the clock stands still to begin with.
+            port: The port to listen on; 0 finds a free port at the first start and keeps it.
+            token: The read-write token; by default all three tokens are random.
+            read_only_token: The token that can only read.
+            organisation_token: The token that can do everything, including recording payments.
+            mcp: The initial options of `/mcp`.
+            now: The initial time of the clock, with a time zone; by default the real time.
+            frozen: Whether the clock starts frozen.
 
         Raises:
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199.
@@ -97,33 +95,33 @@ class LocalService:
 
     @property
     def service(self) -> Service:
-        """Every operation, without HTTP; another one after each `reset`."""
+        """Every operation without HTTP; a new object after each `reset`."""
         return self._service
 
     @property
     def token(self) -> str:
-        """The token that may read and write."""
+        """The token that can read and write."""
         return self._tokens.read_write
 
     @property
     def read_only_token(self) -> str:
-        """The token that may only read."""
+        """The token that can only read."""
         return self._tokens.read_only
 
     @property
     def organisation_token(self) -> str:
-        """The token that may do everything, recording payments too."""
+        """The token that can do everything, including recording payments."""
         return self._tokens.organisation
 
     @property
     def base_url(self) -> str:
-        """The address, without a slash at its end.
+        """The URL of the service, without a trailing slash.
 
         Raises:
-            RuntimeError: The port was left to be found at the first start, and there was none yet.
+            RuntimeError: The port is chosen at the first start, which has not happened yet.
         """
         if self._port == 0:
-            raise RuntimeError("the service has no address before it is started")
+            raise RuntimeError("the service has no address before its first start")
         host = _UNSPECIFIED_HOSTS.get(self._host, self._host)
         return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
 
@@ -133,9 +131,9 @@ class LocalService:
         return self._server is not None
 
     def reset(self) -> None:
-        """Forget every booking, offer, fault, count and session; the first time and options.
+        """Clear bookings, offers, faults, counters and sessions; restore clock and options.
 
-        The address and the tokens stay, and so do the connections.
+        The address, the tokens and open connections are kept.
         """
         self._service, self._app = self._build()
         self._sessions.clear()

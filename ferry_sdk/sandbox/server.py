@@ -1,4 +1,4 @@
-"""The local service started and stopped: in a block, in an async block, in the foreground."""
+"""The local service as a context manager, as an async one, and in the foreground."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SLEEP_SECONDS = 3600.0
 
 
 class Sandbox(LocalService):
-    """The local service for `with` blocks: ready when entered, gone when left.
+    """The local service as a context manager: it runs inside the `with` block.
 
     Example:
         ```python
@@ -38,7 +38,7 @@ class Sandbox(LocalService):
     """
 
     def start(self) -> None:
-        """Listen and answer from now on; return when ready.
+        """Start the service and return when it accepts requests.
 
         Raises:
             RuntimeError: It is already running.
@@ -47,7 +47,7 @@ class Sandbox(LocalService):
         self._open()
 
     def stop(self) -> None:
-        """Cut every connection and return when the port is free; nothing if not running."""
+        """Cut every connection, stop the service and free its port, if it is running."""
         self._close()
 
     def __enter__(self) -> Self:
@@ -64,7 +64,7 @@ class Sandbox(LocalService):
 
 
 class AsyncSandbox(LocalService):
-    """The local service for `async with` blocks; no event loop waits for it.
+    """The local service as an async context manager; it never blocks the event loop.
 
     Example:
         ```python
@@ -88,7 +88,7 @@ class AsyncSandbox(LocalService):
     """
 
     async def start(self) -> None:
-        """Listen and answer from now on; return when ready.
+        """Start the service and return when it accepts requests.
 
         Raises:
             RuntimeError: It is already running.
@@ -97,7 +97,7 @@ class AsyncSandbox(LocalService):
         await anyio.to_thread.run_sync(self._open)
 
     async def stop(self) -> None:
-        """Cut every connection and return when the port is free; nothing if not running."""
+        """Cut every connection, stop the service and free its port, if it is running."""
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self._close)
 
@@ -127,19 +127,18 @@ def serve(
 ) -> None:
     """Run the local service in the foreground until Ctrl-C or SIGTERM.
 
-    It first prints its address and its tokens as `NAME=value` lines. Only a process's main
-    thread may call it.
+    It prints its address and its tokens as `NAME=value` lines. Call it from the main thread.
 
     Args:
-        port: The port to listen on; 0 takes a free one.
+        port: The port to listen on; 0 finds a free one.
         host: The address to listen on.
-        seed: What the timetable, the prices and every id follow from; left out, the ids of
-            bookings and tickets are random.
-        token: The read-write token; random if left out, as are the other two.
-        read_only_token: The token that may only read.
-        organisation_token: The token that may do everything, recording payments too.
-        now: The moment at which the clock begins, with a time zone; real time if left out.
-        frozen: Whether the clock stands still to begin with.
+        seed: Determines the timetable, the prices and all ids; by default the ids of bookings
+            and tickets are random.
+        token: The read-write token; by default all three tokens are random.
+        read_only_token: The token that can only read.
+        organisation_token: The token that can do everything, including recording payments.
+        now: The initial time of the clock, with a time zone; by default the real time.
+        frozen: Whether the clock starts frozen.
     """
     sandbox = Sandbox(
         seed=seed,

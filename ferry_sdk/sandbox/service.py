@@ -1,4 +1,4 @@
-"""Every operation of the service by its name, answered or refused in the caller's language."""
+"""The operations of the service, with errors in the caller's language."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ _NOT_FOUND, _FORBIDDEN = 404, 403
 
 
 class ServiceError(Exception):
-    """A refusal in words.
+    """An error of an operation, with its message in the caller's language.
 
     Attributes:
         status: The HTTP status.
-        code: What went wrong, for programs.
-        message: What went wrong, in the caller's language.
-        field: The path of the first field at fault, if there is one.
-        errors: Every field at fault, with its message.
+        code: The error code.
+        message: The message in the caller's language.
+        field: The path of the first invalid field, if any.
+        errors: Every invalid field with its message.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ServiceError(Exception):
         self.errors = errors
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """The error object of the interface, with the fields at fault where there are any."""
+        """Return the error object of the interface."""
         wire: dict[str, JsonValue] = {"error": True, "code": self.code, "message": self.message}
         if self.field is not None:
             wire["field"] = self.field
@@ -85,7 +85,7 @@ class ServiceError(Exception):
 
 
 class Service:
-    """The whole service in memory; safe from any thread."""
+    """The service without HTTP, in memory; thread-safe."""
 
     def __init__(
         self,
@@ -106,21 +106,21 @@ class Service:
         self._handlers = {**self._sales_handlers, **_catalogue_handlers(offers)}
 
     def perform(self, operation: str, arguments: Mapping[str, object], caller: Caller) -> JsonValue:
-        """Do one operation and answer it as the wire writes it.
+        """Perform an operation and return its answer as JSON.
 
         Args:
-            operation: Its public name.
-            arguments: The body of the request, with the id of the path as `id`.
-            caller: Who asks.
+            operation: The public name.
+            arguments: The body of the request, with the id in the path as `id`.
+            caller: Who calls.
 
         Raises:
-            ServiceError: It is refused.
-            KeyError: There is no such operation.
+            ServiceError: The service refuses the request.
+            KeyError: The operation does not exist.
         """
         handler = self._handlers[operation]
         try:
             _check_access(operation, caller)
-            # Only bookings change: a search, which takes long, holds up nobody.
+            # Only the bookings have state, so a slow search does not block other calls.
             with self._lock if operation in self._sales_handlers else nullcontext():
                 answer = handler(arguments, CallContext(operation, caller, self.clock.now()))
         except MismatchError as error:
@@ -131,7 +131,7 @@ class Service:
         return self.faults.reshape(operation, cast("JsonValue", answer))
 
     def voucher_file(self, ticket_id: str, key: str) -> bytes | None:
-        """A ticket's voucher as PDF; None where the key is wrong or there is none (yet)."""
+        """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""
         with self._lock:
             return self._sales.voucher_file(ticket_id, key, self.clock.now())
 
@@ -218,7 +218,7 @@ def _service_error(error: RefusedError, operation: str, caller: Caller) -> Servi
 
 
 def _code(error: RefusedError, operation: str, caller: Caller) -> str:
-    """The code of the act, but for REST where the request is wrong in itself."""
+    """Return the error code: general for access and REST validation, else the operation's."""
     if error.status == _NOT_FOUND and operation in _TICKET_READS:
         return "TICKET_NOT_FOUND"
     general = error.status == _FORBIDDEN or (

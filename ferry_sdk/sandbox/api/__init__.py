@@ -1,1 +1,1 @@
-"""The service's endpoints: REST, MCP and the controls."""
+"""REST endpoints, the MCP endpoint and the control endpoints."""

@@ -1,4 +1,4 @@
-"""The local service's own controls over HTTP, for tests in another process or language."""
+"""Control endpoints, so that tests in another process or language can set up the service."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _CENTURY = 100 * 366 * 24 * 3600.0
 
 
 class ClockUpdate(BaseModel):
-    """What to do with the clock, in this order."""
+    """Changes to the clock, applied in the order of the fields."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
@@ -49,7 +49,7 @@ class ClockUpdate(BaseModel):
 
 
 class CountersQuery(BaseModel):
-    """Which effects to show: a page of them, after the first so many."""
+    """The page of effects to return: those after the first `after`."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -58,7 +58,7 @@ class CountersQuery(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """`/_sandbox/…`, open to this machine only and to no token."""
+    """The endpoints under `/_sandbox`: they need no token and answer this machine only."""
 
     clock: Clock
     faults: Faults
@@ -67,7 +67,7 @@ class Control:
     reset: Callable[[], None]
 
     def routes(self) -> list[BaseRoute]:
-        """One address for each thing that is controlled."""
+        """Return one route for each path."""
         handlers: dict[str, dict[str, _Handler]] = {
             "clock": {"GET": self._clock, "POST": self._move_clock, "DELETE": self._reset_clock},
             "faults": {"GET": self._faults, "POST": self._add_fault, "DELETE": self._clear_faults},
@@ -90,7 +90,7 @@ class Control:
 
     def _move_clock(self, fields: _Fields) -> JsonValue:
         order = parse_fields(ClockUpdate, fields)
-        # Refused as a whole, before any of it is done.
+        # Validate everything first: an invalid update changes nothing.
         moment = to_utc(order.travel_to or self.clock.now())
         to_utc(moment + timedelta(seconds=order.advance or 0))
         if order.frozen is not None:
@@ -161,15 +161,17 @@ class Control:
 
 
 def _endpoint(handlers: Mapping[str, _Handler]) -> Callable[[Request], Awaitable[Response]]:
-    """What one address does, by method; a HEAD is a GET without its body."""
+    """Return the handler of one path; HEAD is answered as GET without a body."""
 
     async def endpoint(request: Request) -> Response:
         peer = request.client.host if request.client else None
         if not (is_loopback(peer) and is_loopback(requested_host(request))):
-            return _error_response(403, "FORBIDDEN", "Only this machine may control the service")
+            return _error_response(
+                403, "FORBIDDEN", "The controls accept requests from this machine only"
+            )
         if not has_local_origin(request):
             return _error_response(
-                403, "FORBIDDEN", "Pages of this origin may not control the service"
+                403, "FORBIDDEN", "The controls refuse requests from this origin"
             )
         handler = handlers["GET" if request.method == "HEAD" else request.method]
         try:
@@ -190,9 +192,9 @@ def _parse_body(body: bytes) -> _Fields:
     try:
         fields = parse_json(body or b"{}")
     except ValueError:
-        raise InvalidOrderError("body", "It is not JSON") from None
+        raise InvalidOrderError("body", "The body is not valid JSON") from None
     if not isinstance(fields, dict):
-        raise InvalidOrderError("body", "It is not an object")
+        raise InvalidOrderError("body", "The body must be a JSON object")
     return fields
 
 

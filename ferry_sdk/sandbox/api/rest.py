@@ -1,4 +1,4 @@
-"""The REST endpoints and what they ask of every request."""
+"""The REST endpoints, and the checks that every REST request passes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OBJECT = TypeAdapter(dict[str, object], config=ConfigDict(strict=True))
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One method of one address: the operation it stands for, and the status of success."""
+    """One method of one path, with its operation and its status on success."""
 
     method: str
     path: str
@@ -64,14 +64,14 @@ ENDPOINTS = (
 
 
 def routes(service: Service, tokens: Tokens, faults: Faults) -> list[BaseRoute]:
-    """The routes of the 15 endpoints and of the vouchers' files."""
+    """Return the routes of the 15 endpoints and of the voucher files."""
     api = _Api(service, tokens, faults)
     endpoints = [Route(each.path, api.endpoint(each), methods=[each.method]) for each in ENDPOINTS]
     return [*endpoints, Route("/voucher/{ticket_id}/{key}.pdf", api.voucher, methods=["GET"])]
 
 
 class _Api:
-    """Where requests arrive: read, counted, checked, passed to the service."""
+    """Reads, counts and checks requests, then passes them to the service."""
 
     def __init__(self, service: Service, tokens: Tokens, faults: Faults) -> None:
         self._service = service
@@ -135,7 +135,7 @@ class _Api:
 
 
 def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response:
-    """What the body says, or the refusal of a body that says nothing readable."""
+    """Return the arguments in the body, or the error response if it cannot be read."""
     if not body:
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
@@ -149,7 +149,7 @@ def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response
 
 
 def _accepts_json(accept: str) -> bool:
-    """Whether an `Accept` header allows JSON; the most specific range that fits decides."""
+    """Tell whether an `Accept` header allows JSON; the most specific range decides."""
     allowed = weights(accept)
     ranges = (_JSON, "application/*", "*/*")
     return next((allowed[name] > 0 for name in ranges if name in allowed), False)

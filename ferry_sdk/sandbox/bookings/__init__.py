@@ -1,1 +1,1 @@
-"""Bookings and tickets, and what is done with them."""
+"""Bookings and tickets: sale, payment, issue, cancellation and vouchers."""

@@ -1,4 +1,4 @@
-"""One booking: tickets that are confirmed, cancelled and counted together."""
+"""One booking and its tickets."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.bookings.tickets import Ticket
     from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
 
-# No vowels and nothing that looks like something else: a reference spells no word.
+# No vowels and no similar characters: a reference spells no word and is easy to read.
 REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
 
 
 @dataclass(slots=True)
 class Booking:
-    """One booking; time is let do its work by `settle` before anything else is asked of it."""
+    """A booking; call `settle` before reading it, so that deadlines take effect."""
 
     tickets: tuple[Ticket, ...]
     passengers: tuple[Passenger, ...]
@@ -33,28 +33,28 @@ class Booking:
 
     @property
     def states(self) -> list[State]:
-        """What each ticket adds to the stage."""
+        """The states of the tickets, from which the stage follows."""
         return [ticket.state for ticket in self.tickets]
 
     @property
     def stage(self) -> Stage:
-        """The aggregate state."""
+        """The stage of the whole booking."""
         return stage_of(self.states)
 
     @property
     def total(self) -> Decimal:
-        """The price of all tickets, a round trip on one of them counted once."""
+        """The price of all tickets."""
         return sum((ticket.price for ticket in self.tickets), start=ZERO)
 
     @property
     def expires_at(self) -> datetime | None:
-        """The earliest deadline of a ticket that waits to be paid or issued."""
+        """The earliest deadline of a ticket that awaits payment or issue."""
         waiting = (ticket.deadline for ticket in self.tickets if ticket.status in WAITING)
         return min(waiting, default=None)
 
     @property
     def cancellable_until(self) -> datetime | None:
-        """When the first ticket ends that could be cancelled; None where none could be."""
+        """When the booking can no longer be cancelled; None if it cannot be cancelled now."""
         found = [ticket for ticket in self.tickets if ticket.status not in GONE]
         if any(ticket.status is TicketStatus.PENDING for ticket in found):
             return None
@@ -66,21 +66,21 @@ class Booking:
         return f"{self.passengers[0].first_name} {self.passengers[0].last_name}"
 
     def settle(self, now: datetime) -> None:
-        """Let time do its work on every ticket."""
+        """Apply the deadlines that have passed to every ticket."""
         for ticket in self.tickets:
             ticket.settle(now)
 
     def expire(self) -> None:
-        """Give up every ticket that waits."""
+        """Expire every ticket that awaits payment or issue."""
         for ticket in self.tickets:
             if ticket.status in WAITING:
                 ticket.expire()
 
     def issuable_tickets(self, now: datetime) -> list[Ticket]:
-        """The tickets that confirming now would have issued: those waiting, those that failed.
+        """Return the tickets that a confirmation issues: those that wait or have failed.
 
         Raises:
-            RefusedError: There are none, because of the stage the booking is in.
+            RefusedError: The booking has no such tickets, or has sailed.
         """
         found = [
             ticket
@@ -94,16 +94,16 @@ class Booking:
         return found
 
     def fee(self, now: datetime) -> Fee:
-        """What cancelling all of it now would cost, or what was settled when it ended."""
+        """Return the fee of cancelling everything now, or the fee already settled."""
         open_tickets = [ticket for ticket in self.tickets if ticket.status not in GONE]
         fees = [ticket.fee(now) for ticket in open_tickets or self.tickets]
         return sum(fees, start=NO_FEE)
 
     def cancel(self, now: datetime) -> Fee:
-        """Cancel every ticket that is not yet, or none where one of them cannot be.
+        """Cancel every ticket that is still open, or none if one cannot be cancelled.
 
         Raises:
-            RefusedError: It is cancelled or expired already, is being issued, or has sailed.
+            RefusedError: The booking is cancelled, expired, being issued, or has sailed.
         """
         found = [ticket for ticket in self.tickets if ticket.status not in GONE]
         if not found:

@@ -1,4 +1,4 @@
-"""Prices, balances and cancellation fees of bookings and tickets."""
+"""Prices, balances and cancellation fees."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CENT = Decimal("0.01")
 
 
 class FeeStep(NamedTuple):
-    """With at least `notice` before departure, cancelling keeps this `rate` of what was paid."""
+    """The rate that is kept of the payment if at least `notice` is left before departure."""
 
     notice: timedelta
     rate: Decimal
@@ -29,7 +29,7 @@ class FeeStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fee:
-    """What is kept and what is paid back; together what was paid."""
+    """The amounts kept and refunded; their sum is the payment."""
 
     penalty: Decimal
     refund: Decimal
@@ -53,22 +53,22 @@ FEE_SCHEDULES: dict[str, tuple[FeeStep, ...]] = {
     ),
     "saver": (FeeStep(timedelta(0), Decimal(1)),),
 }
-"""The steps of each fare family, the longest notice first."""
+"""The steps of each fare family, longest notice first."""
 
 
 def cents(amount: Decimal) -> Decimal:
-    """An amount in whole cents, halves rounded up."""
+    """Return the amount in whole cents, with halves rounded up."""
     return amount.quantize(_CENT, ROUND_HALF_UP)
 
 
 def cancellation_fee(paid: Decimal, *, family: str, notice: float, left: timedelta) -> Fee:
-    """What cancelling costs.
+    """Return the fee of a cancellation.
 
     Args:
-        paid: What was paid.
+        paid: The amount paid.
         family: The fare family.
-        notice: The carrier's factor on the hours of the ladder.
-        left: The time left before departure; after it everything is kept.
+        notice: The company's factor on the hours of the schedule.
+        left: The time left before departure; after departure everything is kept.
     """
     rate = next(
         (step.rate for step in FEE_SCHEDULES[family] if left >= step.notice * notice),
@@ -83,10 +83,10 @@ _COMMISSION = {Access.READ_WRITE: Decimal("0.05"), Access.ORGANISATION: Decimal(
 
 
 def pricing(booking: Booking, access: Access, language: str) -> JsonValue:
-    """What came in, what is kept of it and what goes on to the carrier; None without a role.
+    """Return the `pricing` object; None for a token without a role.
 
-    What came in is what was paid less what was paid back, so that it is always what is kept and
-    what goes on together. The balance is what the buyer owes: first all, then what is not paid.
+    `received` is the payments less the refunds. The commission is kept, and the rest is passed on
+    to the company. `balance` is what the buyer owed at first and owes now.
     """
     role = _ROLES.get(access)
     if role is None:

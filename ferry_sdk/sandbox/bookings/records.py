@@ -1,4 +1,4 @@
-"""Bookings and tickets as the interface writes them."""
+"""Bookings and tickets as the interface represents them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DIRECTIONS = {"Outward": "outward", "Return": "return"}
 def booking_record(
     booking: Booking, access: Access, *, language: str, base_url: str, now: datetime
 ) -> Record:
-    """A booking as its read answers it."""
+    """Return a booking, as the read endpoint answers it."""
     payment = payment_of(booking.states)
     return {
         **created_record(booking, now),
@@ -50,7 +50,7 @@ def booking_record(
 
 
 def created_record(booking: Booking, now: datetime) -> Record:
-    """A booking as its creation answers it."""
+    """Return a booking, as the create endpoint answers it."""
     status = status_of(booking.states)
     return {
         "booking_id": booking.id,
@@ -66,7 +66,7 @@ def created_record(booking: Booking, now: datetime) -> Record:
 def ticket_record(
     ticket: Ticket, booking: Booking, *, language: str, base_url: str, now: datetime
 ) -> Record:
-    """A ticket as its read answers it."""
+    """Return a ticket, as the read endpoint answers it."""
     issued = ticket.status is TicketStatus.ISSUED
     ways: Record = {
         _DIRECTIONS[leg.offer.direction]: {"journey": _journey(leg, language), **_validity(leg)}
@@ -87,7 +87,7 @@ def ticket_record(
 
 
 def fee_record(fee: Fee, status: TicketStatus) -> Record:
-    """What cancelling costs as the preview answers it."""
+    """Return a fee, as the preview endpoint answers it."""
     return {
         "penalty_amount": float(fee.penalty),
         "refund_amount": float(fee.refund),
@@ -97,7 +97,7 @@ def fee_record(fee: Fee, status: TicketStatus) -> Record:
 
 
 def voucher_url(ticket: Ticket, base_url: str, now: datetime) -> str | None:
-    """Where the voucher can be fetched; None where it is not there, or not there yet."""
+    """Return the URL of the voucher; None if the voucher is not available."""
     if not ticket.voucher_ready(now):
         return None
     return f"{base_url}/voucher/{ticket.id}/{ticket.key}.pdf"
@@ -105,14 +105,14 @@ def voucher_url(ticket: Ticket, base_url: str, now: datetime) -> str | None:
 
 @lru_cache(maxsize=1024)
 def qr_code(content: str) -> str:
-    """A QR code as an image data URI."""
+    """Return a QR code as a PNG data URI."""
     image = io.BytesIO()
     segno.make(content, error="m", micro=False).save(image, kind="png", scale=4)
     return f"data:image/png;base64,{base64.b64encode(image.getvalue()).decode()}"
 
 
 def possible_actions(booking: Booking, now: datetime) -> Record:
-    """What may be done with a booking in its stage, and until when."""
+    """Return the actions that the stage allows, with their time limits."""
     stage = booking.stage
     actions: Record = {}
     if stage is Stage.PAYMENT_DUE:
@@ -150,7 +150,7 @@ def _journey(leg: Leg, language: str) -> Record:
 
 
 def _validity(leg: Leg) -> Record:
-    """That a crossing is on an open ticket, and until when; nothing about a fixed one."""
+    """Return the validity of an open crossing; nothing for a fixed one."""
     until = leg.offer.valid_until
     return {} if until is None else {"is_open": True, "valid_until": _timestamp(until)}
 

@@ -1,4 +1,4 @@
-"""What is done with bookings and tickets: created, confirmed, read, paid, cancelled."""
+"""The operations on bookings and tickets: create, confirm, read, pay and cancel."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Sales:
-    """Every booking that was made; not safe from several threads at once."""
+    """All bookings; not thread-safe."""
 
     def __init__(self, offers: Offers, faults: Faults, counters: Counters, ids: Ids) -> None:
         self._offers = offers
@@ -49,7 +49,7 @@ class Sales:
         self._numbers: set[str] = set()
 
     def create(self, request: requests.NewBooking, context: CallContext) -> Record:
-        """Book what was chosen."""
+        """Book the selected availabilities."""
         tickets = chosen_tickets(request, self._offers, self._ids, context.now)
         fault = self._faults.take(FaultKind.PRICE_CHANGE, context.operation)
         if fault is not None and isinstance(fault.details, PriceChange):
@@ -73,14 +73,14 @@ class Sales:
         return created_record(booking, context.now)
 
     def create_by_tool(self, request: requests.McpNewBooking, context: CallContext) -> Record:
-        """Book what was chosen, or the cheapest of one availability."""
+        """Book the selected availabilities, or the cheapest tariff and place of one."""
         chosen = request.availabilities or [
             cheapest_selection(request.id or "", request.reservation_type, self._offers)
         ]
         return self.create(request.to_rest(chosen), context)
 
     def confirm(self, request: requests.Identified, context: CallContext) -> Record:
-        """Have the tickets issued that wait or failed; what is due is paid."""
+        """Pay and issue the tickets that wait or have failed."""
         booking = self._booking(request.id, context.now)
         if any(ticket.status in WAITING for ticket in booking.tickets) and self._faults.take(
             FaultKind.OPTION_EXPIRED, context.operation
@@ -104,7 +104,7 @@ class Sales:
         }
 
     def booking(self, request: requests.Identified, context: CallContext) -> Record:
-        """Read a booking."""
+        """Return a booking."""
         booking = self._booking(request.id, context.now)
         return booking_record(
             booking,
@@ -115,7 +115,7 @@ class Sales:
         )
 
     def cancel_booking(self, request: requests.BookingCancellation, context: CallContext) -> Record:
-        """Cancel every ticket of a booking that is not yet."""
+        """Cancel every open ticket of a booking."""
         booking = self._booking(request.booking_id, context.now, "booking_id")
         if request.booking_reference not in {None, booking.reference}:
             raise invalid("booking_reference", "reference_differs")
@@ -128,7 +128,7 @@ class Sales:
         }
 
     def cancellation_fee(self, request: requests.Identified, context: CallContext) -> Record:
-        """What cancelling a booking or a ticket would cost; nothing is changed."""
+        """Return the fee of cancelling a booking or a ticket, without cancelling it."""
         if request.id in self._bookings:
             booking = self._booking(request.id, context.now)
             return fee_record(booking.fee(context.now), status_of(booking.states))
@@ -138,7 +138,7 @@ class Sales:
         raise not_found("id_unknown", "id")
 
     def ticket(self, request: requests.Identified, context: CallContext) -> Record:
-        """Read a ticket."""
+        """Return a ticket."""
         booking, ticket = self._ticket(request.id, context.now)
         return ticket_record(
             ticket,
@@ -149,7 +149,7 @@ class Sales:
         )
 
     def ticket_by_tool(self, request: requests.Identified, context: CallContext) -> Record:
-        """Read a ticket, with what an agent wants to know of its booking."""
+        """Return a ticket with a summary of its booking."""
         booking, _ = self._ticket(request.id, context.now)
         return {
             **self.ticket(request, context),
@@ -171,19 +171,19 @@ class Sales:
         return {"ticket_id": ticket.id, "status": "cancelled"}
 
     def voucher_address(self, request: requests.Identified, context: CallContext) -> Record:
-        """Where a ticket's voucher can be fetched."""
+        """Return the URL of a ticket's voucher."""
         _, ticket = self._ticket(request.id, context.now)
         return {"url": voucher_url(ticket, context.caller.base_url, context.now)}
 
     def mark_paid(self, request: requests.Payment, context: CallContext) -> Record:
-        """Record a payment made elsewhere; the same payment a second time changes nothing."""
+        """Record an external payment; repeating the same payment changes nothing."""
         _, ticket = self._ticket(request.id, context.now)
         if ticket.pay(request.external_payment_ref):
             self._counters.effect("tickets.mark_paid", ticket.id)
         return {"ticket_id": ticket.id, "payment_status": "paid"}
 
     def voucher_file(self, ticket_id: str, key: str, now: datetime) -> bytes | None:
-        """A ticket's voucher as PDF; None where the key is wrong or there is none (yet)."""
+        """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""
         found = self._tickets.get(ticket_id)
         if found is None:
             return None

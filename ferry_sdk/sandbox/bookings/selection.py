@@ -1,4 +1,4 @@
-"""What was chosen to be booked, checked against what was searched and made into tickets."""
+"""Check a selection against its search, and make tickets of it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ PAYMENT_WINDOW = timedelta(hours=1)
 def chosen_tickets(
     request: NewBooking, offers: Offers, ids: Ids, now: datetime
 ) -> tuple[Ticket, ...]:
-    """The tickets of a new booking: one, or one each way where the carrier does it so.
+    """Return the tickets of a new booking: one, or one for each direction.
 
     Raises:
-        RefusedError: Something chosen is unknown, has expired, or does not fit the rest.
+        RefusedError: A selected item is unknown or expired, or does not fit the others.
     """
     legs = [
         _leg(f"availabilities[{index}]", selection, request.passengers, offers)
@@ -52,10 +52,10 @@ def chosen_tickets(
 
 
 def cheapest_selection(availability_id: str, reservation_type: str, offers: Offers) -> Selection:
-    """The cheapest tariff and place of an availability, as a tool chooses for its caller.
+    """Return the cheapest tariff and place of an availability.
 
     Raises:
-        RefusedError: The availability is unknown, or has no tariff for such a reservation.
+        RefusedError: The availability is unknown or has no tariff of the reservation type.
     """
     offer = offers.find(availability_id)
     if offer is None:
@@ -88,7 +88,7 @@ def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: O
 
 
 def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:
-    """The offer for the ages that the passengers have on the day of the leg."""
+    """Return the offer for the passengers' ages on the day of departure."""
     day = offer.sailing.depart_at.date()
     if _kinds(offer) != Counter(passenger.type for passenger in passengers):
         return offer
@@ -168,7 +168,7 @@ def _passenger_problems(request: NewBooking, legs: list[Leg]) -> Iterator[Proble
 
 
 def _birth_problem(passenger: Passenger, age: int) -> str | None:
-    """A year either way is let pass: the age may have been told for another day."""
+    """Return the problem with a birth date; a difference of one year is accepted."""
     if passenger.age is not None and abs(age - passenger.age) > 1:
         return "birth_age"
     least, most = AGES[passenger.type]
@@ -176,7 +176,7 @@ def _birth_problem(passenger: Passenger, age: int) -> str | None:
 
 
 def _ticket(request: NewBooking, legs: tuple[Leg, ...], ids: Ids, now: datetime) -> Ticket:
-    """A ticket not yet paid: held by the carrier, but for a presale, which holds nothing."""
+    """Return an unpaid ticket: blocked, or only initialised for a presale."""
     if request.reservation_type == "TICKET":
         deadline = now + PAYMENT_WINDOW
     else:

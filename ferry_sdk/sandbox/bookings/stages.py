@@ -1,4 +1,4 @@
-"""What a booking's tickets make of the booking: its stage, its status, its payment."""
+"""The stage, status and payment status of a booking, derived from its tickets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class TicketStatus(str, Enum):
-    """The raw state of one ticket, as the wire writes it."""
+    """The status of a ticket, as the interface spells it."""
 
     INIT = "Init"
     BLOCKED = "Blocked"
@@ -22,7 +22,7 @@ class TicketStatus(str, Enum):
 
 
 class Stage(str, Enum):
-    """The aggregate state of a booking, as the wire writes it."""
+    """The stage of a booking, as the interface spells it."""
 
     PAYMENT_DUE = "payment_due"
     ISSUANCE_DUE = "issuance_due"
@@ -36,18 +36,18 @@ class Stage(str, Enum):
 
 
 class State(NamedTuple):
-    """All that a ticket adds to its booking's stage."""
+    """What the stage needs to know about a ticket."""
 
     status: TicketStatus
     paid: bool
 
 
 WAITING = frozenset({TicketStatus.INIT, TicketStatus.BLOCKED})
-"""Not yet issued, and subject to a deadline."""
+"""Not yet issued and subject to a deadline."""
 GONE = frozenset({TicketStatus.CANCELED, TicketStatus.EXPIRED})
-"""Nothing more can be done with it."""
+"""Final."""
 
-# What a booking of several tickets is tracked as: what is least far along.
+# Least progress first: a booking has the first of these that one of its tickets has.
 _PROGRESS = (
     TicketStatus.FAILED,
     TicketStatus.INIT,
@@ -60,7 +60,7 @@ _PROGRESS = (
 
 
 def stage_of(tickets: Sequence[State]) -> Stage:
-    """The stage of a booking with these tickets (one at least)."""
+    """Return the stage of a booking with these tickets (at least one)."""
     found = {ticket.status for ticket in tickets}
     if TicketStatus.PENDING in found:
         return Stage.IN_PROGRESS
@@ -84,12 +84,12 @@ def _issued_stage(others: set[TicketStatus]) -> Stage:
 
 
 def status_of(tickets: Sequence[State]) -> TicketStatus:
-    """The status a booking is tracked under: that of its ticket which is least far along."""
+    """Return the status of the ticket with the least progress."""
     return min((ticket.status for ticket in tickets), key=_PROGRESS.index)
 
 
 def payment_of(tickets: Sequence[State]) -> str:
-    """How much of a booking is paid; what is cancelled or expired counts only where all is."""
+    """Return the payment status; final tickets count only if there are no others."""
     counted = [ticket for ticket in tickets if ticket.status not in GONE] or tickets
     paid = sum(ticket.paid for ticket in counted)
     if paid == len(counted):

@@ -1,4 +1,4 @@
-"""One ticket: the crossings it covers, its money, and the way it goes through its states."""
+"""One ticket: its crossings, its payment and its status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ON_FOOT, _WITH_VEHICLE = timedelta(minutes=45), timedelta(minutes=90)
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One crossing as it was chosen: an availability with a tariff, a place and a price."""
+    """A booked crossing: an availability with a tariff, a place and a price."""
 
     offer: Offer
     tariff: Tariff
@@ -35,13 +35,13 @@ class Leg:
 
 @dataclass(slots=True)
 class Ticket:
-    """One ticket; time is let do its work by `settle` before anything else is asked of it.
+    """A ticket; call `settle` before reading it, so that deadlines take effect.
 
     Attributes:
-        legs: The crossings, in the order sailed.
-        deadline: Until when it may be paid, or once paid be issued.
-        settled: What was kept and paid back when it was cancelled or expired.
-        key: The part of the voucher's address that nobody can guess.
+        legs: The crossings, in order.
+        deadline: The last moment to pay or, once paid, to issue it.
+        settlement: The amounts kept and refunded when it was cancelled or expired.
+        key: The secret part of the voucher's URL.
     """
 
     legs: tuple[Leg, ...]
@@ -57,74 +57,74 @@ class Ticket:
 
     @property
     def company(self) -> Company:
-        """Who carries."""
+        """The company that sails."""
         return self.legs[0].offer.sailing.company
 
     @property
     def rules(self) -> CompanyRules:
-        """How the carrier goes about it."""
+        """How the company issues tickets."""
         return company_rules(self.company)
 
     @property
     def departs_at(self) -> datetime:
-        """When the first crossing sails."""
+        """When the first crossing departs."""
         return self.legs[0].offer.sailing.depart_at
 
     @property
     def ends_at(self) -> datetime:
-        """Until when it can be issued and cancelled: it sails, or is open no longer."""
+        """The last moment to issue or cancel it: departure, or the end of an open ticket."""
         return min(leg.offer.ends_at for leg in self.legs)
 
     @property
     def boards_at(self) -> datetime:
-        """When to be at the quay, by the port's clock."""
+        """When boarding starts, in the port's time zone."""
         with_vehicle = self.legs[0].offer.vehicle is not None
         return self.departs_at - (_WITH_VEHICLE if with_vehicle else _ON_FOOT)
 
     @property
     def state(self) -> State:
-        """What it adds to the booking's stage."""
+        """What the booking's stage needs to know."""
         return State(self.status, self.paid)
 
     @property
     def price(self) -> Decimal:
-        """What all of it costs."""
+        """The price of all crossings."""
         return sum((leg.price for leg in self.legs), start=ZERO)
 
     @property
     def charged(self) -> Decimal:
-        """What was paid, whether or not some of it was paid back."""
+        """The amount paid, before refunds."""
         return self.price if self.paid else ZERO
 
     @property
     def visible_number(self) -> str | None:
-        """The carrier's number, which a reader does not see before the ticket is issued."""
+        """The company's ticket number, hidden while the ticket is pending."""
         return None if self.status is TicketStatus.PENDING else self.number
 
     def voucher_ready(self, now: datetime) -> bool:
-        """Whether the voucher can be fetched: the ticket is issued, the carrier made it ready."""
+        """Tell whether the voucher can be fetched."""
         delay = self.rules.voucher_delay
         if self.status is not TicketStatus.ISSUED or self.issued_at is None or delay is None:
             return False
         return now >= self.issued_at + delay
 
     def settle(self, now: datetime) -> None:
-        """Let time do its work: what was pending is issued, what is overdue expires."""
+        """Apply the passage of time: issue a pending ticket, expire an overdue one."""
         if self.status is TicketStatus.PENDING and self.issued_at and now >= self.issued_at:
             self.status = TicketStatus.ISSUED
         elif self.status in WAITING and now >= self.deadline:
             self.expire()
 
     def expire(self) -> None:
-        """Give up a ticket that was not issued in time; what was paid is paid back in full."""
+        """Expire the ticket and refund its payment in full."""
         self.status = TicketStatus.EXPIRED
         self.settlement = Fee(ZERO, self.charged)
 
     def pay(self, reference: str) -> bool:
-        """Record a payment made elsewhere; False where this very payment is recorded already.
+        """Record an external payment; return False if this payment is already recorded.
 
         Raises:
-            RefusedError: It is paid by other means, or can no longer be paid.
+            RefusedError: The ticket has another payment, or can no longer be paid.
         """
         if self.paid and self.payment_ref == reference:
             return False
@@ -138,7 +138,7 @@ class Ticket:
         return True
 
     def reprice(self, factor: Decimal, addition: Decimal) -> None:
-        """Change the price of every crossing by a factor, and of the first by an addition."""
+        """Multiply the price of every crossing by `factor`; add `addition` to the first."""
         prices = [cents(leg.price * factor) for leg in self.legs]
         prices[0] = max(prices[0] + cents(addition), ZERO)
         self.legs = tuple(
@@ -147,7 +147,7 @@ class Ticket:
         )
 
     def issue(self, now: datetime, number: str) -> None:
-        """Have the carrier issue it, which takes some carriers a moment; what is due is paid."""
+        """Pay and issue the ticket; with some companies it is pending for a few seconds."""
         self.paid = True
         self.number = number
         self.issued_at = now + self.rules.issuing_time
@@ -155,11 +155,11 @@ class Ticket:
         self.settle(now)
 
     def fail(self) -> None:
-        """Have the carrier refuse to issue it; nothing is charged for it."""
+        """Record that the company did not issue the ticket; nothing is charged."""
         self.status = TicketStatus.FAILED
 
     def fee(self, now: datetime) -> Fee:
-        """What cancelling it now would cost, or what was settled when it ended."""
+        """Return the fee of cancelling now, or the fee already settled."""
         if self.settlement is not None:
             return self.settlement
         if not self.paid:
@@ -178,10 +178,10 @@ class Ticket:
         return sum(fees, start=NO_FEE)
 
     def check_cancellable(self, now: datetime) -> None:
-        """Do nothing where it can be cancelled.
+        """Raise an error if the ticket cannot be cancelled.
 
         Raises:
-            RefusedError: It is cancelled or expired already, is being issued, or has sailed.
+            RefusedError: The ticket is cancelled, expired, being issued, or has sailed.
         """
         hindrance = _NOT_CANCELLABLE.get(self.status)
         if hindrance is None and now >= self.ends_at:
@@ -190,10 +190,10 @@ class Ticket:
             raise conflict(hindrance)
 
     def cancel(self, now: datetime) -> Fee:
-        """Cancel it and say what is kept and paid back.
+        """Cancel the ticket and return the amounts kept and refunded.
 
         Raises:
-            RefusedError: It cannot be cancelled.
+            RefusedError: The ticket cannot be cancelled.
         """
         self.check_cancellable(now)
         self.settlement = self.fee(now)

@@ -1,4 +1,4 @@
-"""The boarding voucher: one printed page with a QR code, as PDF."""
+"""The boarding voucher: a one-page PDF with a QR code."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
     from ferry_sdk.sandbox.network.geography import Company
 
-# The first voucher loads fpdf2. That it is missing is an error where the service is loaded, as with
-# the other packages of the extra.
+# fpdf2 is imported with the first voucher. If it is not installed, loading the service must fail,
+# as for the other packages of the extra.
 if find_spec("fpdf") is None:
     raise ModuleNotFoundError("No module named 'fpdf'", name="fpdf")
 
@@ -24,7 +24,7 @@ _LEFT, _NAMES, _MIDDLE, _RIGHT = 18, 52, 105, 192
 _QR_SIZE = 46
 _INK, _PALE, _LINE, _WHITE = (28, 37, 51), (95, 105, 120), (214, 220, 228), (255, 255, 255)
 _COLOURS = ((12, 74, 110), (15, 90, 80), (110, 40, 60), (60, 50, 120), (140, 75, 20), (30, 60, 140))
-# What the fonts of every PDF reader lack and no decomposition gives.
+# Characters that the standard PDF fonts lack and that have no decomposition.
 _TRANSLITERATION = str.maketrans(
     {
         "\u2013": "-",
@@ -55,7 +55,7 @@ _STRONG = _Style(13, bold=True)
 
 
 def voucher(ticket: Ticket, booking: Booking) -> bytes:
-    """The voucher of an issued ticket."""
+    """Return the voucher of an issued ticket."""
     page = _Page(f"Boarding voucher {ticket.number}", ticket.issued_at)
     page.band(_colour(ticket.company), 34)
     page.write(_LEFT, 16, "BOARDING VOUCHER", _Style(9, _WHITE))
@@ -126,7 +126,7 @@ def _colour(company: Company) -> tuple[int, int, int]:
 
 
 class _Page:
-    """One A4 page that is written on in millimetres from its upper left corner."""
+    """An A4 page; coordinates are millimetres from the upper left corner."""
 
     def __init__(self, title: str, created_at: datetime | None) -> None:
         from fpdf import FPDF  # noqa: PLC0415 -- it takes longer to load than the whole service
@@ -139,12 +139,12 @@ class _Page:
         self._pdf.add_page()
 
     def band(self, colour: tuple[int, int, int], height: float) -> None:
-        """A coloured band across the top."""
+        """Draw a coloured band across the top."""
         self._pdf.set_fill_color(*colour)
         self._pdf.rect(0, 0, 210, height, style="F")
 
     def write(self, x: float, y: float, text: str, style: _Style) -> None:
-        """A line of text that stands on `y`, cut where it would leave the page."""
+        """Write a line of text with the baseline `y`, cut at the right margin."""
         self._pdf.set_font("Helvetica", "B" if style.bold else "", style.size)
         self._pdf.set_text_color(*style.colour)
         line = to_latin1(text)
@@ -153,18 +153,18 @@ class _Page:
         self._pdf.text(x, y, line)
 
     def pair(self, x: float, y: float, label: str, value: str) -> None:
-        """A value under its label."""
+        """Write a value below its label."""
         self.write(x, y, label, _SMALL)
         self.write(x, y + 6, value, _STRONG)
 
     def heading(self, y: float, text: str) -> None:
-        """A heading over a line across the page."""
+        """Write a heading above a line across the page."""
         self.write(_LEFT, y, text, _Style(9, _PALE, bold=True))
         self._pdf.set_draw_color(*_LINE)
         self._pdf.line(_LEFT, y + 2, _RIGHT, y + 2)
 
     def qr(self, content: str, x: float, y: float) -> None:
-        """A QR code, drawn module by module."""
+        """Draw a QR code."""
         rows = list(segno.make(content, error="m", micro=False).matrix_iter(border=0))
         side = _QR_SIZE / len(rows)
         self._pdf.set_fill_color(0)
@@ -174,12 +174,12 @@ class _Page:
                     self._pdf.rect(x + across * side, y + down * side, side, side, style="F")
 
     def output(self) -> bytes:
-        """The page as a PDF file."""
+        """Return the page as a PDF file."""
         return bytes(self._pdf.output())
 
 
 def to_latin1(text: str) -> str:
-    """The text in letters that the standard fonts have (Latin-1); what has none becomes `?`."""
+    """Return the text in Latin-1, as the standard fonts need; unknown letters become `?`."""
     letters: list[str] = []
     for letter in unicodedata.normalize("NFC", text).translate(_TRANSLITERATION):
         if not letter.isprintable():

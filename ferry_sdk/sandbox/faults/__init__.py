@@ -1,1 +1,1 @@
-"""What can be made to go wrong."""
+"""Faults: the failures that tests can inject."""

@@ -1,4 +1,4 @@
-"""Which details go with which kind of fault."""
+"""The model of the details that each kind of fault accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Faults ordered of the local service, and when each comes to pass."""
+"""Fault requests, and when each fault occurs.
+
+A fault belongs to a phase: delay, answer before the work, change of the value, damage to the
+reply. A request takes at most one fault of each phase, the one requested first.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +35,12 @@ DetailsT = TypeVar("DetailsT", bound=BaseModel)
 
 def _check_operation(pattern: str) -> str:
     if not any(fnmatchcase(name, pattern) for name in OPERATIONS):
-        raise PydanticCustomError("operation", "No operation has this name or fits this pattern")
+        raise PydanticCustomError("operation", "No operation matches this name or pattern")
     return pattern
 
 
 class _FaultRequest(BaseModel):
-    """What every order says; its further fields are the details of its kind."""
+    """The fields of every fault request; the others are the details of its kind."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
@@ -48,14 +52,14 @@ class _FaultRequest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One order: what goes wrong, for which operations, when and how often.
+    """A requested fault: what fails, for which operations, when and how often.
 
     Attributes:
-        kind: What goes wrong.
+        kind: The kind of failure.
         operation: A name of `OPERATIONS`, or a pattern with `*`, `?` and `[…]`.
-        times: How often it comes to pass before it is spent; `None` for always.
-        after: How many requests it lets pass first.
-        details: What the kind lets one say, as `DETAILS` lists it.
+        times: How often the fault occurs; `None` for always.
+        after: How many matching requests pass before it first occurs.
+        details: The details of the kind.
     """
 
     kind: FaultKind
@@ -66,17 +70,17 @@ class Fault:
 
     @staticmethod
     def read(order: Mapping[str, object]) -> Fault:
-        """The fault that an order's fields make: the kind, the details and the rest in one.
+        """Return the fault that a fault request describes.
 
         Raises:
-            InvalidOrderError: A field is unknown or its value is; a `ValueError` that names it.
+            InvalidOrderError: A field is unknown or has an invalid value; a `ValueError`.
         """
         head = parse_fields(_FaultRequest, order)
         details = parse_fields(DETAILS[head.kind], head.model_extra or {})
         return Fault(head.kind, head.operation, head.times, head.after, details)
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """The order as JSON, in the form in which one is given."""
+        """Return the fault request as JSON."""
         return {
             "kind": self.kind.value,
             "operation": self.operation,
@@ -97,11 +101,10 @@ class _Pending:
 
 
 class Faults:
-    """The orders still open and those that came to pass; safe from any thread.
+    """The faults that are pending and those that have occurred; thread-safe.
 
-    A fault has its chance once in every request whose operation it matches. Of several faults of
-    one phase (refusals, say) the earliest ordered comes to pass and the others wait; faults of
-    different phases come to pass together.
+    Of several pending faults of one phase that match a request, the earliest one occurs and the
+    others stay pending. Faults of different phases can occur in the same request.
     """
 
     def __init__(self) -> None:
@@ -118,17 +121,17 @@ class Faults:
         after: int = 0,
         **details: object,
     ) -> Fault:
-        """Order a fault.
+        """Request a fault.
 
         Args:
-            kind: What goes wrong, a `FaultKind` or its value; or a whole `Fault`, taken as it is.
-            operation: For which operations; a pattern may have `*`, `?` and `[…]`.
-            times: How often; `None` for always.
-            after: How many requests to let pass first.
-            **details: What the kind lets one say.
+            kind: A `FaultKind` or its value; or a complete `Fault`, which is added as it is.
+            operation: The operations; a pattern may contain `*`, `?` and `[…]`.
+            times: How often the fault occurs; `None` for always.
+            after: How many matching requests pass first.
+            **details: The details of the kind.
 
         Raises:
-            InvalidOrderError: Something in it is unknown; a `ValueError` that names the field.
+            InvalidOrderError: A field is unknown or has an invalid value; a `ValueError`.
         """
         if isinstance(kind, Fault):
             fault = kind
@@ -140,31 +143,31 @@ class Faults:
         return fault
 
     def clear(self) -> None:
-        """Withdraw every open order and forget those that came to pass."""
+        """Remove all pending faults and forget those that occurred."""
         with self._lock:
             self._pending.clear()
             self._taken.clear()
 
     @property
     def pending(self) -> tuple[Fault, ...]:
-        """The orders still open, the earliest first."""
+        """The faults still pending, earliest first."""
         with self._lock:
             return tuple(pending.fault for pending in self._pending)
 
     @property
     def taken(self) -> tuple[Fault, ...]:
-        """The orders that came to pass, once for each time, the earliest first."""
+        """The faults that occurred, once for each time, earliest first."""
         with self._lock:
             return tuple(self._taken)
 
     def take(self, kind: FaultKind, operation: str) -> Fault | None:
-        """The fault of this kind that comes to pass now for `operation`, if there is one."""
+        """Return the fault of this kind that occurs now for `operation`, if any."""
         return self._take(operation, lambda fault: fault.kind is kind)
 
     def reshape(self, operation: str, value: JsonValue) -> JsonValue:
-        """The value that `operation` answers, changed by the fault that applies to it.
+        """Return the value that `operation` answers, changed by the fault that applies.
 
-        A fault that would change nothing, because it names a field that is not there, stays open.
+        A fault that would change nothing, because its field does not exist, stays pending.
         """
 
         def reshaped(fault: Fault) -> JsonValue:
@@ -180,10 +183,10 @@ class Faults:
     async def around(
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
     ) -> Response:
-        """Answer a request, letting come to pass what was ordered for it.
+        """Answer a request and apply the faults that match it.
 
-        The request is read whole first; `produce` does the work and is not called where a fault
-        refuses the request before it.
+        The request is read completely first. `produce` does the work; it is not called if a fault
+        answers before the work.
         """
         await request.body()
         await self._wait(FaultKind.DELAY_BEFORE, operation)

@@ -1,4 +1,4 @@
-"""How `/mcp` shapes its replies and keeps its sessions: every choice a server may make."""
+"""Options for the replies and sessions of `/mcp`: the variants that servers may use."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ Seconds = Annotated[float, Field(ge=0, le=_LONGEST_SESSION, allow_inf_nan=False)
 
 
 class McpOptions(BaseModel):
-    """One way of answering at `/mcp`; the defaults suit every known client.
+    """The options of `/mcp`; every known client works with the defaults.
 
     Attributes:
-        reply: `auto` follows `Accept` (JSON where both are accepted), else always `json` or `sse`.
-        status: The HTTP status of replies to tool calls and reads.
+        reply: `auto` follows `Accept` (JSON if both are accepted); `json` and `sse` are fixed.
+        status: The HTTP status of replies to tool calls and resource reads.
         handshake: `accepted`; `refused` as an unknown method (`refused_404`, `refused_405`: with
-            that status and no JSON); `modern_only` answers as a server that has left sessions
-            behind; `odd_version` answers a protocol version nobody knows.
-        session: `optional` sends an id and takes requests without one; `required` refuses those;
-            `none` sends no id and ignores what it is given.
-        session_seconds: How long a session lasts by the service's clock.
-        stray_session_ids: Whether error replies carry a session id that is already dead.
+            that status and no JSON); `modern_only` answers like a server without sessions;
+            `odd_version` answers an unknown protocol version.
+        session: `optional` sends an id and accepts requests without one; `required` rejects
+            those; `none` sends no id and ignores ids in requests.
+        session_seconds: The lifetime of a session, by the service's clock.
+        stray_session_ids: Whether error replies carry a session id that does not exist.
         result: The shape of a tool's result.
-        error: The shape of a tool's failure.
-        resource: The shape of a resource that was read.
+        error: The shape of a tool's error.
+        resource: The shape of a resource's content.
         unknown_resource_code: The JSON-RPC code for a resource that does not exist.
         error_id: The id of JSON-RPC errors: `same` as the request's, `null`, or `server_error`.
-        line_end: What ends a line of an event stream.
-        comments: Whether comments, an empty event and a blank `data:` come first in the stream.
-        notification_first: Whether a notification comes first in the stream.
-        request_first: Whether a request of the server's own comes first in the stream.
-        several_lines: Whether the reply's JSON is spread over several `data:` lines.
-        raw_separators: Whether a tool's result, where it is an object, carries U+2028 and U+0085
-            unescaped (in `_meta`).
+        line_end: The line ending of event streams.
+        comments: Whether the stream starts with a comment, a `retry:` and an empty event.
+        notification_first: Whether the stream starts with a notification.
+        request_first: Whether the stream starts with a request from the server.
+        several_lines: Whether the JSON is split over several `data:` lines.
+        raw_separators: Whether a tool result that is an object contains U+2028, U+2029 and
+            U+0085 unescaped, in `_meta`.
         left_open: Whether the stream stays open after the reply.
         ended_early: Whether the stream ends before the reply.
     """
@@ -106,16 +106,16 @@ class McpOptions(BaseModel):
     ended_early: bool = False
 
     def changed(self, **changes: object) -> McpOptions:
-        """The same options but for `changes`.
+        """Return a copy of the options with some changes.
 
         Raises:
-            InvalidOrderError: An option or its value is unknown; a `ValueError` that names it.
+            InvalidOrderError: An option is unknown or has an invalid value; a `ValueError`.
         """
         return parse_fields(McpOptions, {**self.model_dump(), **changes})
 
 
 class McpSwitches:
-    """The options in force, changeable from any thread while requests run."""
+    """The current options; thread-safe, and changeable while requests run."""
 
     def __init__(self, options: McpOptions | None = None) -> None:
         self._initial = options or McpOptions()
@@ -124,20 +124,20 @@ class McpSwitches:
 
     @property
     def current(self) -> McpOptions:
-        """The options in force."""
+        """The current options."""
         return self._current
 
     def set(self, **changes: object) -> McpOptions:
-        """Change some options, keep the rest, and return them all.
+        """Change some options and return all of them.
 
         Raises:
-            InvalidOrderError: An option or its value is unknown; a `ValueError` that names it.
+            InvalidOrderError: An option is unknown or has an invalid value; a `ValueError`.
         """
         with self._lock:
             self._current = self._current.changed(**changes)
             return self._current
 
     def reset(self) -> None:
-        """Return to the options the service was made with."""
+        """Restore the options that the service was created with."""
         with self._lock:
             self._current = self._initial

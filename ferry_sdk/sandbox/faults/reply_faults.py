@@ -1,4 +1,4 @@
-"""Faults that spoil a reply after the work is done."""
+"""Faults that corrupt a reply after the work is done."""
 
 from __future__ import annotations
 
@@ -27,47 +27,47 @@ _PAGE = b"<!doctype html><title>Maintenance</title><p>We are back soon."
 
 
 class ReplyFault(Details):
-    """A fault that takes the good reply and gives another."""
+    """A fault that replaces a good reply."""
 
     def corrupt(self, request: Request, response: Response) -> Response:
-        """The reply in place of `response`."""
+        """Return the response to send instead of `response`."""
         raise NotImplementedError
 
 
 class ConnectionFault(ReplyFault):
-    """A fault of the connection: the reply is good, its way is not."""
+    """A fault of the connection: the reply is good, but is not sent normally."""
 
     def plan(self) -> Plan:
-        """How the reply is put on the wire."""
+        """Return the way to send the reply."""
         raise NotImplementedError
 
     def corrupt(self, request: Request, response: Response) -> Response:
-        """The same reply, with a plan for its way."""
+        """Return the same response, to be sent by the plan."""
         connection_of(request.scope).plan = self.plan()
         return response
 
 
 class LoseReply(ConnectionFault):
-    """The connection is cut.
+    """The connection is cut without a reply.
 
     Attributes:
-        reset: Whether the client sees a reset rather than an orderly end.
+        reset: Whether the connection ends with a reset instead of an orderly close.
     """
 
     reset: bool = False
 
     def plan(self) -> Plan:
-        """No reply."""
+        """Drop the reply."""
         return DropReply(reset=self.reset)
 
 
 class Truncate(ConnectionFault):
-    """The reply breaks off.
+    """The reply is truncated.
 
     Attributes:
-        keep: The part of the body that is sent; at least its last byte is kept back.
-        chunked: Whether the body comes in chunks, its length not announced.
-        reset: Whether the client sees a reset rather than an orderly end.
+        keep: The fraction of the body that is sent, always without the last byte.
+        chunked: Whether the body is chunked, without a content length.
+        reset: Whether the connection ends with a reset instead of an orderly close.
     """
 
     keep: Annotated[float, Field(ge=0, le=1)] = 0.5
@@ -75,62 +75,62 @@ class Truncate(ConnectionFault):
     reset: bool = False
 
     def plan(self) -> Plan:
-        """The beginning of the reply."""
+        """Truncate the reply."""
         return TruncateReply(self.keep, self.chunked, self.reset)
 
 
 class Trickle(ConnectionFault):
-    """The body comes slowly.
+    """The body arrives slowly.
 
     Attributes:
-        seconds: Real seconds from the first piece to the last.
-        pieces: How many pieces.
+        seconds: The real seconds from the first piece to the last.
+        pieces: The number of pieces.
     """
 
     seconds: Duration = 1.0
     pieces: Annotated[int, Field(ge=2, le=10_000)] = 10
 
     def plan(self) -> Plan:
-        """The reply in pieces."""
+        """Send the body in pieces."""
         return TrickleBody(self.seconds, self.pieces)
 
 
 class LeaveOpen(ConnectionFault):
-    """The end of the reply is held back.
+    """The end of the reply is delayed.
 
     Attributes:
-        seconds: For how many real seconds.
+        seconds: The delay in real seconds.
     """
 
     seconds: Duration = 60.0
 
     def plan(self) -> Plan:
-        """The reply without its end."""
+        """Delay the end of the reply."""
         return HoldEnd(self.seconds)
 
 
 class CloseConnection(ConnectionFault):
-    """The connection is not kept alive, and nobody said so."""
+    """The connection closes after the reply, without a `Connection: close`."""
 
     def plan(self) -> Plan:
-        """The reply, then the end of the connection."""
+        """Close the connection after the reply."""
         return CloseAfterReply()
 
 
 class FailAfter(Failure, ReplyFault):
-    """The server says that it failed, though the work is done."""
+    """The server reports an error although the work is done."""
 
     def corrupt(self, request: Request, response: Response) -> Response:
-        """Answer the status."""
+        """Return the error response."""
         del request, response
         return self.answer()
 
 
 class RequestTimeoutAfter(ReplyFault):
-    """The server says that it was tired of waiting, though the work is done."""
+    """The server reports a timeout although the work is done."""
 
     def corrupt(self, request: Request, response: Response) -> Response:
-        """Answer 408."""
+        """Return a 408."""
         del request, response
         return request_timeout()
 
@@ -139,54 +139,54 @@ class BodyFault(ReplyFault):
     """The reply has another body.
 
     Attributes:
-        status: The HTTP status; `None` keeps the one the reply had.
+        status: The HTTP status; `None` keeps the status of the reply.
     """
 
     status: Annotated[int, Field(ge=200, le=599)] | None = None
     _media_type = "application/json"
 
     def body(self, good: bytes) -> bytes:
-        """The body in place of the good one."""
+        """Return the body to send instead of the good one."""
         raise NotImplementedError
 
     def corrupt(self, request: Request, response: Response) -> Response:
-        """The other body under the status."""
+        """Return a response with the other body."""
         del request
         body = self.body(bytes(response.body))
         return Response(body, self.status or response.status_code, media_type=self._media_type)
 
 
 class HtmlPage(BodyFault):
-    """A page for people."""
+    """An HTML page."""
 
     _media_type = "text/html"
 
     def body(self, good: bytes) -> bytes:
-        """The page."""
+        """Return the page."""
         del good
         return _PAGE
 
 
 class NotJson(BodyFault):
-    """Nearly JSON."""
+    """Invalid JSON."""
 
     def body(self, good: bytes) -> bytes:
-        """All but the last byte."""
+        """Return the body without its last byte."""
         return good[:-1] or b"{"
 
 
 class NotUtf8(BodyFault):
-    """Nearly UTF-8."""
+    """Invalid UTF-8."""
 
     def body(self, good: bytes) -> bytes:
-        """A byte that UTF-8 does not have, in the first string."""
+        """Return the body with an invalid byte in its first string."""
         return good.replace(b'"', b'"\xff', 1) if b'"' in good else b'"\xff"'
 
 
 class EmptyBody(BodyFault):
-    """Nothing."""
+    """An empty body."""
 
     def body(self, good: bytes) -> bytes:
-        """No body."""
+        """Return no bytes."""
         del good
         return b""

@@ -20,10 +20,10 @@ _UNAUTHORIZED: Final = 401
 
 
 class RequestFault(Details):
-    """A fault that refuses the request."""
+    """A fault that answers instead of the work."""
 
     def respond(self, request: Request) -> Response:
-        """The answer in place of the work."""
+        """Return the response."""
         raise NotImplementedError
 
 
@@ -31,24 +31,24 @@ class CutBefore(RequestFault):
     """The connection is cut.
 
     Attributes:
-        reset: Whether the client sees a reset rather than an orderly end.
+        reset: Whether the connection ends with a reset instead of an orderly close.
     """
 
     reset: bool = False
 
     def respond(self, request: Request) -> Response:
-        """Answer nothing."""
+        """Drop the reply."""
         connection_of(request.scope).plan = DropReply(reset=self.reset)
         return Response()
 
 
 class Failure(Details):
-    """The server says that it failed.
+    """An error of the server.
 
     Attributes:
         status: The HTTP status.
-        retry_after: What `Retry-After` says, in seconds; `None` leaves the header out.
-        as_date: Whether the header gives that moment as an HTTP date.
+        retry_after: The value of `Retry-After` in seconds; `None` omits the header.
+        as_date: Whether the header contains an HTTP date.
     """
 
     status: Annotated[int, Field(ge=500, le=599)] = 503
@@ -56,16 +56,16 @@ class Failure(Details):
     as_date: bool = False
 
     def answer(self) -> Response:
-        """The answer that says so."""
+        """Return the error response."""
         headers = _retry_after_header(self.retry_after, as_date=self.as_date)
         return _problem(self.status, "SERVER_ERROR", "The service failed", headers)
 
 
 class FailBefore(Failure, RequestFault):
-    """The server says that it failed, and it did."""
+    """The server fails, and the work is not done."""
 
     def respond(self, request: Request) -> Response:
-        """Answer the status."""
+        """Return the error response."""
         del request
         return self.answer()
 
@@ -74,40 +74,40 @@ class RateLimited(RequestFault):
     """Too many requests.
 
     Attributes:
-        retry_after: What `Retry-After` says, in seconds; `None` leaves the header out.
-        as_date: Whether the header gives that moment as an HTTP date.
+        retry_after: The value of `Retry-After` in seconds; `None` omits the header.
+        as_date: Whether the header contains an HTTP date.
     """
 
     retry_after: Annotated[int, Field(ge=0, le=86_400)] | None = None
     as_date: bool = False
 
     def respond(self, request: Request) -> Response:
-        """Answer 429."""
+        """Return a 429."""
         del request
         headers = _retry_after_header(self.retry_after, as_date=self.as_date)
         return _problem(429, "RATE_LIMITED", "Too many requests", headers)
 
 
 class RequestTimeout(RequestFault):
-    """The server was tired of waiting."""
+    """The server times out while it waits for the request."""
 
     def respond(self, request: Request) -> Response:
-        """Answer 408."""
+        """Return a 408."""
         del request
         return request_timeout()
 
 
 class Unauthorized(RequestFault):
-    """A good token is refused.
+    """A valid token is rejected.
 
     Attributes:
-        status: 401, as if the token were unknown; 403, as if it allowed too little.
+        status: 401, as if the token were unknown; 403, as if its access were insufficient.
     """
 
     status: Literal[401, 403] = 401
 
     def respond(self, request: Request) -> Response:
-        """Answer the status and how to authenticate."""
+        """Return the status with a `WWW-Authenticate` header."""
         del request
         unknown = self.status == _UNAUTHORIZED
         error = "invalid_token" if unknown else "insufficient_scope"
@@ -120,7 +120,7 @@ class Unauthorized(RequestFault):
 
 
 class NotAcceptable(RequestFault):
-    """The form asked for, or the form of the request, is refused.
+    """The requested or the sent content type is rejected.
 
     Attributes:
         status: The HTTP status.
@@ -129,30 +129,30 @@ class NotAcceptable(RequestFault):
     status: Literal[406, 415] = 406
 
     def respond(self, request: Request) -> Response:
-        """Answer the status."""
+        """Return the status."""
         del request
         return _problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
 
 
 class Redirect(RequestFault):
-    """The client is sent elsewhere.
+    """The client is redirected.
 
     Attributes:
         status: The HTTP status.
-        location: The address, absolute or not.
+        location: The target, absolute or relative.
     """
 
     status: Literal[301, 302, 303, 307, 308] = 307
     location: Annotated[str, Field(pattern=r"^[!-~]+$")] = "/elsewhere"
 
     def respond(self, request: Request) -> Response:
-        """Answer the status and the address."""
+        """Return the redirect."""
         del request
         return Response(status_code=self.status, headers={"location": self.location})
 
 
 def request_timeout() -> Response:
-    """The answer of a server that was tired of waiting."""
+    """Return the 408 response."""
     return _problem(408, "REQUEST_TIMEOUT", "The request took too long")
 
 

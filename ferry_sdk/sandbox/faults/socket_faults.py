@@ -1,4 +1,4 @@
-"""Ways of putting a reply on the wire that are not simply sending it."""
+"""Faults of the socket: how a reply is sent when it is not sent normally."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DropReply:
-    """No reply: the connection is cut."""
+    """Sends no reply and cuts the connection."""
 
     reset: bool = False
 
@@ -24,14 +24,14 @@ class DropReply:
 
 @dataclass(frozen=True, slots=True)
 class TruncateReply:
-    """The reply breaks off, and the connection with it."""
+    """Sends part of the reply, then ends the connection."""
 
     keep: float
     chunked: bool = False
     reset: bool = False
 
     async def __call__(self, connection: Connection, reply: Reply) -> None:
-        """Send the beginning of the body, then end the connection."""
+        """Send the start of the body, then end the connection."""
         kept = min(int(len(reply.body) * self.keep), max(len(reply.body) - 1, 0))
         await connection.start(reply.without_length() if self.chunked else reply.start)
         await connection.body(reply.body[:kept], more=True)
@@ -44,13 +44,13 @@ class TruncateReply:
 
 @dataclass(frozen=True, slots=True)
 class TrickleBody:
-    """The body comes piece by piece."""
+    """Sends the body in pieces."""
 
     seconds: float
     pieces: int
 
     async def __call__(self, connection: Connection, reply: Reply) -> None:
-        """Send the body in equal pieces at equal distances."""
+        """Send the body in equal pieces at equal intervals."""
         size = max(-(-len(reply.body) // self.pieces), 1)
         await connection.start(reply.start)
         for begin in range(0, len(reply.body), size):
@@ -62,12 +62,12 @@ class TrickleBody:
 
 @dataclass(frozen=True, slots=True)
 class HoldEnd:
-    """The whole reply is sent, its end is not for a while."""
+    """Sends the whole reply but delays its end."""
 
     seconds: float
 
     async def __call__(self, connection: Connection, reply: Reply) -> None:
-        """Send the reply in chunks and hold back the last, empty one."""
+        """Send the reply in chunks and delay the last, empty chunk."""
         await connection.start(reply.without_length())
         await connection.body(reply.body, more=True)
         try:
@@ -78,10 +78,10 @@ class HoldEnd:
 
 @dataclass(frozen=True, slots=True)
 class CloseAfterReply:
-    """The reply is sent, then the kept-alive connection is closed unannounced."""
+    """Sends the reply, then closes the keep-alive connection without notice."""
 
     async def __call__(self, connection: Connection, reply: Reply) -> None:
-        """Send the reply and close."""
+        """Send the reply and close the connection."""
         await connection.start(reply.start)
         await connection.body(reply.body, more=False)
         await connection.close()

@@ -1,4 +1,4 @@
-"""Faults that make a good JSON answer wrong in one place, or give it another shape."""
+"""Faults that change the JSON value of an answer."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ class ValueFault(Details):
     """A fault that changes the value of an answer."""
 
     def reshape(self, value: JsonValue) -> JsonValue:
-        """The value in place of `value`, which stays as it is."""
+        """Return the changed value; `value` itself is not modified."""
         raise NotImplementedError
 
 
 class WrongShape(ValueFault):
-    """Good JSON, but not what was asked for.
+    """Valid JSON of an unexpected type.
 
     Attributes:
-        value: What is answered; left out, an object for an array and an array for an object.
+        value: The value to answer; by default an object for an array, else an array.
     """
 
     value: JsonValue = None
 
     def reshape(self, value: JsonValue) -> JsonValue:
-        """Another value altogether."""
+        """Return the other value."""
         if "value" in self.model_fields_set:
             return self.value
         return {"unexpected": True} if isinstance(value, list) else ["unexpected"]
 
 
 class WrongField(ValueFault):
-    """One field of one record is wrong.
+    """One wrong field in one record.
 
     Attributes:
-        field: Its path, `tariffs.0.amount` for example; left out, the record's first field.
-        index: Which record of a list, counted from 0.
+        field: The path, such as `tariffs.0.amount`; by default the record's first field.
+        index: The index of the record in a list.
     """
 
     field: Annotated[str, Field(min_length=1)] | None = None
     index: Annotated[int, Field(ge=0)] = 0
 
     def reshape(self, value: JsonValue) -> JsonValue:
-        """The value with the field changed; the same value where there is no such field."""
+        """Return the value with the field changed, or unchanged if there is no such field."""
         way: list[str] = []
         record = value
         if isinstance(record, dict) and len(record) == 1:
@@ -63,52 +63,52 @@ class WrongField(ValueFault):
         return value if field is None else _replaced(value, [*way, *field.split(".")], self.new())
 
     def usual_field(self, record: JsonValue) -> str | None:
-        """The path of the field that is changed where none is named."""
+        """Return the path of the field to change if none is given."""
         return next(iter(record), None) if isinstance(record, dict) else None
 
     def new(self) -> Sequence[JsonValue]:
-        """What stands in the field's place: one value or none."""
+        """Return the replacement of the field: one value, or none to remove it."""
         raise NotImplementedError
 
 
 class MissingField(WrongField):
-    """One field of one record is missing."""
+    """One missing field in one record."""
 
     def new(self) -> Sequence[JsonValue]:
-        """Nothing."""
+        """Return no value."""
         return ()
 
 
 class NullField(WrongField):
-    """One field of one record is null."""
+    """One null field in one record."""
 
     def new(self) -> Sequence[JsonValue]:
-        """Null."""
+        """Return null."""
         return (None,)
 
 
 class UnknownEnum(WrongField):
-    """One value is on nobody's list.
+    """One unknown enumeration value.
 
     Attributes:
-        field: Its path; left out, the first field that has a list of values.
-        index: Which record of a list, counted from 0.
-        value: The value nobody knows.
+        field: The path; by default the first field that is an enumeration.
+        index: The index of the record in a list.
+        value: The unknown value.
     """
 
     value: str = "Unheard"
 
     def usual_field(self, record: JsonValue) -> str | None:
-        """The outermost field that has a list of values."""
+        """Return the path of the outermost enumeration."""
         return next(_enumerations(record), None)
 
     def new(self) -> Sequence[JsonValue]:
-        """The value nobody knows."""
+        """Return the unknown value."""
         return (self.value,)
 
 
 def _replaced(value: JsonValue, path: Sequence[str], new: Sequence[JsonValue]) -> JsonValue:
-    """A copy of `value` with `new` in the place that `path` leads to, if it leads anywhere."""
+    """Return a copy of `value` with `new` at `path`, or `value` if the path does not exist."""
     step, *rest = path
     if isinstance(value, dict) and step in value:
         inner = [_replaced(value[step], rest, new)] if rest else new
@@ -122,7 +122,7 @@ def _replaced(value: JsonValue, path: Sequence[str], new: Sequence[JsonValue]) -
 
 
 def _enumerations(value: JsonValue, way: str = "") -> Iterator[str]:
-    """The paths of the fields that have a list of values, the outermost first."""
+    """Yield the paths of the enumerations, outermost first."""
     inner: Iterator[tuple[str, JsonValue]] = iter(())
     if isinstance(value, dict):
         yield from (way + name for name in _ENUMERATIONS if isinstance(value.get(name), str))

@@ -1,1 +1,1 @@
-"""HTTP itself: sockets, headers, JSON."""
+"""HTTP: the server, its connections and the conventions of every response."""

@@ -1,4 +1,4 @@
-"""The connection under a request, and what can be done to it beneath HTTP."""
+"""The connection of a request, with control over how its reply is sent."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ _LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole reply about to be sent.
+    """A complete reply that is about to be sent.
 
     Attributes:
         start: The ASGI message of its status and headers.
-        body: Its body, as it would go out (compressed where that was asked for).
+        body: The body, compressed if the request accepts that.
     """
 
     start: Message
     body: bytes
 
     def without_length(self) -> Message:
-        """The start without the body's length, so that the body goes out in chunks."""
+        """Return the start without the content length, so that the body is chunked."""
         headers = [item for item in self.start["headers"] if item[0].lower() != b"content-length"]
         return {**self.start, "headers": headers}
 
 
 class Plan(Protocol):
-    """How a reply is put on the wire in place of simply sending it."""
+    """A way to send a reply."""
 
     async def __call__(self, connection: Connection, reply: Reply) -> None:
-        """Send `reply`, or what is left of it."""
+        """Send the reply, or a part of it."""
         ...
 
 
 class Connection:
-    """One request's connection; a plan set here takes the place of sending the reply."""
+    """The connection of one request; if a plan is set, it sends the reply."""
 
     def __init__(self, transport: asyncio.Transport, receive: Receive, send: Send) -> None:
         self._transport = transport
@@ -62,7 +62,7 @@ class Connection:
         self.plan: Plan | None = None
 
     async def send(self, message: Message) -> None:
-        """The application's way of sending: straight on, or kept for the plan."""
+        """Send a message of the application, or keep it for the plan."""
         if self.plan is None:
             await self._send(message)
         elif message["type"] == "http.response.start":
@@ -73,7 +73,7 @@ class Connection:
                 await self.plan(self, Reply(self._start, self._body))
 
     async def start(self, message: Message) -> None:
-        """Send status and headers."""
+        """Send the status and the headers."""
         await self._send(message)
 
     async def body(self, data: bytes, *, more: bool) -> None:
@@ -81,7 +81,7 @@ class Connection:
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
 
     async def cut(self, *, reset: bool = False) -> None:
-        """Drop the connection at once, and return when it is gone."""
+        """Drop the connection at once and return when it is gone."""
         if reset:
             link: socket.socket = self._transport.get_extra_info("socket")
             link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER)
@@ -89,30 +89,30 @@ class Connection:
         await self.wait_closed()
 
     async def close(self) -> None:
-        """Close the connection after what was sent."""
+        """Close the connection after the data already sent."""
         self._transport.close()
         await asyncio.sleep(0)
 
     async def wait_closed(self) -> None:
-        """Return when either side has closed the connection."""
+        """Wait until either side has closed the connection."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
 
 def connection_of(scope: Scope) -> Connection:
-    """The connection under a request.
+    """Return the connection of a request.
 
     Raises:
-        TypeError: The request came through another server than the sandbox's own.
+        TypeError: The request came through a server other than the sandbox's.
     """
     connection: object = scope.get("extensions", {}).get(_EXTENSION)
     if not isinstance(connection, Connection):
-        raise TypeError("faults of the connection need the sandbox's own server")
+        raise TypeError("connection faults need the server of the sandbox")
     return connection
 
 
 def connection_protocol(app: ASGIApp, counters: Counters) -> type[asyncio.Protocol]:
-    """The HTTP protocol that gives each request to `app` its wire and counts the connections."""
+    """Return a protocol that counts connections and passes each request its `Connection`."""
 
     class ConnectionProtocol(H11Protocol):
         def __init__(
@@ -124,7 +124,7 @@ def connection_protocol(app: ASGIApp, counters: Counters) -> type[asyncio.Protoc
         ) -> None:
             super().__init__(config, server_state, app_state, _loop)
             counters.connection()
-            # uvicorn's own loggers belong to the whole process and stay as they are.
+            # uvicorn's loggers belong to the whole process, so they are left unchanged.
             self.logger = logging.getLogger("ferry_sdk.sandbox")
             self.access_log = False
             self.app = self._handle_request

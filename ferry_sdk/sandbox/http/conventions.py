@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
+import json
 import uuid
-from typing import TYPE_CHECKING
+from datetime import datetime, timezone
+from email.utils import format_datetime, parsedate_to_datetime
+from typing import TYPE_CHECKING, NoReturn
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -15,31 +20,13 @@ from ferry_sdk.sandbox.requests.errors import language_of, text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pydantic import JsonValue
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ferry_sdk.sandbox.clock import Clock
-from datetime import datetime, timezone
-from email.utils import format_datetime, parsedate_to_datetime
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from ferry_sdk.sandbox.clock import Clock
-import ipaddress
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-import json
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from pydantic import JsonValue
 
 
 REQUEST_ID = "x-request-id"
@@ -49,13 +36,13 @@ _GZIP_FROM = 500
 
 
 class Identified:
-    """Gives every response its id, and the caller's correlation id or else the same."""
+    """Adds a request id to every response, and the correlation id of the request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and add the two headers to its response."""
+        """Pass the request on and add the two headers to its response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -73,16 +60,16 @@ class Identified:
 
 
 class EncodingNegotiation:
-    """Decides by the weights in `Accept-Encoding` whether a response may be compressed.
+    """Applies the weights in `Accept-Encoding`.
 
-    The compression itself looks for the word `gzip` alone, whatever its weight.
+    The middleware that compresses looks for the word `gzip` only and ignores its weight.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with one encoding: the one that is preferred."""
+        """Pass the request on with the preferred encoding only."""
         if scope["type"] == "http":
             headers = MutableHeaders(scope=scope)
             allowed = weights(", ".join(headers.getlist("accept-encoding")))
@@ -93,7 +80,7 @@ class EncodingNegotiation:
 
 
 def weights(header: str) -> dict[str, float]:
-    """What a header such as `Accept` names, each with its weight: 1 unless it says another."""
+    """Return the weight of each item of a header such as `Accept`; 1 by default."""
     found: dict[str, float] = {}
     for part in header.lower().split(","):
         name, *parameters = (piece.strip() for piece in part.split(";"))
@@ -106,13 +93,13 @@ def weights(header: str) -> dict[str, float]:
 
 
 async def is_too_large(request: Request) -> bool:
-    """Whether the body is larger than the service reads."""
+    """Tell whether the body exceeds the size limit."""
     length = request.headers.get("content-length", "0")
     return int(length) > LARGEST_BODY or len(await request.body()) > LARGEST_BODY
 
 
 def apply_conventions(app: Starlette, clock: Clock) -> ASGIApp:
-    """The application with the headers, the compression and the refusals of the service."""
+    """Add the headers, the compression and the error responses of the service."""
     app.add_exception_handler(404, _no_such_address)
     app.add_exception_handler(405, _method_not_allowed)
     app.add_exception_handler(Exception, _internal_error)
@@ -128,14 +115,14 @@ def error_response(
     key: str,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """A refusal that does not come from an operation, in the language the request asks for."""
+    """Return an error that does not come from an operation, in the requested language."""
     message = text(key, language_of(request.headers.get("accept-language")))
     body = {"error": True, "code": code, "message": message}
     return JSONResponse(body, status, headers)
 
 
 def unauthorized(request: Request) -> Response:
-    """The refusal of a request without a token that is known."""
+    """Return the response to a request without a known token."""
     challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
     return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
 
@@ -150,19 +137,19 @@ async def _method_not_allowed(request: Request, error: Exception) -> Response:
 
 
 async def _internal_error(request: Request, _: Exception) -> Response:
-    # The server ends the connection after an error of its own, so the reply has to say so.
+    # The server closes the connection after an internal error, so the reply announces it.
     return error_response(request, 500, "INTERNAL_ERROR", "internal", {"connection": "close"})
 
 
 class DateHeader:
-    """Gives every response its `Date`, and moves a `Retry-After` that is a date along with it."""
+    """Adds the `Date` header, and moves a date in `Retry-After` to the service's clock."""
 
     def __init__(self, app: ASGIApp, clock: Clock) -> None:
         self._app = app
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and date its response."""
+        """Pass the request on and date its response."""
 
         async def send_dated(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -180,7 +167,7 @@ class DateHeader:
 
 
 def is_loopback(name: str | None) -> bool:
-    """Whether a host name or address means this very machine."""
+    """Tell whether a host name or address means this machine."""
     if name is None:
         return False
     if name == "localhost" or name.endswith(".localhost"):
@@ -192,7 +179,7 @@ def is_loopback(name: str | None) -> bool:
 
 
 def requested_host(request: Request) -> str | None:
-    """The host that the request names, without its port; `None` where it names none."""
+    """Return the host that the request names, without its port; None if there is none."""
     try:
         return urlsplit(f"//{request.headers.get('host', '')}").hostname
     except ValueError:
@@ -200,7 +187,7 @@ def requested_host(request: Request) -> str | None:
 
 
 def has_local_origin(request: Request) -> bool:
-    """Whether the request comes from no web page, or from one on this machine."""
+    """Tell whether the request has no `Origin` header, or a local one."""
     origin = request.headers.get("origin")
     if origin is None:
         return True
@@ -211,16 +198,16 @@ def has_local_origin(request: Request) -> bool:
 
 
 def parse_json(body: bytes) -> JsonValue:
-    """The value that a body holds.
+    """Return the JSON value of a body.
 
     Raises:
-        ValueError: It is not UTF-8, not JSON, nested too deeply, or no text that can be sent back.
+        ValueError: The body is not valid UTF-8 or JSON, or is nested too deeply.
     """
     try:
         value: JsonValue = json.loads(body.decode(), parse_constant=_refuse)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text
+    json.dumps(value, ensure_ascii=False).encode()  # raises for half a surrogate pair
     return value
 
 

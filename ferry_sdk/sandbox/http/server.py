@@ -1,4 +1,4 @@
-"""An ASGI application served on a socket by a thread of its own."""
+"""An HTTP server for an ASGI application, in its own thread."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _KEEP_ALIVE_SECONDS = 60
 
 
 class HttpServer:
-    """A server that is ready when it has been made, and gone when `stop` returns."""
+    """A server; it listens when `__init__` returns, and is gone when `stop` returns."""
 
     def __init__(self, app: ASGIApp, counters: Counters, host: str, port: int) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._socket = socket.create_server((host, port), family=family)
-        # Connections inherit it; without it each reply waits 40 ms for the client's delayed ACK.
+        # Connections inherit it. Without it, each reply waits 40 ms for the client's delayed ACK.
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
@@ -60,7 +60,7 @@ class HttpServer:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, but for waiting: it stops when it is told to, not at its next look."""
+    """uvicorn's server, changed to stop at once instead of at its next tick."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

@@ -1,1 +1,1 @@
-"""What exists whatever the day, and what sails on it."""
+"""The network: companies, ports, routes, ships, vehicles, and the timetable."""

@@ -1,4 +1,4 @@
-"""The catalogues as the interface writes them: what exists, and what sails next."""
+"""The catalogues as the interface represents them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NEXT = 3
 
 
 class Catalogue:
-    """Every catalogue, as lists of records; a language is two letters."""
+    """Every catalogue as a list of records; a language is a two-letter code."""
 
     def __init__(self, network: Network, timetable: Timetable, clock: Clock) -> None:
         self._network = network
@@ -30,7 +30,7 @@ class Catalogue:
         self._clock = clock
 
     def ports(self, language: str) -> list[Record]:
-        """The ports: code, name and country."""
+        """Return the ports with code, name and country."""
         return [
             {
                 "code": port.code,
@@ -41,7 +41,7 @@ class Catalogue:
         ]
 
     def ports_with_places(self, language: str) -> list[Record]:
-        """The ports with the city, the country's code, the coordinates and the time zone."""
+        """Return the ports with city, country code, coordinates and time zone too."""
         return [
             {
                 "code": port.code,
@@ -57,7 +57,7 @@ class Catalogue:
         ]
 
     def journeys(self, language: str) -> list[Record]:
-        """The journeys: id, route, usual minutes, the ports' codes and who sails them."""
+        """Return the journeys with route, usual duration, port codes and companies."""
         return [
             {
                 "journey_id": journey.id,
@@ -71,14 +71,14 @@ class Catalogue:
         ]
 
     def departures(self, company_key: str, journey_ids: Sequence[str] = ()) -> list[Record]:
-        """At what times an operator leaves in the next seven days, by journey.
+        """Return the departure times of a company in the next seven days, by journey.
 
         Args:
             company_key: The code or the id of the company.
-            journey_ids: Which journeys; none given: all that it sails.
+            journey_ids: The journeys; by default all that the company sails.
 
         Raises:
-            MismatchError: The company or a journey is unknown, or it does not sail it.
+            MismatchError: The company or a journey is unknown, or the company does not sail it.
         """
         company = self._network.company(company_key, "provider_id")
         journeys = self._network.journeys_of(company)
@@ -98,7 +98,7 @@ class Catalogue:
         ]
 
     def scheduled_departures(self, language: str) -> list[Record]:
-        """The next three departures in seven days of every operator on every journey."""
+        """Return the next three departures of each company on each journey."""
         return [
             {
                 "journey_id": journey.id,
@@ -120,7 +120,7 @@ class Catalogue:
         ]
 
     def companies(self, language: str) -> list[Record]:
-        """The operators: id, code, name, logo, website and country."""
+        """Return the companies with id, code, name, logo, website and country."""
         return [
             {
                 "id": company.id,
@@ -135,7 +135,7 @@ class Catalogue:
         ]
 
     def countries(self, language: str) -> list[Record]:
-        """The countries: code, name, dialling prefix and the names in every language."""
+        """Return the countries with code, phone prefix and names in every language."""
         return [
             {
                 "code": country.code,
@@ -147,14 +147,14 @@ class Catalogue:
         ]
 
     def vehicle_brands(self) -> list[Record]:
-        """The vehicle brands: id and name."""
+        """Return the vehicle brands with id and name."""
         return [
             {"id": brand.code, "name": brand.name}
             for brand in self._network.vehicle_brands.values()
         ]
 
     def vehicle_types(self) -> list[Record]:
-        """The vehicle types: code, name and the largest length and height in metres."""
+        """Return the vehicle types with their maximum length and height in metres."""
         return [
             {
                 "code": kind.code,
@@ -166,7 +166,7 @@ class Catalogue:
         ]
 
     def vehicles(self) -> list[Record]:
-        """The vehicle models: code, brand, model, type, length and height in metres."""
+        """Return the vehicle models with brand, type, length and height in metres."""
         return [
             {
                 "code": model.code,

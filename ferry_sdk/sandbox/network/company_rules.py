@@ -1,4 +1,4 @@
-"""How a carrier issues tickets, delivers vouchers and counts notice: the same every time."""
+"""How a company issues tickets, delivers vouchers and counts the notice of a cancellation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Delivery(Enum):
-    """How a voucher reaches the passenger."""
+    """How a voucher is delivered."""
 
     AT_ONCE = "at once"
     LATER = "later"
@@ -23,13 +23,13 @@ class Delivery(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CompanyRules:
-    """What one carrier does its own way.
+    """The rules of one company.
 
     Attributes:
-        one_ticket: A round trip is one ticket instead of two.
-        issuing_time: How long a ticket stays Pending after it is confirmed.
-        delivery: How the voucher comes.
-        notice: The factor on the hours of notice that its cancellation ladders ask for.
+        one_ticket: Whether a round trip is one ticket instead of two.
+        issuing_time: How long a ticket is Pending after confirmation.
+        delivery: How the voucher is delivered.
+        notice: The factor on the hours of the cancellation schedule.
     """
 
     one_ticket: bool
@@ -39,7 +39,7 @@ class CompanyRules:
 
     @property
     def voucher_delay(self) -> timedelta | None:
-        """How long after issuance the voucher can be fetched; None: never."""
+        """The time from issue until the voucher can be fetched; None for never."""
         return _DELAYS[self.delivery]
 
 
@@ -51,7 +51,7 @@ _DELAYS = {
 _INSTANT, _SLOW = timedelta(), timedelta(seconds=3)
 _EASY, _USUAL, _STRICT = 0.5, 1.0, 2.0
 
-# The code of a carrier: one ticket, issuing time, voucher later, notice.
+# By company code: one ticket, issuing time, voucher later, notice.
 _KNOWN = {
     "CTN": (True, _INSTANT, False, _USUAL),
     "CORSICALINEA": (False, _INSTANT, False, _EASY),
@@ -69,7 +69,7 @@ _KNOWN = {
 
 @cache
 def company_rules(company: Company) -> CompanyRules:
-    """The habits of an operator: written down for the well-known, drawn from its code else."""
+    """Return the rules of a company: known ones from the table, others from its code."""
     random = hashlib.sha256(company.code.encode()).digest()
     one_ticket, issuing_time, later, notice = _KNOWN.get(
         company.code,

@@ -1,4 +1,4 @@
-"""How often a route is sailed, by season."""
+"""How often a route is sailed in each season."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from ferry_sdk.sandbox.network.geography import Route
     from ferry_sdk.sandbox.network.seeded_random import SeededRandom
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import date
 
 
 _DAY = 24 * 60
@@ -20,14 +18,14 @@ _MORNING, _EVENING = 6 * 60, 18 * 60
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """Sailings a day and days a week.
+    """The sailings of a day, and the days of a week.
 
     Attributes:
-        a_day: Sailings on a day that has any.
-        days_a_week: Days that have any.
-        earliest: The first minute of the day at which the first one may leave.
-        slack: How many minutes later it may leave.
-        every: Minutes from one to the next.
+        a_day: The sailings on each day with sailings.
+        days_a_week: The days with sailings.
+        earliest: The earliest minute of the day for the first departure.
+        slack: How many minutes later the first departure can be.
+        every: The minutes between departures.
     """
 
     a_day: int
@@ -38,23 +36,23 @@ class Frequency:
 
 
 _ROUND_THE_CLOCK = ((25, 20), (60, 30), (95, 60), (_DAY, 120))
-"""Up to so many minutes at sea, one sailing every so many minutes."""
+"""Maximum minutes at sea, minutes between sailings."""
 
 _BY_DAY = ((40, 8, 12), (65, 6, 9), (110, 4, 7), (160, 3, 5), (260, 2, 3), (_DAY, 1, 2))
-"""Up to so many minutes at sea, from so many sailings a day to so many."""
+"""Maximum minutes at sea, least and most sailings a day."""
 
 _OVERNIGHT = ((900, 7, 7), (1320, 3, 6), (1900, 2, 4), (7 * _DAY, 1, 3))
-"""Up to so many minutes at sea, from so many evenings a week to so many."""
+"""Maximum minutes at sea, least and most evenings a week."""
 
 
 def frequency(
     route: Route, period: Period, random: SeededRandom, words: tuple[object, ...]
 ) -> Frequency:
-    """How often one operator sails a route in a part of the year.
+    """Return how often a company sails a route in a part of the year.
 
     Args:
         route: The route.
-        period: The part of the year; in winter there is a third less.
+        period: The part of the year; winter has a third fewer sailings.
         random: Chooses within the bounds.
         words: Names the choice, for the random numbers.
     """
@@ -78,11 +76,11 @@ def _row(table: tuple[tuple[int, ...], ...], minutes: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A part of the year with a timetable of its own.
+    """A part of the year with its own timetable.
 
     Attributes:
         summer: April to October.
-        quiet: The route mostly lives from another part of the year.
+        quiet: Outside the main season of the route.
     """
 
     summer: bool
@@ -100,7 +98,7 @@ _SUMMER_MONTHS = range(4, 11)
 
 
 def period_of(season: str, day: date) -> Period | None:
-    """The period that a day falls in on a route of this season; None: nothing sails."""
+    """Return the period of a day on a route of this season; None if nothing sails."""
     first, last = _SPANS[season]
     inside = first <= (day.month, day.day) <= last
     if not inside and season not in _QUIET_OUTSIDE:
@@ -109,5 +107,5 @@ def period_of(season: str, day: date) -> Period | None:
 
 
 def is_summer(day: date) -> bool:
-    """Whether the summer timetable is in force, April to October."""
+    """Tell whether the summer timetable (April to October) applies."""
     return day.month in _SUMMER_MONTHS

@@ -1,6 +1,6 @@
-"""What a ferry network is made of: countries, ports, ships, operators, routes and journeys.
+"""The elements of a ferry network: countries, ports, ships, companies, routes and journeys.
 
-There is one object of each, so that they are the same or not by identity.
+The network has one object for each, so they are compared by identity.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Country:
-    """A country, its dialling prefix and its name in several languages."""
+    """A country, its phone prefix and its name in several languages."""
 
     code: str
     phone_prefix: str
     names: Mapping[str, str]
 
     def name_in(self, language: str) -> str:
-        """The name in a language (two letters), else in English."""
+        """Return the name in a language (two letters), or the English name."""
         return self.names.get(language, self.names["en"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Port:
-    """A port, where it is and the clock it keeps."""
+    """A port, its position and its time zone."""
 
     code: str
     name: str
@@ -41,17 +41,17 @@ class Port:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of the port's clock."""
+        """The time zone."""
         return ZoneInfo(self.timezone)
 
     def name_in(self, language: str) -> str:
-        """The name in a language (two letters), else the usual one."""
+        """Return the name in a language (two letters), or the usual name."""
         return self.names.get(language, self.name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ship:
-    """A ship of an operator."""
+    """A ship of a company."""
 
     name: str
     fast: bool
@@ -59,15 +59,15 @@ class Ship:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Company:
-    """A ferry company, with what differs from one company to the next in its conditions.
+    """A ferry company and its conditions.
 
     Attributes:
-        ships: Its ships; a company of which none is known has one of its own name.
-        infant_below: The age from which nobody is an infant any more.
-        child_below: The age from which nobody is a child any more.
+        ships: The ships; a company without known ships has one ship named after it.
+        infant_below: The age at which a passenger is no longer an infant.
+        child_below: The age at which a passenger is no longer a child.
         low_vehicle: The height in metres above which a vehicle costs more.
-        round_trip_fares: Whether it sells fares that hold for a round trip only.
-        mails_vouchers: Whether it sends its vouchers by e-mail itself.
+        round_trip_fares: Whether it sells fares that are valid for a round trip only.
+        mails_vouchers: Whether it sends its vouchers by e-mail.
     """
 
     id: str
@@ -85,13 +85,13 @@ class Company:
 
     @property
     def logo(self) -> str:
-        """The address of the company's logo, on a host that is reserved and serves nothing."""
+        """The URL of the logo, on a reserved host that serves nothing."""
         return f"https://static.ferry.example/logos/{self.code.lower()}.svg"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Route:
-    """Two ports with ferries between them, sailed both ways."""
+    """Two ports that ferries connect, in both directions."""
 
     depart: Port
     arrive: Port
@@ -108,7 +108,7 @@ class Route:
     stops_sometimes: bool
 
     def minutes_of(self, company: Company) -> int:
-        """How long this operator's ships usually take."""
+        """Return the usual duration with this company, in minutes."""
         return self.minutes_by_company.get(company.code, self.minutes)
 
 
@@ -128,5 +128,5 @@ class Journey:
 
     @property
     def stops(self) -> tuple[str, ...]:
-        """The codes of the ports that sailings may call at on the way, in order."""
+        """The codes of the ports where sailings may call, in order."""
         return self.route.stops if self.depart is self.route.depart else self.route.stops[::-1]

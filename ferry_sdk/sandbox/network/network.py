@@ -20,11 +20,11 @@ _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
 
 
 class MismatchError(LookupError):
-    """What was asked names something unknown, or things that do not belong together.
+    """A search names something unknown, or things that do not belong together.
 
     Attributes:
-        field: The path of the field at fault, as in the request (`request.company`).
-        reason: What is wrong with it, as a word a program can compare:
+        field: The path of the invalid field in the request (`request.company`).
+        reason: What is wrong, as a code:
             `unknown_company`, `unknown_journey`, `unknown_port`, `ports_mismatch`,
             `journey_not_sailed`, `unknown_vehicle`, `no_vehicles`, `vehicle_too_high` or
             `vehicle_is_freight`.
@@ -39,7 +39,7 @@ class MismatchError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Everything that exists whatever the day: where ferries go, who runs them, what they carry."""
+    """Everything that does not depend on the day."""
 
     countries: Mapping[str, Country]
     ports: Mapping[str, Port]
@@ -53,15 +53,15 @@ class Network:
     @staticmethod
     @functools.cache
     def load() -> Network:
-        """The network that the package carries; read once."""
+        """Return the network of the package, which is read once."""
         return _load()
 
     def port_name(self, code: str, language: str) -> str:
-        """The name of a port in a language (two letters), else the usual one."""
+        """Return the name of a port in a language (two letters), or the usual name."""
         return self.ports[code].name_in(language)
 
     def company(self, key: str, field: str = "request.company") -> Company:
-        """The operator of a code or an id, in either case of letters.
+        """Return the company with a code or an id, in either case of letters.
 
         Raises:
             MismatchError: There is none.
@@ -75,7 +75,7 @@ class Network:
         return found
 
     def journey(self, journey_id: str, field: str = "request.out_journey_id") -> Journey:
-        """The journey of an id, in either case of letters.
+        """Return the journey with an id, in either case of letters.
 
         Raises:
             MismatchError: There is none.
@@ -86,13 +86,13 @@ class Network:
         return found
 
     def journeys_of(self, company: Company) -> tuple[Journey, ...]:
-        """The journeys an operator sails."""
+        """Return the journeys that a company sails."""
         return tuple(
             each for each in self.journeys.values() if company.code in each.route.companies
         )
 
     def vehicle(self, code: str, field: str = "vehicle.code") -> VehicleModel:
-        """The vehicle of a code: `BRAND__MODEL`, or `GENERIC__` and a type's code.
+        """Return the vehicle of a code: `BRAND__MODEL`, or `GENERIC__` and a type's code.
 
         Raises:
             MismatchError: There is none.
@@ -108,17 +108,17 @@ class Network:
 
 
 def journey_id(depart_code: str, arrive_code: str) -> str:
-    """The id of the journey from one port to another, the same everywhere and always."""
+    """Return the id of the journey between two ports; it never changes."""
     return str(uuid.uuid5(_NAMESPACE, f"journey:{depart_code}-{arrive_code}"))
 
 
 def name_id(kind: str, name: str) -> str:
-    """The id of something named, the same everywhere and always."""
+    """Return the id of something with a name; it never changes."""
     return str(uuid.uuid5(_NAMESPACE, f"{kind}:{name}"))
 
 
 def load_records(name: str) -> dict[str, list[dict[str, Any]]]:
-    """The records of one of the package's data files."""
+    """Return the records of a data file of the package."""
     path = Path(__file__).with_name("data") / name
     records: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
     return records
@@ -212,7 +212,7 @@ class VehicleBrand:
 
 @dataclass(frozen=True, slots=True)
 class VehicleType:
-    """A class of vehicle with its largest size, in metres."""
+    """A class of vehicle with its maximum size in metres."""
 
     code: str
     name: str
@@ -234,7 +234,7 @@ class VehicleModel:
 
 
 def generic_vehicle(kind: VehicleType) -> VehicleModel:
-    """A vehicle known by its type alone (a bicycle, a caravan), as large as the type allows."""
+    """Return a vehicle known by its type only, of the maximum size."""
     return VehicleModel(
         code=GENERIC + kind.code,
         brand="Generic",

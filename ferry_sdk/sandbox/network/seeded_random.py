@@ -1,4 +1,4 @@
-"""Numbers that look random and are the same in every process for the same seed and words."""
+"""Numbers that look random but depend only on a seed and on words."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ T = TypeVar("T")
 
 
 class SeededRandom:
-    """Dice whose throw depends on the seed and on what is thrown for, and on nothing else."""
+    """Random choices that depend only on the seed and on the words of each call."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def below(self, limit: int, *words: object) -> int:
-        """A number from 0 up to `limit`, without it."""
+        """Return a number from 0 to `limit` - 1."""
         return int.from_bytes(self._bytes(8, words), "big") % limit
 
     def pick(self, choices: Sequence[T], *words: object) -> T:
-        """One of several."""
+        """Return one of the choices."""
         return choices[self.below(len(choices), *words)]
 
     def token(self, *words: object) -> str:
-        """Thirty-two hexadecimal digits."""
+        """Return 32 hexadecimal digits."""
         return self._bytes(16, words).hex()
 
     def _bytes(self, size: int, words: tuple[object, ...]) -> bytes:
@@ -38,21 +38,21 @@ class SeededRandom:
 
 
 class Ids:
-    """Ids of bookings and tickets, one after another: drawn from dice, or random without any."""
+    """The ids of bookings and tickets, in a fixed order with a seed, else random."""
 
     def __init__(self, random: SeededRandom | None) -> None:
         self._random = random or SeededRandom(secrets.randbits(128))
         self._count = itertools.count()
 
     def uuid(self) -> str:
-        """A UUID."""
+        """Return a UUID."""
         return str(uuid.UUID(hex=self.key(), version=4))
 
     def key(self) -> str:
-        """Thirty-two hexadecimal digits."""
+        """Return 32 hexadecimal digits."""
         return self._random.token("id", next(self._count))
 
     def reference(self, letters: str, length: int) -> str:
-        """A word of these letters."""
+        """Return a word made of these letters."""
         number = next(self._count)
         return "".join(self._random.pick(letters, "id", number, place) for place in range(length))

@@ -1,4 +1,4 @@
-"""Which ship sails which journey at what time, on any date."""
+"""The timetable: which ship sails which journey at what time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WINTER_DELAY = 60
 
 @dataclass(frozen=True, slots=True)
 class Sailing:
-    """One ship leaving one port for another, with both moments on the ports' own clocks."""
+    """A departure of a ship, with both times in the ports' time zones."""
 
     id: str
     journey: Journey
@@ -36,7 +36,7 @@ class Sailing:
 
     @property
     def minutes(self) -> int:
-        """The time it takes, whatever the clocks say."""
+        """The duration in minutes, independent of time zones."""
         elapsed = self.arrive_at.astimezone(timezone.utc) - self.depart_at.astimezone(timezone.utc)
         return int(elapsed.total_seconds()) // 60
 
@@ -48,16 +48,16 @@ class _Slot:
 
 
 class Timetable:
-    """The sailings of every operator, drawn from the dice and so the same each time."""
+    """The sailings of every company, always the same for the same seed."""
 
     def __init__(self, random: SeededRandom) -> None:
         self._random = random
         self._slots = functools.cache(self._draw)
 
     def sailings(self, company: Company, journey: Journey, day: date) -> tuple[Sailing, ...]:
-        """What an operator sails on a journey on a day of the departure port, earliest first.
+        """Return a company's sailings on a journey on a local day, earliest first.
 
-        Nothing outside the route's season, nor before 1970 or after 2199.
+        Empty outside the route's season, before 1970 and after 2199.
         """
         if not FIRST_YEAR <= day.year <= LAST_YEAR or company.code not in journey.route.companies:
             return ()
@@ -75,7 +75,7 @@ class Timetable:
     def sailings_from(
         self, company: Company, journey: Journey, day: date, days: int
     ) -> Iterator[Sailing]:
-        """What an operator sails on a journey on a day and those that follow it, in order."""
+        """Yield a company's sailings on a journey from a day on, in order."""
         first = day.toordinal()
         for number in range(first, min(first + days, date.max.toordinal())):
             yield from self.sailings(company, journey, date.fromordinal(number))
@@ -84,7 +84,7 @@ class Timetable:
         self, company: Company, journey: Journey, day: date, at: time, number: int
     ) -> Sailing:
         name = f"{company.code}-{journey.key}-{day:%Y%m%d}-{at:%H%M}"
-        # By way of UTC a time that the spring night leaves out becomes the one the clock shows.
+        # Converting to UTC and back turns a time that summer time skips into one that exists.
         start = datetime.combine(day, at, journey.depart.zone).astimezone(timezone.utc)
         minutes = journey.route.minutes_of(company)
         if minutes >= _LONG and not is_summer(day):
@@ -125,6 +125,6 @@ class Timetable:
 
 @functools.cache
 def _ships_for(company: Company, journey: Journey) -> tuple[Ship, ...]:
-    """The operator's fast ships for a fast route and the others for the rest, where it has both."""
+    """Return the fast ships for a fast route, else the others, if the company has both."""
     fitting = tuple(each for each in company.ships if each.fast is journey.route.fast)
     return fitting or company.ships

@@ -1,1 +1,1 @@
-"""What a search finds: sailings with their tariffs and places."""
+"""Offers: sailings with their tariffs and places, and the search for them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.offers.fares import euros
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.network.timetable import Sailing
     from ferry_sdk.sandbox.offers.fares import Demand
     from ferry_sdk.sandbox.offers.party import Party
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox.network.timetable import Sailing
 
 
 _LONG, _SUITES_FROM = 240, 480
@@ -29,7 +25,7 @@ _LONG, _SUITES_FROM = 240, 480
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaceKind:
-    """A kind of place that ships have; prices in thousandths of an adult's passage."""
+    """A kind of place; prices are in thousandths of an adult's passage."""
 
     code: str
     type: str
@@ -50,10 +46,9 @@ class Place:
     """A place for a whole party on one sailing.
 
     Attributes:
-        capacity: How many people it holds, the whole party at least; a large party's place
-            is several cabins.
-        count: How many of it are left.
-        supplement: What it adds to the party's passage, at the standard fare, in euros.
+        capacity: How many people it holds; for a large party it consists of several cabins.
+        count: How many are left.
+        supplement: Added to the party's passage at the standard fare, in euros.
     """
 
     id: str
@@ -65,7 +60,7 @@ class Place:
 
     @property
     def code(self) -> str:
-        """The kind of place, as a code."""
+        """The code of the kind of place."""
         return self.kind.code
 
     @property
@@ -74,12 +69,12 @@ class Place:
         return self.kind.type
 
     def name_in(self, language: str) -> str:
-        """The name in a language (two letters), else in English."""
+        """Return the name in a language (two letters), or the English name."""
         return self.kind.names.get(language, self.kind.names["en"])
 
 
 class Accommodation:
-    """What is left of every kind of place, as places for a party."""
+    """The places that are still available."""
 
     def __init__(self, demand: Demand) -> None:
         self._demand = demand
@@ -87,14 +82,14 @@ class Accommodation:
     def places(
         self, offer_id: str, sailing: Sailing, party: Party, adult_fare: int, now: datetime
     ) -> tuple[Place, ...]:
-        """The places a party can have on a sailing; none where it is sold out.
+        """Return the places that a party can have on a sailing; empty if it is sold out.
 
         Args:
-            offer_id: The id of the offer they belong to.
+            offer_id: The id of their offer.
             sailing: The sailing.
-            party: Who travels.
-            adult_fare: An adult's passage in cents, which the supplements go by.
-            now: The moment of the search.
+            party: The travellers.
+            adult_fare: An adult's passage in cents; supplements are proportional to it.
+            now: The time of the search.
         """
         found: list[Place] = []
         for kind in kinds_on(sailing.journey.route):
@@ -118,7 +113,7 @@ class Accommodation:
 
 @functools.cache
 def kinds_on(route: Route) -> tuple[PlaceKind, ...]:
-    """The kinds of place on the ships of a route."""
+    """Return the kinds of place on the ships of a route."""
     groups = groups_of(route)
     return tuple(kind for kind in _kinds() if kind.on in groups)
 
@@ -129,7 +124,7 @@ def _kinds() -> tuple[PlaceKind, ...]:
 
 
 def groups_of(route: Route) -> set[str]:
-    """What the ships of a route are fitted for; short and fast crossings: seats alone."""
+    """Return the equipment of a route's ships; short and fast crossings have seats only."""
     groups = {"any", "night" if route.overnight else "day"}
     if route.overnight or (route.minutes >= _LONG and not route.fast):
         groups.add("long")
@@ -139,7 +134,7 @@ def groups_of(route: Route) -> set[str]:
 
 
 def meals_on(sailing: Sailing, language: str) -> list[dict[str, object]]:
-    """The meals served on a sailing, with the price of each for one person."""
+    """Return the meals on a sailing, with the price for one person."""
     groups = groups_of(sailing.journey.route)
     return [
         {
@@ -155,7 +150,7 @@ def meals_on(sailing: Sailing, language: str) -> list[dict[str, object]]:
 
 
 def animals_on(sailing: Sailing) -> dict[str, object] | None:
-    """How animals travel; None where a ship takes none, as fast ones do."""
+    """Return how animals travel; None on fast ships, which take none."""
     route = sailing.journey.route
     if route.fast:
         return None

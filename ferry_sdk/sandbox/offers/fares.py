@@ -1,4 +1,4 @@
-"""Fares and demand of a sailing, by season, weekday and days ahead."""
+"""Fares and occupancy of a sailing, by season, weekday and days before departure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ferry_sdk.sandbox.network.network import VehicleModel
-    from ferry_sdk.sandbox.network.seeded_random import SeededRandom
-    from ferry_sdk.sandbox.network.timetable import Sailing
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
     from ferry_sdk.sandbox.network.seeded_random import SeededRandom
     from ferry_sdk.sandbox.network.timetable import Sailing
 
@@ -45,18 +38,18 @@ _BY_TYPE = {
 
 
 def euros(cents: int) -> Decimal:
-    """Cents as an amount in euros, with two places."""
+    """Return an amount in euros, with two decimals."""
     return Decimal(cents).scaleb(-2)
 
 
 class Fares:
-    """Prices of one sailing after the other, at the moment they are asked for."""
+    """The prices of sailings in cents, at a given time."""
 
     def __init__(self, random: SeededRandom) -> None:
         self._random = random
 
     def adult(self, sailing: Sailing, now: datetime) -> int:
-        """An adult's passage, with a plain seat."""
+        """Return the passage of an adult with a plain seat."""
         route = sailing.journey.route
         plain = 500 + 14 * route.miles + 2 * sailing.minutes
         if route.fast:
@@ -64,12 +57,12 @@ class Fares:
         return plain * self._level(sailing, now) // _WHOLE
 
     def passenger(self, sailing: Sailing, age: int, now: datetime) -> int:
-        """A passenger's passage, with a plain seat, at the age on the day of the leg."""
+        """Return the passage of a passenger of this age with a plain seat."""
         share = _SHARES[age_band(sailing.company, age)]
         return self.adult(sailing, now) * share // _WHOLE
 
     def vehicle(self, sailing: Sailing, vehicle: VehicleModel, now: datetime) -> int:
-        """A vehicle's passage, by the metre, dearer when it is high."""
+        """Return the passage of a vehicle, by length and height."""
         plain = 1500 + 22 * sailing.journey.route.miles + 3 * sailing.minutes
         plain = plain * round(vehicle.length * 100) // _USUAL_LENGTH
         plain = plain * _BY_TYPE.get(vehicle.type.code, _WHOLE) // _WHOLE
@@ -80,7 +73,7 @@ class Fares:
         return plain * self._level(sailing, now) // _WHOLE
 
     def _level(self, sailing: Sailing, now: datetime) -> int:
-        """How dear this sailing is: season, day of the week, notice, operator and its own luck."""
+        """Return the price level: season, weekday, notice, company and a random part."""
         day = sailing.depart_at
         level = _BY_MONTH[day.month - 1]
         if day.weekday() in _WEEKEND_DAYS:
@@ -100,19 +93,19 @@ _EARLY = 150
 
 
 class Demand:
-    """What is sold of a sailing at a moment, in thousandths."""
+    """How much of a sailing is sold at a time, in thousandths."""
 
     def __init__(self, random: SeededRandom) -> None:
         self._random = random
 
     def left(self, sailing: Sailing, code: str, units: int, now: datetime) -> int:
-        """How many of so many units of one kind of place are left, some kinds sooner gone."""
+        """Return how many of `units` places of one kind are left."""
         sold = self._sold_share(sailing, now)
         favoured = sold * (800 + self._random.below(201, "kind", sailing.id, code)) // _ALL
         return 0 if sold >= _ALL else units * (_ALL - favoured) // _ALL
 
     def _sold_share(self, sailing: Sailing, now: datetime) -> int:
-        """The share of the ship that is sold; all of it or more: nothing is left."""
+        """Return the share of the ship that is sold; 1000 or more means sold out."""
         day = sailing.depart_at
         final = (
             400 + self._random.below(560, "demand", sailing.id) + _DEMAND_BY_MONTH[day.month - 1]

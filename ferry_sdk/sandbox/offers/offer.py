@@ -1,4 +1,4 @@
-"""One availability: a sailing offered to a party, with its tariffs and places, and on the wire."""
+"""One availability: a sailing offered to a party, with its tariffs and places."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPEN_FOR = timedelta(days=365)
 
 
 def price_of(fare: Decimal, supplement: Decimal, rate: Decimal) -> Decimal:
-    """A passage with a place at a tariff's rate, in whole cents, halves rounded up."""
+    """Return the price of a passage with a place at a tariff's rate, in whole cents."""
     return ((fare + supplement) * rate).quantize(_CENT, ROUND_HALF_UP)
 
 
@@ -38,8 +38,8 @@ class Offer:
 
     Attributes:
         fare: The party's passage at the standard fare, with the vehicle and plain seats.
-        vehicle_fare: The vehicle's share of it.
-        issued_at: The moment of the search, from which its prices hold.
+        vehicle_fare: The share of the vehicle in `fare`.
+        issued_at: The time of the search.
     """
 
     id: str
@@ -56,43 +56,43 @@ class Offer:
 
     @property
     def group_id(self) -> int:
-        """The number of the direction: 1 there, 2 back."""
+        """The number of the direction: 1 outward, 2 return."""
         return _GROUPS[self.direction]
 
     @property
     def journey(self) -> Journey:
-        """From where to where."""
+        """The journey."""
         return self.sailing.journey
 
     @property
     def travellers(self) -> tuple[Traveller, ...]:
-        """Who it was asked for."""
+        """The travellers of the search."""
         return self.party.travellers
 
     @property
     def valid_until(self) -> datetime | None:
-        """Until when an open ticket may be used: a year from the search; None if not open."""
+        """The end of an open ticket, a year after the search; None if not open."""
         return self.issued_at + OPEN_FOR if self.is_open else None
 
     @property
     def ends_at(self) -> datetime:
-        """When it can no longer be used: at departure, or when an open ticket's validity ends."""
+        """When it can no longer be used: at departure, or at the end of an open ticket."""
         return self.valid_until or self.sailing.depart_at
 
     def tariff(self, tariff_id: str) -> Tariff | None:
-        """The tariff of an id."""
+        """Return the tariff with this id."""
         return next((each for each in self.tariffs if each.id == tariff_id), None)
 
     def place(self, place_id: str) -> Place | None:
-        """The place of an id."""
+        """Return the place with this id."""
         return next((each for each in self.places if each.id == place_id), None)
 
     def price(self, tariff: Tariff, place: Place) -> Decimal:
-        """What the whole party pays for this place at this tariff, in euros."""
+        """Return the price for the whole party, in euros."""
         return price_of(self.fare, place.supplement, tariff.level.rate)
 
     def to_wire(self, language: str) -> dict[str, object]:
-        """The availability as the interface writes it, names in a language (two letters)."""
+        """Return the availability as the interface represents it."""
         sailing, company = self.sailing, self.sailing.company
         company_record: dict[str, object] = {"id": company.id, "name": company.name}
         on_board = self._on_board()

@@ -18,21 +18,15 @@ from ferry_sdk.sandbox.offers.fares import Demand, Fares, euros
 from ferry_sdk.sandbox.offers.offer import OPEN_FOR, Direction, Offer, price_of
 from ferry_sdk.sandbox.offers.party import Party, Traveller
 from ferry_sdk.sandbox.offers.tariffs import Tariff, levels
+from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, not_found
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ferry_sdk.sandbox.clock import Clock
     from ferry_sdk.sandbox.network.geography import Company, Journey
     from ferry_sdk.sandbox.network.network import VehicleModel
     from ferry_sdk.sandbox.network.timetable import Sailing
-from typing import TYPE_CHECKING
-
-from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, not_found
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ferry_sdk.sandbox.requests.access import CallContext
     from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
 
@@ -50,9 +44,9 @@ class Leg:
     """One direction of a search.
 
     Attributes:
-        date: The day of the departure port on which to leave.
-        time: The earliest departure the traveller accepts, by the departure port's clock.
-        is_open: An open ticket is wanted: sailings of a week from that day on are answered.
+        date: The day of departure, in the port's time zone.
+        time: The earliest time of departure, in the port's time zone.
+        is_open: Whether an open ticket is wanted: the search covers a week from `date`.
     """
 
     journey_id: str
@@ -65,7 +59,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What a search asks for."""
+    """A search."""
 
     company: str
     outward: Leg
@@ -76,7 +70,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class _OfferInputs:
-    """All that an offer is computed from."""
+    """The inputs from which an offer is computed."""
 
     id: str
     direction: Direction
@@ -89,7 +83,7 @@ class _OfferInputs:
 
 
 class Offers:
-    """The offers of every operator, the same for the same seed, question and moment."""
+    """Searches and remembers offers; the same seed, query and time give the same offers."""
 
     def __init__(self, network: Network, clock: Clock, seed: int) -> None:
         random = SeededRandom(seed)
@@ -104,9 +98,9 @@ class Offers:
         self._lock = threading.Lock()
 
     def search(self, query: SearchQuery) -> tuple[Offer, ...]:
-        """The offers that answer a search, outward then return, the nearest departure first.
+        """Return the offers that match, outward then return, earliest departure first.
 
-        Empty when nothing sails or all is sold out.
+        Empty if nothing sails or everything is sold out.
 
         Raises:
             MismatchError: The company, a journey or the ports are unknown or do not fit
@@ -128,7 +122,7 @@ class Offers:
             for direction, leg in legs.items()
         }
         if sailings["Outward"] and "Return" in sailings:
-            # By timestamp: two clocks of one zone compare by what they show.
+            # Timestamps, because datetimes of one time zone compare by their local time.
             there = min(each.arrive_at.timestamp() for each in sailings["Outward"])
             sailings["Return"] = [
                 each for each in sailings["Return"] if each.depart_at.timestamp() >= there
@@ -156,7 +150,7 @@ class Offers:
         return offers
 
     def find(self, availability_id: str) -> Offer | None:
-        """The offer of an id, as it was found; None where it was not, or too long ago."""
+        """Return the offer with this id and its original prices; None if it is unknown."""
         with self._lock:
             found = self._cache.get(availability_id)
             if found is not None:
@@ -164,10 +158,10 @@ class Offers:
         return None if found is None else self._offer(found)
 
     def for_travellers(self, offer: Offer, travellers: tuple[Traveller, ...]) -> Offer:
-        """The same offer, at the same moment, for the travellers as they turn out to be.
+        """Return the same offer for travellers of other ages.
 
         Raises:
-            KeyError: The offer was found too long ago.
+            KeyError: The offer is no longer remembered.
         """
         with self._lock:
             found = self._cache[offer.id]
@@ -234,7 +228,7 @@ class Offers:
         )
 
     def _keep_available(self, found: list[_OfferInputs]) -> tuple[Offer, ...]:
-        """The offers that have a place left, remembered."""
+        """Remember and return the offers with a place left."""
         pairs = [(each, offer) for each in found for offer in [self._offer(each)] if offer.places]
         with self._lock:
             for each, _ in pairs:
@@ -257,11 +251,11 @@ def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:
 
 
 def search(request: Search, offers: Offers, context: CallContext) -> list[dict[str, object]]:
-    """The availabilities that answer a search.
+    """Return the availabilities that match a search.
 
     Raises:
-        RefusedError: A date is past, or no outward sailing fits.
-        MismatchError: Something named is unknown, or does not fit the rest.
+        RefusedError: A date is past, or no outward sailing matches.
+        MismatchError: A name is unknown or does not fit the others.
     """
     past = tuple(_past_dates(request.request, offers, context))
     if past:

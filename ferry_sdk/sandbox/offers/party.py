@@ -1,4 +1,4 @@
-"""Who travels together, counted as the operator counts."""
+"""The travellers of a search, by the age bands of the company."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _COUPLE, _SHARING = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Traveller:
-    """One of a party, as the search describes them.
+    """One traveller of a search.
 
     Attributes:
-        kind: Adult, Child or Infant, as declared; fares go by the age.
-        age: In years, on the day of the leg.
+        kind: Adult, Child or Infant, as declared; fares depend on the age.
+        age: The age in years on the day of departure.
         gender: Male or Female.
     """
 
@@ -31,28 +31,28 @@ class Traveller:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """The travellers of one search with one operator."""
+    """The travellers of one search with one company."""
 
     company: Company
     travellers: tuple[Traveller, ...]
 
     def age_band_of(self, traveller: Traveller) -> str:
-        """Adult, Child or Infant by the operator's age bands, whatever was declared."""
+        """Return Adult, Child or Infant by the company's age bands."""
         return age_band(self.company, traveller.age)
 
     def number(self, kind: str) -> int:
-        """How many of the party are Adult, Child or Infant."""
+        """Return how many of the party are Adult, Child or Infant."""
         return sum(self.age_band_of(each) == kind for each in self.travellers)
 
     @property
     def berths(self) -> int:
-        """How many seats or berths it needs: infants travel on a lap."""
+        """The seats or berths needed; infants need none."""
         return max(1, len(self.travellers) - self.number("Infant"))
 
     def fits(self, kind: PlaceKind) -> bool:
-        """Whether the party can be put in places of this kind, few as they may be.
+        """Tell whether the party can travel in places of this kind.
 
-        Those for two are for two; a shared cabin is for a few adults of one gender.
+        A double cabin takes at most two, a shared one up to three adults of one gender.
         """
         if kind.use == "Shared":
             return self.number("Adult") == len(self.travellers) <= _SHARING and {
@@ -62,13 +62,13 @@ class Party:
 
 
 def age_band(company: Company, age: int) -> str:
-    """Adult, Child or Infant: what an operator counts somebody of this age as."""
+    """Return Adult, Child or Infant by the company's age bands."""
     if age < company.infant_below:
         return "Infant"
     return "Child" if age < company.child_below else "Adult"
 
 
 def age_on(birth_date: date, day: date) -> int:
-    """The age in whole years on a day; someone born on 29 February is older on 1 March."""
+    """Return the age in whole years on a day; a birthday on 29 February counts from 1 March."""
     before_birthday = (day.month, day.day) < (birth_date.month, birth_date.day)
     return day.year - birth_date.year - before_birthday

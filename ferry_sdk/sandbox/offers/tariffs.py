@@ -1,4 +1,4 @@
-"""The tariffs a sailing is sold at: how much of the standard fare, and for how long they hold."""
+"""Tariffs: their share of the standard fare, and how long they are valid."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SAVER_MINUTES = 180
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One way of selling a passage.
+    """A type of tariff.
 
     Attributes:
-        code: Its name within an offer.
+        code: The name within an offer.
         type: Ticket, Presale or Option.
-        family: The conditions of cancelling: saver, standard or flex.
-        rate: What it costs, as a part of the standard fare.
-        roundtrip: Valid only with the other direction, at any tariff of the same carrier.
+        family: The fare family, which sets the fees: saver, standard or flex.
+        rate: The share of the standard fare.
+        roundtrip: Whether it needs the other direction with the same company.
     """
 
     code: str
@@ -40,7 +40,7 @@ class Level:
     roundtrip: bool = False
 
     def expires_at(self, ends_at: datetime, now: datetime) -> datetime:
-        """Until when a price found now holds; never past the departure, or the validity's end."""
+        """Return the end of a price found now, at most `ends_at`."""
         return min(now + _HOLDS[self.type], ends_at.astimezone(timezone.utc))
 
 
@@ -54,11 +54,11 @@ _OPTION = Level("OPTION", "Option", "standard", Decimal("1.05"))
 
 @dataclass(frozen=True, slots=True)
 class Tariff:
-    """A price for the whole party on one sailing, with the moment until which it holds.
+    """The price for a whole party on one sailing, and its end.
 
     Attributes:
-        amount: With the cheapest place, and the vehicle if there is one; in euros.
-        balance_amount: What is left to pay once it is booked: all of it.
+        amount: With the cheapest place and the vehicle, in euros.
+        balance_amount: The amount left to pay after booking: all of it.
     """
 
     id: str
@@ -74,33 +74,33 @@ class Tariff:
 
     @property
     def family(self) -> str:
-        """The conditions of cancelling: saver, standard or flex."""
+        """The fare family: saver, standard or flex."""
         return self.level.family
 
     @property
     def name(self) -> str:
-        """Its name within an offer, the same in every offer."""
+        """The name within an offer, the same in every offer."""
         return self.level.code
 
     @property
     def roundtrip_locked(self) -> bool:
-        """Whether it is valid only with the other direction, at the same carrier."""
+        """Whether it needs the other direction with the same company."""
         return self.level.roundtrip
 
     @property
     def balance_amount(self) -> Decimal:
-        """What is left to pay once it is booked: nothing is paid before, so all of it."""
+        """The amount left to pay after booking: all of it."""
         return self.amount
 
 
 def levels(sailing: Sailing, now: datetime, *, is_open: bool, round_trip: bool) -> Iterator[Level]:
-    """The levels a sailing is sold at, the cheapest first but for presale and option.
+    """Yield the tariff levels of a sailing, cheapest first, then presale and option.
 
     Args:
         sailing: The sailing.
-        now: The moment of the search.
-        is_open: An open ticket is asked for: the flexible level only.
-        round_trip: Both directions are asked for, and both have sailings.
+        now: The time of the search.
+        is_open: Whether the ticket is open, which has the flexible level only.
+        round_trip: Whether both directions are searched and have sailings.
     """
     if is_open:
         yield _FLEX

@@ -1,1 +1,1 @@
-"""What may be asked, by whom, and how it is refused."""
+"""Requests: operations, arguments, access, validation and errors."""

@@ -1,4 +1,4 @@
-"""Callers: who calls, in which language, and what the token may do."""
+"""Callers, their tokens and what these allow."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _ORGANISATION_ONLY = frozenset({"tickets.mark_paid"})
 
 
 class Access(Enum):
-    """What the bearer of a token may do."""
+    """The access that a token gives."""
 
     READ_ONLY = "read-only"
     READ_WRITE = "read-write"
     ORGANISATION = "organisation"
 
     def allows(self, operation: str) -> bool:
-        """Whether an operation, by its public name, may be asked for."""
+        """Tell whether this access allows an operation."""
         if operation in _ORGANISATION_ONLY:
             return self is Access.ORGANISATION
         return self is not Access.READ_ONLY or operation not in _WRITES
 
 
 class Unauthorized(Exception):  # noqa: N818 -- it is the name of the HTTP status
-    """The request carries no token that the service knows."""
+    """The request has no known token."""
 
 
 def _token(kind: str) -> str:
@@ -50,17 +50,17 @@ def _token(kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of one running service; they do not show in its repr."""
+    """The tokens of one service; the repr hides them."""
 
     read_write: str = field(default_factory=lambda: _token("rw"), repr=False)
     read_only: str = field(default_factory=lambda: _token("ro"), repr=False)
     organisation: str = field(default_factory=lambda: _token("org"), repr=False)
 
     def access_of(self, authorization: str | None) -> Access:
-        """The access given by an `Authorization` header.
+        """Return the access of an `Authorization` header.
 
         Raises:
-            Unauthorized: The header is missing, of another scheme, or of an unknown token.
+            Unauthorized: The header is missing, has another scheme or an unknown token.
         """
         scheme, _, given = (authorization or "").strip().partition(" ")
         if scheme.lower() != "bearer":
@@ -84,13 +84,13 @@ Protocol = Literal["rest", "mcp"]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks.
+    """Who calls.
 
     Attributes:
-        access: What the caller's token may do.
-        language: Two letters, one of `texts.LANGUAGES`.
-        protocol: How the caller speaks to the service.
-        base_url: Where the service is for the caller, without a slash at the end.
+        access: The access of the caller's token.
+        language: A two-letter code, one of `LANGUAGES`.
+        protocol: The caller's protocol.
+        base_url: The URL of the service as the caller sees it, without a trailing slash.
     """
 
     access: Access
@@ -101,7 +101,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """One operation asked for, by its public name."""
+    """The context of a call: the operation, the caller and the time."""
 
     operation: str
     caller: Caller

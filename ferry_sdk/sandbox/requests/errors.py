@@ -1,14 +1,10 @@
-"""Refusals of the service, and its messages in six languages."""
+"""Errors of the service, with their messages in six languages."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 import json
 import re
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong: which text says it, with what values, about which field if any."""
+    """One error of a request: the key and values of its message, and the field if any."""
 
     text: str
     path: str | None = None
@@ -27,7 +23,7 @@ class Problem:
 
 
 class RefusedError(Exception):
-    """A request is refused: an HTTP status, and at least one problem."""
+    """The service refuses a request with an HTTP status and at least one problem."""
 
     def __init__(self, status: int, *problems: Problem) -> None:
         super().__init__(status, *problems)
@@ -36,24 +32,24 @@ class RefusedError(Exception):
 
 
 class MalformedError(RefusedError):
-    """A request that is wrong in itself, whatever the state of the service."""
+    """The request is invalid, independent of the state of the service."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__(422, *problems)
 
 
 def invalid(path: str, text: str, **values: object) -> RefusedError:
-    """What was asked cannot be: the field at `path` says why."""
+    """Return the error for an invalid field."""
     return RefusedError(422, Problem(text, path, values))
 
 
 def conflict(text: str, **values: object) -> RefusedError:
-    """What was asked does not fit the present state."""
+    """Return the error for a request that conflicts with the current state."""
     return RefusedError(409, Problem(text, None, values))
 
 
 def not_found(text: str, path: str | None = None, **values: object) -> RefusedError:
-    """There is no such thing."""
+    """Return the error for something that does not exist."""
     return RefusedError(404, Problem(text, path, values))
 
 
@@ -62,7 +58,7 @@ _QUALITY = re.compile(r"q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.IGNORECASE
 
 
 def language_of(accept_language: str | None) -> str:
-    """The language that an `Accept-Language` header likes best, of those there are; else en."""
+    """Return the supported language that an `Accept-Language` header prefers, or `en`."""
     wishes: dict[str, float] = {}
     for part in (accept_language or "").split(","):
         tag, *parameters = (piece.strip() for piece in part.split(";"))
@@ -82,13 +78,13 @@ def language_of(accept_language: str | None) -> str:
 
 
 def text(key: str, language: str, values: Mapping[str, object] | None = None) -> str:
-    """A message in a language, its placeholders filled in."""
+    """Return a message in a language, with its placeholders filled in."""
     return messages(language)[key].format_map(values or {})
 
 
 @cache
 def messages(language: str) -> Mapping[str, str]:
-    """Every message of a language by its key."""
+    """Return every message of a language by its key."""
     path = Path(__file__).with_name("messages") / f"{language}.json"
     read: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     return read

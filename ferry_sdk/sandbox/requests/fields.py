@@ -1,7 +1,7 @@
-"""The kinds of value that requests are made of.
+"""The types of the fields in requests.
 
-Each is checked with a message of its own, and described in the JSON Schema that is published, so
-that a value the schema allows is one that the service reads.
+Each type has its own error message, and the same rule in validation and in the published JSON
+Schema: the service reads every value that the schema allows.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _MOMENT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A check that a text is as a pattern says; the pattern is in the schema, too.
+    """A check that a text matches a pattern, which also appears in the schema.
 
     Attributes:
-        pattern: What the whole text matches.
-        text: The message that says what it should be.
+        pattern: The pattern for the whole text.
+        text: The key of the error message.
     """
 
     pattern: str
@@ -58,7 +58,7 @@ class Pattern:
 
 
 class _EmptyIsNone:
-    """An empty text stands for nothing."""
+    """Reads an empty text as null."""
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
@@ -81,7 +81,7 @@ def _none_is_ticket(value: object) -> object:
 
 
 def _whole(value: object) -> object:
-    """JSON has one kind of number: 34.0 is as whole as 34."""
+    """Convert a float without fraction: JSON has one type of number, so 34.0 is whole."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -101,7 +101,7 @@ def _hour(value: object) -> time:
 
 
 def _moment(value: object) -> datetime:
-    # Not datetime.fromisoformat: what that reads depends on the version of Python.
+    # datetime.fromisoformat accepts different formats in different versions of Python.
     if isinstance(value, str) and (found := re.fullmatch(_MOMENT, value)):
         year, _, month, day, hour, _, minute, second, fraction, sign, hours, minutes = (
             found.groups()

@@ -1,4 +1,4 @@
-"""The names of everything the local service can be asked, as counters and faults use them."""
+"""The names of all operations of the local service, for counters and faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operations take: the shape of every request, and what must fit within one."""
+"""The arguments of every operation, with the rules between their fields."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Body(BaseModel):
     )
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong between fields that are each right."""
+        """Yield the problems between fields that are valid on their own."""
         yield from ()
 
 
@@ -127,7 +127,7 @@ class Search(Body):
     )
 
     def problems(self) -> Iterator[Problem]:
-        """A return half given, a code or an age of another type, the party as a whole."""
+        """Yield problems of the return, of codes and ages, and of the party."""
         back = {
             name: getattr(self.request, name) for name in ("ret_journey_id", "ret_at", "ret_time")
         }
@@ -193,7 +193,7 @@ class McpPassenger(_Passenger):
     )
 
     def to_rest(self) -> Passenger:
-        """The same in the words of REST."""
+        """Return the same passenger as REST spells it."""
         return Passenger.model_construct(None, **{**dict(self), "type": _MCP_TYPES[self.type]})
 
 
@@ -245,7 +245,7 @@ class NewBooking(_Booking):
     )
 
     def problems(self) -> Iterator[Problem]:
-        """An availability twice, half a document, an age of another type, the party."""
+        """Yield repeated availabilities, incomplete documents, wrong ages and party problems."""
         seen: set[str] = set()
         for index, selection in enumerate(self.availabilities):
             if selection.availability_id in seen:
@@ -263,7 +263,7 @@ class NewBooking(_Booking):
 class McpNewBooking(_Booking):
     """The arguments of the tool that creates a booking: selections, or one availability's id."""
 
-    # Not oneOf or anyOf: some models take no tool whose schema has them at the top.
+    # Some models reject tools whose schema has oneOf or anyOf at the top level.
     model_config: ClassVar[ConfigDict] = ConfigDict(
         json_schema_extra={
             "if": {"required": ["id"], "properties": {"id": {"type": "string"}}},
@@ -290,7 +290,7 @@ class McpNewBooking(_Booking):
     )
 
     def problems(self) -> Iterator[Problem]:
-        """Both an id and selections, or neither; and what is wrong with the booking it makes."""
+        """Yield the problems of `id` and `availabilities`, and those of the booking."""
         if self.id is not None and self.availabilities is not None:
             yield Problem("either", "id", {"other": "availabilities"})
         elif self.id is None and self.availabilities is None:
@@ -298,7 +298,7 @@ class McpNewBooking(_Booking):
         yield from self.to_rest(self.availabilities or []).problems()
 
     def to_rest(self, availabilities: list[Selection]) -> NewBooking:
-        """The same with these selections, in the words of REST."""
+        """Return the same booking with these selections, as REST spells it."""
         return NewBooking.model_construct(
             availabilities=availabilities,
             passengers=[passenger.to_rest() for passenger in self.passengers],

@@ -1,10 +1,10 @@
-"""Validation of what the service is asked, and of what its controls are told."""
+"""Validation of requests to the service and to its controls."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, messages
 from ferry_sdk.sandbox.requests.requests import Body
@@ -13,12 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pydantic_core import ErrorDetails
-from typing import TYPE_CHECKING
-
-from pydantic import BaseModel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 B = TypeVar("B", bound=Body)
@@ -44,14 +38,14 @@ _TEXTS = {
 
 
 def read(model: type[B], arguments: Mapping[str, object]) -> B:
-    """The request that the arguments make.
+    """Return the validated request.
 
     Args:
-        model: What the operation takes.
-        arguments: What was sent.
+        model: The model of the operation's arguments.
+        arguments: The arguments of the request.
 
     Raises:
-        MalformedError: With every offending field by its path.
+        MalformedError: The arguments are invalid; it has every invalid field by its path.
     """
     try:
         body = model.model_validate(dict(arguments))
@@ -84,10 +78,10 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class InvalidOrderError(ValueError):
-    """An order that names something unknown or impossible.
+    """A fault, an option or a clock change that is unknown or impossible.
 
     Attributes:
-        field: What is wrong: the name of an argument.
+        field: The name of the invalid argument.
         message: What is wrong with it.
     """
 
@@ -101,10 +95,10 @@ class InvalidOrderError(ValueError):
 
 
 def parse_fields(model: type[ModelT], fields: Mapping[str, object]) -> ModelT:
-    """The order that the fields make.
+    """Return the validated model.
 
     Raises:
-        InvalidOrderError: A field is unknown or its value is; the first such field is named.
+        InvalidOrderError: A field is unknown or has an invalid value; it names the first one.
     """
     try:
         return model.model_validate(dict(fields))

@@ -1,9 +1,11 @@
-"""`/mcp`: requests, replies and sessions."""
+"""The MCP endpoint `/mcp`: HTTP requests, replies and sessions."""
 
 from __future__ import annotations
 
 import secrets
+import threading
 from dataclasses import dataclass
+from datetime import timedelta
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -35,22 +37,17 @@ from ferry_sdk.sandbox.requests.errors import language_of, text
 from ferry_sdk.sandbox.service import Caller
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pydantic import JsonValue
     from starlette.requests import Request
     from starlette.routing import BaseRoute
 
+    from ferry_sdk.sandbox.clock import Clock
     from ferry_sdk.sandbox.faults.faults import Faults
     from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
     from ferry_sdk.sandbox.requests.access import Access, Tokens
     from ferry_sdk.sandbox.service import Service
-import threading
-from datetime import timedelta
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ferry_sdk.sandbox.clock import Clock
 
 
 _JSON = "application/json"
@@ -61,7 +58,7 @@ _WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 -- named here, bound by whoever ask
 
 @dataclass(frozen=True, slots=True)
 class McpEndpoint:
-    """`/mcp`, and what it answers from."""
+    """The `/mcp` endpoint with what it needs to answer."""
 
     service: Service
     tokens: Tokens
@@ -71,7 +68,7 @@ class McpEndpoint:
     host: str
 
     def routes(self) -> list[BaseRoute]:
-        """The endpoint; any method but POST and DELETE is answered 405."""
+        """Return the route; methods other than POST and DELETE get a 405."""
         return [Route("/mcp", self.respond, methods=["POST", "DELETE"])]
 
     async def respond(self, request: Request) -> Response:
@@ -141,9 +138,13 @@ class McpEndpoint:
     def _authorize(self, request: Request) -> Access:
         host = requested_host(request)
         if not (is_loopback(host) or host == self.host or self.host in _WILDCARDS):
-            raise JsonRpcError(INVALID_REQUEST, "This is not the host asked for", status=421)
+            raise JsonRpcError(
+                INVALID_REQUEST, "The Host header does not name this service", status=421
+            )
         if not has_local_origin(request):
-            raise JsonRpcError(INVALID_REQUEST, "Pages of this origin may not ask", status=403)
+            raise JsonRpcError(
+                INVALID_REQUEST, "Requests from this origin are not allowed", status=403
+            )
         try:
             return self.tokens.access_of(request.headers.get("authorization"))
         except Unauthorized:
@@ -158,7 +159,7 @@ class McpEndpoint:
             ) from None
 
     def _access_error(self, request: Request) -> JsonRpcError | None:
-        """Why the request is not admitted, if it is not."""
+        """Return the error that denies access, or None."""
         try:
             self._authorize(request)
         except JsonRpcError as error:
@@ -200,20 +201,22 @@ def _session_missing() -> JsonRpcError:
 
 
 def _parse_call(request: Request, body: bytes) -> Call | None:
-    """The JSON-RPC request in a body; `None` for a notification and for a client's answer."""
+    """Return the JSON-RPC request; None for a notification or a client's response."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
         raise JsonRpcError(INVALID_REQUEST, "Content-Type must be application/json", status=415)
     try:
         message = parse_json(body)
     except ValueError as error:
-        raise JsonRpcError(PARSE_ERROR, "The body is not JSON", status=400) from error
+        raise JsonRpcError(PARSE_ERROR, "The body is not valid JSON", status=400) from error
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        raise JsonRpcError(INVALID_REQUEST, "Not one JSON-RPC 2.0 message", status=400)
+        raise JsonRpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 message", status=400)
     method, params = message.get("method"), message.get("params", {})
     if method is None and ("result" in message or "error" in message):
         return None
     if not isinstance(method, str) or not isinstance(params, dict):
-        raise JsonRpcError(INVALID_REQUEST, "method or params is of no known form", status=400)
+        raise JsonRpcError(
+            INVALID_REQUEST, "method must be a string and params an object", status=400
+        )
     if "id" not in message:
         return None
     request_id = message["id"]
@@ -238,7 +241,7 @@ def _error_reply(
 
 
 class McpSessions:
-    """The sessions by their id; they age by the service's clock."""
+    """The open sessions by id; their age follows the service's clock."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -253,13 +256,13 @@ class McpSessions:
         return session
 
     def alive(self, session: str, seconds: float) -> bool:
-        """Whether the session was opened, has not ended, and is younger than `seconds`."""
+        """Tell whether the session is open and younger than `seconds`."""
         with self._lock:
             opened = self._opened.get(session)
         return opened is not None and self._clock.now() - opened < timedelta(seconds=seconds)
 
     def end(self, session: str) -> bool:
-        """End a session; whether there was one."""
+        """End a session and tell whether it existed."""
         with self._lock:
             return self._opened.pop(session, None) is not None
 

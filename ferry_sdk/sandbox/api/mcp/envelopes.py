@@ -1,17 +1,9 @@
-"""Shapes of MCP replies: results, errors and resources, as JSON or as an event stream."""
+"""The shapes of MCP replies: results, errors and resources, as JSON or as an event stream."""
 
 from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pydantic import JsonValue
-
-    from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -20,7 +12,7 @@ from ferry_sdk.sandbox.faults.socket_faults import HoldEnd
 from ferry_sdk.sandbox.http.connection import connection_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pydantic import JsonValue
     from starlette.requests import Request
@@ -36,17 +28,17 @@ _SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 
 
 def to_json(value: JsonValue, *, indent: int | None = None) -> str:
-    """JSON as servers send it: not escaped beyond need."""
+    """Return JSON text with non-ASCII characters unescaped, as most servers send it."""
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
 def response(request_id: JsonValue, result: JsonValue) -> Json:
-    """A JSON-RPC message that answers."""
+    """Return a JSON-RPC message with a result."""
     return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
 
 def failure(request_id: JsonValue, code: int, message: str, data: JsonValue = None) -> Json:
-    """A JSON-RPC message that refuses."""
+    """Return a JSON-RPC message with an error."""
     error: Json = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
@@ -54,7 +46,7 @@ def failure(request_id: JsonValue, code: int, message: str, data: JsonValue = No
 
 
 def tool_answer(request_id: JsonValue, value: JsonValue, options: McpOptions) -> JsonValue:
-    """What is sent when a tool gave `value`."""
+    """Return the message for a tool that returned `value`."""
     if options.result == "naked":
         return value
     result = _RESULTS[options.result](value)
@@ -65,7 +57,7 @@ def tool_answer(request_id: JsonValue, value: JsonValue, options: McpOptions) ->
 
 
 def tool_failure(request_id: JsonValue, tool: str, error: Json, options: McpOptions) -> JsonValue:
-    """What is sent when a tool failed with the interface's error object."""
+    """Return the message for a tool that failed with the interface's error object."""
     if options.error == "naked":
         return error
     if options.error == "json_rpc_error":
@@ -88,7 +80,7 @@ def tool_failure(request_id: JsonValue, tool: str, error: Json, options: McpOpti
 def resource_answer(
     request_id: JsonValue, uri: str, value: JsonValue, options: McpOptions
 ) -> JsonValue:
-    """What is sent when a resource was read as `value`."""
+    """Return the message for a resource with the content `value`."""
     text = to_json(value)
     typed: Json = {"uri": uri, "mimeType": "application/json"}
     records: list[JsonValue] = list(value) if isinstance(value, list) else [value]
@@ -191,7 +183,7 @@ _OPEN_SECONDS = 60.0
 def reply(
     request: Request, message: JsonValue, options: McpOptions, *, status: int = 200
 ) -> Response:
-    """The HTTP reply that carries `message` as the options and the request's `Accept` say."""
+    """Return the HTTP response with `message`, as the options and `Accept` require."""
     if not _wants_stream(request, options):
         return Response(to_json(message), status, media_type="application/json")
     if options.left_open:
@@ -215,7 +207,7 @@ def _wants_stream(request: Request, options: McpOptions) -> bool:
 
 
 def _leading_events(message: JsonValue, options: McpOptions) -> Iterator[str]:
-    """What a server may send in the stream before the reply."""
+    """Yield the events that a server may send before the reply."""
     if options.comments:
         yield ": the reply follows\n\n"
         yield "retry: 3000\n\n"
@@ -224,7 +216,7 @@ def _leading_events(message: JsonValue, options: McpOptions) -> Iterator[str]:
         log: JsonValue = {"level": "info", "data": "working"}
         yield _event(to_json({"jsonrpc": "2.0", "method": "notifications/message", "params": log}))
     if options.request_first:
-        # A server numbers its requests as it likes; the client's own number is a fair choice.
+        # A server chooses the ids of its requests freely, so they may equal a client's id.
         own_id = message.get("id") if isinstance(message, dict) else None
         yield _event(to_json({"jsonrpc": "2.0", "id": own_id or 1, "method": "ping"}))
 

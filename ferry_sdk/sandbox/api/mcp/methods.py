@@ -1,4 +1,4 @@
-"""What each JSON-RPC method of `/mcp` answers, whatever carries it."""
+"""The JSON-RPC methods of `/mcp`, independent of HTTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""The protocol's versions that open with initialize, the newest first."""
+"""The protocol versions that start with initialize, newest first."""
 
 _OPERATIONS = {
     "initialize": "mcp.initialize",
@@ -39,14 +39,14 @@ _FORBIDDEN = 403
 
 
 class JsonRpcError(Exception):
-    """A refusal in the protocol's own terms.
+    """An error of the protocol.
 
     Attributes:
         code: The JSON-RPC code.
         message: What is wrong.
-        data: What else is known.
-        status: The HTTP status it travels under.
-        headers: What the HTTP reply says besides.
+        data: Further details.
+        status: The HTTP status of the reply.
+        headers: Further headers of the HTTP reply.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class JsonRpcError(Exception):
 
 
 class UnknownResourceError(JsonRpcError):
-    """There is no resource of that address; servers disagree about the code."""
+    """No resource has this URI; servers disagree about the error code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,10 @@ class Call:
     params: Mapping[str, JsonValue]
 
     def text(self, name: str) -> str:
-        """The parameter of this name.
+        """Return the string parameter `name`.
 
         Raises:
-            JsonRpcError: It is missing or not a string.
+            JsonRpcError: The parameter is missing or not a string.
         """
         value = self.params.get(name)
         if not isinstance(value, str):
@@ -91,10 +91,10 @@ class Call:
 
     @property
     def operation(self) -> str:
-        """The public name of what is asked.
+        """The public name of the operation.
 
         Raises:
-            JsonRpcError: There is no such method, tool or resource.
+            JsonRpcError: The method, tool or resource does not exist.
         """
         if self.method == "tools/call":
             if tool := TOOLS.get(self.text("name")):
@@ -111,16 +111,16 @@ class Call:
 
 
 class Methods:
-    """The methods, answered by the service."""
+    """Answers the methods with the service."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
 
     def answer(self, call: Call, caller: Caller, options: McpOptions) -> JsonValue:
-        """The JSON-RPC message, or what some servers send in its place.
+        """Return the JSON-RPC message, or the variant of it that the options select.
 
         Raises:
-            JsonRpcError: The protocol, or the caller's token, does not allow the call.
+            JsonRpcError: The protocol or the caller's token does not allow the call.
         """
         if call.method == "tools/call":
             return self._call_tool(call, caller, options)

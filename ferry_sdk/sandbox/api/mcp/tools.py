@@ -1,4 +1,4 @@
-"""The tools and the resources of `/mcp`: their names, what they take, what they stand for."""
+"""The tools and resources of `/mcp`: names, descriptions, schemas and operations."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool.
+    """An MCP tool.
 
     Attributes:
-        operation: The public name of what it does.
-        title: Its name for people.
-        description: What it does, for whoever chooses among tools.
-        schema: The schema of its arguments.
-        reads: Whether it changes nothing.
-        destroys: Whether what it changes cannot be had back.
+        operation: The public name of the operation.
+        title: The display name.
+        description: What the tool does, for the model that chooses a tool.
+        schema: Returns the JSON Schema of the arguments.
+        reads: Whether it only reads.
+        destroys: Whether its effect cannot be undone.
     """
 
     operation: str
@@ -34,7 +34,7 @@ class Tool:
     destroys: bool
 
     def to_wire(self, name: str) -> Json:
-        """The tool as `tools/list` gives it."""
+        """Return the tool as `tools/list` lists it."""
         return {
             "name": name,
             "title": self.title,
@@ -51,13 +51,13 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One resource: the public name of reading it, and what it holds."""
+    """An MCP resource: the operation that reads it, and its description."""
 
     operation: str
     description: str
 
     def to_wire(self, uri: str) -> Json:
-        """The resource as `resources/list` gives it."""
+        """Return the resource as `resources/list` lists it."""
         return {
             "uri": uri,
             "name": uri.rpartition("/")[2],
