@@ -7,6 +7,7 @@ import gc
 import signal
 import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -16,6 +17,7 @@ import pytest
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
 from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES
 from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
+from ferry_sdk._transport.httpcore_client.pool import _has_unread_data
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.tiers import mostly_long
@@ -408,3 +410,19 @@ def test_closing_while_connections_are_given_back_leaves_none() -> None:
                 one.value()
             assert client.is_closed
             assert not connections_to(service.url)
+
+
+@pytest.mark.parametrize(
+    ("inner", "has_unread_data"),
+    [
+        (SimpleNamespace(), True),
+        (SimpleNamespace(_h2_state=object()), False),
+        (SimpleNamespace(_h11_state=SimpleNamespace(trailing_data=(b"", False))), False),
+        (SimpleNamespace(_h11_state=SimpleNamespace(trailing_data=(b"H", False))), True),
+    ],
+    ids=["unknown", "HTTP/2", "nothing", "a byte"],
+)
+def test_a_connection_that_cannot_be_checked_is_not_used_again(
+    inner: object, has_unread_data: bool
+) -> None:
+    assert _has_unread_data(SimpleNamespace(_connection=inner)) is has_unread_data

@@ -38,6 +38,7 @@ from ferry_sdk.models import (
     VehicleType,
 )
 from ferry_sdk.models.base import path_of
+from ferry_sdk.models.bulk import columns
 from ferry_sdk.models.bulk.rules import columns_of, validate_columns
 from tests.support import samples
 from tests.support.operations import OPERATIONS, described
@@ -447,3 +448,13 @@ def test_two_records_share_nothing_that_can_be_changed(record: samples.Wire) -> 
         found = RecordList(Availability).read(decode_json(text_of([record, record, *first])))
         theirs = [{*changeable(one)} for one in found]
         assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))
+
+
+def test_without_the_slots_of_pydantic_each_record_is_validated_by_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert columns.IS_SUPPORTED, "by the version of pydantic that is installed"
+    body = [samples.AVAILABILITY, samples.AVAILABILITY]
+    expected = [*RecordList(Availability).read(copy.deepcopy(body))]
+    monkeypatch.setattr(columns, "IS_SUPPORTED", False)
+    assert [*RecordList(Availability).read(copy.deepcopy(body))] == expected

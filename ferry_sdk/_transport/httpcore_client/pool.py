@@ -74,10 +74,13 @@ class IdleConnections(Generic[ConnectionT]):
 
 
 def _has_unread_data(connection: object) -> bool:
-    """Whether something has come behind the reply, which the next call would take for its own.
+    """Return whether bytes came after the reply: the next call would take them for its own reply.
 
-    httpcore does not look, and shows it to nobody.
+    httpcore does not look, and documents no way to. If its private attributes are gone, the answer
+    is yes: a connection that cannot be checked is closed, and never used again.
     """
     inner = getattr(connection, "_connection", None)
+    if hasattr(inner, "_h2_state"):
+        return False  # HTTP/2 numbers its streams, so a stray frame is nobody's reply
     protocol = getattr(inner, "_h11_state", None)
-    return protocol is not None and bool(protocol.trailing_data[0])
+    return protocol is None or bool(protocol.trailing_data[0])

@@ -25,11 +25,19 @@ Rule = Callable[[Column], Converted | None]
 
 _NOTHING: Final[Members] = {}
 _all_done: Final = deque[Any](maxlen=0).extend
-_slot: Final = vars(BaseModel)
-_set_values: Final = _slot["__dict__"].__set__
-_set_present: Final = _slot["__pydantic_fields_set__"].__set__
-_set_extra: Final = _slot["__pydantic_extra__"].__set__
-_set_private: Final = _slot["__pydantic_private__"].__set__
+# pydantic does not document the slots of a model. Where one is missing, lists are not validated
+# by columns, but record by record.
+_setters: Final[list[Any]] = [
+    getattr(vars(BaseModel).get(name), "__set__", None)
+    for name in (
+        "__dict__",
+        "__pydantic_fields_set__",
+        "__pydantic_extra__",
+        "__pydantic_private__",
+    )
+]
+IS_SUPPORTED: Final = None not in _setters
+_set_values, _set_present, _set_extra, _set_private = _setters
 
 
 class NotUniformError(ValueError):

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from ferry_sdk.models.base import Amount, Currency, Identifier, LongNumber, Moment
 from ferry_sdk.models.base import Values as JsonValues
+from ferry_sdk.models.bulk import columns as bulk
 from ferry_sdk.models.bulk.columns import Column, Columns, Converted, Members, NotUniformError, Rule
 from ferry_sdk.models.enums import OpenEnum
 
@@ -40,7 +41,7 @@ def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], li
     Raises:
         NotPlainError: They are not.
     """
-    columns = columns_of(model)
+    columns = columns_of(model) if bulk.IS_SUPPORTED else None
     if columns is None:
         raise NotUniformError
     _only(records, dict)
