@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.resources.availability import AvailabilityGroup
 
 from ._payload import QUESTION
@@ -16,4 +16,4 @@ if TYPE_CHECKING:
 def decoding() -> Callable[[bytes], Sequence[Any]]:
     """What the library makes of a reply's bytes, without the call around it."""
     answer = AvailabilityGroup.search(None, **QUESTION).answer
-    return lambda content: answer.read(decoded(content))
+    return lambda content: answer.read(decode_json(content))

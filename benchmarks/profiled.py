@@ -15,7 +15,7 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from ferry_sdk._protocols.json_body import decoded
+from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.resources.availability import AvailabilityGroup
 
 from ._clients import opened
@@ -81,7 +81,7 @@ def _of_an_answer(content: bytes, effort: Effort) -> dict[str, float]:
     def once() -> list[float]:
         gc.collect()
         began = perf_counter()
-        value = decoded(content)
+        value = decode_json(content)
         parsed = perf_counter()
         records = answer.read(value)
         seen = perf_counter()
