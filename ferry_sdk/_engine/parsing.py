@@ -88,7 +88,7 @@ class RecordList(Generic[ModelT]):
         ]
         if lost:
             self._report_lost(lost, items)
-        return Records[ModelT].made_by(
+        return Records[ModelT].from_factory(
             lambda: [record for make in makers for record in make()],
             len(items) - len(lost),
             lost,

@@ -1,4 +1,4 @@
-"""What a search answers with: sailings, their tariffs and their places."""
+"""The result of a search: sailings with their tariffs and places."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SailingCompany(Model):
 
 
 class Provider(Model):
-    """Who provides the sailing. Interface: Availability, member provider."""
+    """The provider of a sailing. Interface: Availability, member provider."""
 
     id: Identifier
     name: str
@@ -40,10 +40,10 @@ class Tariff(Model):
 
     Attributes:
         amount: Price in `currency`.
-        balance_amount: What remains to be paid, in `currency`.
-        date: When the tariff was made, UTC.
-        expiration_date: Until when it holds, UTC. Option and Presale expire at that moment.
-        roundtrip_locked: Holds only as a round trip with the same carrier.
+        balance_amount: Amount still to be paid, in `currency`.
+        date: Creation of the tariff, UTC.
+        expiration_date: End of its validity, UTC. Option and Presale expire at that moment.
+        roundtrip_locked: Valid only as a round trip with the same company.
     """
 
     id: Identifier
@@ -57,7 +57,7 @@ class Tariff(Model):
 
 
 class InBoard(Model):
-    """Who and what is in a place. Interface: Place, member in_board."""
+    """The occupants and equipment of a place. Interface: Place, member in_board."""
 
     adults: int = 0
     childs: int = 0
@@ -89,9 +89,9 @@ class Availability(Model):
     Attributes:
         depart_at: Departure with the offset of the departure port.
         arrive_at: Arrival with the offset of the arrival port.
-        duration: The service's own figure, in whole hours; `travel_time` is exact.
+        duration: Duration in whole hours, as given by the service; `travel_time` is exact.
         is_open: An open (flexible-date) ticket.
-        stops: Codes of the ports on the way.
+        stops: Codes of the ports of call.
     """
 
     id: Identifier
@@ -121,21 +121,21 @@ class Availability(Model):
 
     @property
     def travel_time(self) -> timedelta:
-        """Time between the two moments, right across time zones and clock changes."""
+        """Exact time from departure to arrival, across time zones and clock changes."""
         return self.arrive_at - self.depart_at
 
     def select(self, *, tariff: Tariff | str, place: Place | str) -> Selection:
-        """The element of ``availabilities`` that books this sailing.
+        """Return the selection that books this sailing.
 
         Args:
             tariff: One of `tariffs`, or its id.
             place: One of `places`, or its id.
 
         Returns:
-            What `bookings.create` takes.
+            An element of ``availabilities`` for `bookings.create`.
 
         Raises:
-            InvalidInputError: The tariff or the place is not one of this availability's.
+            InvalidInputError: The tariff or place does not belong to this availability.
         """
         tariff_id = _id_of(tariff, Tariff, "tariff")
         place_id = _id_of(place, Place, "place")
@@ -164,4 +164,4 @@ def _id_of(chosen: object, kind: type[Tariff | Place], argument: str) -> str:
         return chosen
     if isinstance(chosen, kind):
         return chosen.id
-    raise InvalidInputError(f"a {kind.__name__} or its id is expected", field=argument)
+    raise InvalidInputError(f"expected a {kind.__name__} or its id", field=argument)

@@ -1,4 +1,4 @@
-"""What every record on the wire is built from: base models and the kinds of values in them."""
+"""Base models of records, and the types of their values."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
 
 
-def _refuse(*_: object, **__: object) -> NoReturn:
-    raise TypeError("a record does not change")
+def _reject_change(*_: object, **__: object) -> NoReturn:
+    raise TypeError("a record is immutable")
 
 
 class FrozenDict(dict[KeyT, ValueT]):
-    """A mapping of a record, which does not change as the record does not."""
+    """An immutable mapping within a record."""
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:  # a checker is not to know of other signatures than a dict's
-        __setitem__ = __delitem__ = __ior__ = _refuse
-        clear = pop = popitem = setdefault = update = _refuse
+    if not TYPE_CHECKING:  # type checkers keep the signatures of dict
+        __setitem__ = __delitem__ = __ior__ = _reject_change
+        clear = pop = popitem = setdefault = update = _reject_change
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)
 
 
 class Model(BaseModel):
-    """An immutable record; a field never seen before is kept in ``model_extra``."""
+    """An immutable record; unknown fields are kept in ``model_extra``."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         defer_build=True,
@@ -55,12 +55,12 @@ class Model(BaseModel):
 
     @property
     def model_extra(self) -> dict[str, Any]:
-        """The fields never seen before: a copy, as a record does not change."""
+        """A copy of the unknown fields, because a record is immutable."""
         return dict(super().model_extra or {})
 
     @property
     def model_fields_set(self) -> set[str]:
-        """The fields that were there: a copy, as a record does not change."""
+        """A copy of the names of the fields that were set."""
         return set(super().model_fields_set)
 
     def __hash__(self) -> int:
@@ -68,11 +68,11 @@ class Model(BaseModel):
         parts = tuple([values.get(name) for name in type(self).model_fields])
         try:
             return hash(parts)
-        except TypeError:  # the interface leaves open what is in it, such as a list
+        except TypeError:  # a field of open JSON, such as a list
             return hash(_hashable(parts))
 
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
-        """The fields that are known: what else the service says may be personal."""
+        """Return the known fields only, because unknown ones may hold personal data."""
         known = type(self).model_fields
         return ((name, value) for name, value in super().__repr_args__() if name in known)
 
@@ -84,7 +84,7 @@ class Model(BaseModel):
 
 
 def _hashable(value: object) -> object:
-    """Something of the same hash for equal values of JSON."""
+    """Return a hashable value that is equal for equal JSON values."""
     if isinstance(value, dict):
         members = cast("dict[object, object]", value)
         return frozenset((name, _hashable(member)) for name, member in members.items())
@@ -94,13 +94,13 @@ def _hashable(value: object) -> object:
 
 
 class LongNumber(float):
-    """A number of JSON with more digits than a float keeps; its repr has all of them."""
+    """A JSON number with more digits than a float holds; its repr has all of them."""
 
     __slots__ = ("_text",)
     _text: str
 
     def __new__(cls, text: str) -> Self:
-        """Make it of the text on the wire; as a float it is the nearest one."""
+        """Create it from the text on the wire; its float value is the nearest one."""
         number = super().__new__(cls, text)
         number._text = text
         return number
@@ -112,21 +112,21 @@ class LongNumber(float):
         return (self._text,)
 
 
-def _amount(value: object) -> object:
+def _parse_amount(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("a number is expected, not a boolean")
+        raise ValueError("expected a number, not a boolean")
     return Decimal(repr(value)) if isinstance(value, LongNumber) else value
 
 
-def _spent_or_said(value: object) -> object:
+def _reject_float(value: object) -> object:
     if isinstance(value, float | bool):
         raise ValueError("money is a Decimal, an int or a str, never a float")
     return value
 
 
-def _from_epoch(value: object) -> object:
+def _parse_epoch(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("a moment is expected, not a boolean")
+        raise ValueError("expected a moment, not a boolean")
     if isinstance(value, int | float):
         try:
             return datetime.fromtimestamp(value, tz=timezone.utc)
@@ -139,7 +139,7 @@ _DAY = len("YYYY-MM-DD")
 _moment: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
 
 
-def _moment_or_text(value: object) -> object:
+def _parse_moment_or_keep(value: object) -> object:
     if isinstance(value, str):
         if value[4:5] != "-":
             return value
@@ -147,10 +147,10 @@ def _moment_or_text(value: object) -> object:
             return _moment.validate_python(value)
         except ValidationError:
             return value
-    return _from_epoch(value)
+    return _parse_epoch(value)
 
 
-def _day_or_text(value: object) -> object:
+def _parse_day_or_keep(value: object) -> object:
     if isinstance(value, str) and len(value) == _DAY and value[4] == value[7] == "-":
         try:
             return date.fromisoformat(value)
@@ -159,45 +159,45 @@ def _day_or_text(value: object) -> object:
     return value
 
 
-def _absent_as_empty(value: object) -> object:
+def _empty_if_none(value: object) -> object:
     return "" if value is None else value
 
 
-Amount = Annotated[Decimal, BeforeValidator(_amount)]
-"""Money as the service says it: a JSON number, exact to the digits on the wire."""
+Amount = Annotated[Decimal, BeforeValidator(_parse_amount)]
+"""Money in a record: a JSON number, exact to the digits on the wire."""
 
-Money = Annotated[Decimal, BeforeValidator(_spent_or_said)]
-"""Money as a caller says it: `Decimal`, `int` or `str`; a `float` is refused."""
+Money = Annotated[Decimal, BeforeValidator(_reject_float)]
+"""Money in an argument: `Decimal`, `int` or `str`; a `float` is rejected."""
 
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{3}$", to_upper=True, strict=True)]
-"""An ISO 4217 code in upper case, whatever case the wire has (``Eur`` is ``EUR``)."""
+"""An ISO 4217 code, converted to upper case (``Eur`` becomes ``EUR``)."""
 
 Moment = AwareDatetime
 """A moment with its offset: ISO 8601 with an offset, or epoch seconds (then UTC)."""
 
-LooseMoment = Annotated[datetime | str, BeforeValidator(_moment_or_text)]
-"""A moment where the interface promises no offset: what cannot be read as one stays the text."""
+LooseMoment = Annotated[datetime | str, BeforeValidator(_parse_moment_or_keep)]
+"""A moment whose offset may be missing; a text that cannot be parsed is kept."""
 
-LooseDay = Annotated[date | str, BeforeValidator(_day_or_text)]
-"""A date of the calendar: what is not written YYYY-MM-DD stays the text."""
+LooseDay = Annotated[date | str, BeforeValidator(_parse_day_or_keep)]
+"""A date as YYYY-MM-DD; any other text is kept."""
 
-Text = Annotated[str, BeforeValidator(_absent_as_empty)]
-"""A text that is not there yet at some stages: absent and null are the empty string."""
+Text = Annotated[str, BeforeValidator(_empty_if_none)]
+"""A text that may be missing at some stages; null becomes the empty string."""
 
 Identifier = Annotated[str, StringConstraints(min_length=1, strict=True)]
-"""An identifier: a string, never empty, never a number taken for one."""
+"""An identifier: a string that is not empty; numbers are not converted."""
 
 Values = tuple[JsonValue, ...]
-"""An array whose elements the interface does not show."""
+"""An array whose elements the interface does not define."""
 
 Members = Annotated[Mapping[str, JsonValue], AfterValidator(FrozenDict)]
-"""An object whose members the interface does not show."""
+"""An object whose members the interface does not define."""
 
 
 def path_of(error: ValidationError) -> tuple[str, str]:
-    """Where a record is wrong first, as a path (``tickets[0].status``), and what is wrong there.
+    """Return the path of the first invalid field (``tickets[0].status``) and the problem.
 
-    The value that is wrong is in neither.
+    Neither contains the invalid value.
     """
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     text = ""

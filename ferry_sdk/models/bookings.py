@@ -1,4 +1,4 @@
-"""A booking, what may be done with it, and what the acts on it answer."""
+"""Bookings, their possible actions, and the results of confirming and cancelling."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NEVER = datetime.max.replace(tzinfo=timezone.utc)
 
 
 class PossibleAction(Model):
-    """What may be done next. Interface: Booking, member possible_actions.
+    """An action that is possible next. Interface: Booking, member possible_actions.
 
     Attributes:
         type: Mandatory (the primary action) or optional.
-        time_limit: Until when; a text where it cannot be read as a moment.
-        requested_items: What the action asks for, as the service says it.
+        time_limit: Deadline of the action; a text if it cannot be parsed.
+        requested_items: The items that the action requires, as given by the service.
     """
 
     type: ActionType
@@ -51,17 +51,17 @@ class NextAction(NamedTuple):
 
     @property
     def time_limit(self) -> datetime | str | None:
-        """Until when; a text where it cannot be read as a moment."""
+        """Deadline of the action; a text if it cannot be parsed."""
         return self.action.time_limit
 
 
 class WithActions(Model):
-    """A record that says what may be done next."""
+    """A record with possible actions."""
 
     possible_actions: Annotated[Mapping[str, PossibleAction], AfterValidator(FrozenDict)]
 
     def next_actions(self) -> tuple[NextAction, ...]:
-        """What may be done next: the mandatory first, then by deadline, then by name."""
+        """Return the possible actions: mandatory ones first, then by deadline and name."""
 
         def urgency(action: NextAction) -> tuple[bool, datetime, str]:
             limit = action.time_limit
@@ -76,11 +76,11 @@ class WithActions(Model):
 
 
 class BookingCreated(WithActions):
-    """A booking as its creation answers it. Interface: POST /api/booking.
+    """A booking as returned by its creation. Interface: POST /api/booking.
 
     Attributes:
         total_price: Sum over all journeys, in `currency`.
-        status: A tracking status; drive on `stage` and `possible_actions` instead.
+        status: A tracking status; decide on `stage` and `possible_actions` instead.
     """
 
     booking_id: Identifier
@@ -97,7 +97,7 @@ class BookingCreated(WithActions):
 
 
 class Received(Model):
-    """Money that came in. Interface: Booking, pricing.received."""
+    """Money received. Interface: Booking, pricing.received."""
 
     amount: Amount
     currency: Currency
@@ -106,7 +106,7 @@ class Received(Model):
 
 
 class KeptLine(Model):
-    """One part of what was kept. Interface: Booking, pricing.kept.lines."""
+    """One part of the money kept. Interface: Booking, pricing.kept.lines."""
 
     key: str
     label: str
@@ -114,14 +114,14 @@ class KeptLine(Model):
 
 
 class Kept(Model):
-    """Money that stays with the reader. Interface: Booking, pricing.kept."""
+    """Money kept by the reader. Interface: Booking, pricing.kept."""
 
     total: Amount
     lines: tuple[KeptLine, ...] = ()
 
 
 class Reverse(Model):
-    """Money that goes on to somebody else. Interface: Booking, pricing.reverse."""
+    """Money passed on to another party. Interface: Booking, pricing.reverse."""
 
     amount: Amount
     currency: Currency
@@ -152,10 +152,10 @@ class Booking(WithActions):
     """A booking with its journeys. Interface: Booking.
 
     Attributes:
-        stage: The aggregate state, which to go by.
+        stage: The aggregate state, on which to decide.
         total_price: Sum over all journeys in `currency`; a round trip is counted once.
-        expire_at: The earliest deadline among the journeys; a text where it cannot be read.
-        pricing: None where the token has no recognised role.
+        expire_at: The earliest deadline of its journeys; a text if it cannot be parsed.
+        pricing: None if the token has no recognised role.
     """
 
     booking_id: Identifier
@@ -183,7 +183,7 @@ class BookingConfirmation(Model):
 
     Attributes:
         ticket_id: The first ticket; `bookings.get` lists all.
-        read_back: The reply was lost, and the effect was seen by reading the booking.
+        read_back: Whether the reply was lost and the effect was confirmed by reading.
     """
 
     booking_id: Identifier
@@ -197,9 +197,9 @@ class BookingCancellation(Model):
     """A cancelled booking. Interface: POST /api/booking/cancel.
 
     Attributes:
-        refund_amount: In the booking's currency; None where the effect was read back.
-        read_back: The reply was lost, and the effect was seen by reading the booking.
-        previewed: What cancelling was said to cost just before; None where nobody asked.
+        refund_amount: In the booking's currency; None if the effect was read back.
+        read_back: Whether the reply was lost and the effect was confirmed by reading.
+        previewed: The fee that was read before cancelling; None if it was not read.
     """
 
     booking_id: Identifier
@@ -210,7 +210,7 @@ class BookingCancellation(Model):
 
     @property
     def refund_shortfall(self) -> Decimal | None:
-        """How much less was refunded than previewed (negative: more); None where not known."""
+        """Previewed minus actual refund; negative if more was refunded, None if unknown."""
         if self.previewed is None or self.refund_amount is None:
             return None
         return self.previewed.refund_amount - self.refund_amount

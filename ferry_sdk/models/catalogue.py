@@ -1,4 +1,4 @@
-"""The catalogues as REST gives them."""
+"""The catalogues of the REST interface."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ferry_sdk.models.base import Identifier, Model
 
 
 class Journey(Model):
-    """A route that is sailed. Interface: Catalogue records."""
+    """A route between two ports. Interface: Catalogue records."""
 
     journey_id: Identifier
     route: str
@@ -23,7 +23,7 @@ class Journey(Model):
 
 
 class Departure(Model):
-    """The times of day a journey leaves, as HH:MM in port-local time.
+    """The departure times of a journey, as HH:MM in port-local time.
 
     Interface: Catalogue records.
     """

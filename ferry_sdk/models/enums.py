@@ -1,4 +1,4 @@
-"""The values the service is known to use for each enumeration; all are open."""
+"""Open enumerations: the values known to be used by the service."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing_extensions import Self
 
 
 class OpenEnum(str, Enum):
-    """Names for the values seen so far; any other string is a value as well.
+    """An enumeration of strings that accepts unknown values.
 
-    A member is its string (``Stage.VOIDED == "voided"``). ``Stage("moored")`` does not fail: it
-    gives a member of that value, equal to its string, whose ``is_known`` is false.
+    A member equals its string (``Stage.VOIDED == "voided"``). ``Stage("moored")`` returns a member
+    that equals its string and whose ``is_known`` is false.
     """
 
     @classmethod
@@ -24,7 +24,7 @@ class OpenEnum(str, Enum):
 
     @property
     def is_known(self) -> bool:
-        """Whether this SDK has a name for the value."""
+        """Whether this SDK defines the value."""
         return type(self).__members__.get(self._name_) is self
 
     def __str__(self) -> str:
@@ -41,14 +41,14 @@ class OpenEnum(str, Enum):
 
 
 class Direction(OpenEnum):
-    """The way of an availability. Interface: Availability."""
+    """The direction of an availability. Interface: Availability."""
 
     OUTWARD = "Outward"
     RETURN = "Return"
 
 
 class TicketDirection(OpenEnum):
-    """The way or ways a ticket covers. Interface: Ticket."""
+    """The directions that a ticket covers. Interface: Ticket."""
 
     OUTWARD = "OUTWARD"
     RETURN = "RETURN"
@@ -56,7 +56,7 @@ class TicketDirection(OpenEnum):
 
 
 class TariffType(OpenEnum):
-    """What a tariff sells: a ticket at once, or a promise that expires. Interface: Tariff."""
+    """The product of a tariff: a ticket, or a reservation that expires. Interface: Tariff."""
 
     TICKET = "Ticket"
     PRESALE = "Presale"
@@ -72,19 +72,19 @@ class PlaceType(OpenEnum):
 
 
 class PlaceGender(OpenEnum):
-    """Who may take the place; other values than Any are not shown. Interface: Place."""
+    """Who may take the place; the interface defines only Any. Interface: Place."""
 
     ANY = "Any"
 
 
 class PlaceUse(OpenEnum):
-    """How the place is used; other values than Exclusive are not shown. Interface: Place."""
+    """How the place is used; the interface defines only Exclusive. Interface: Place."""
 
     EXCLUSIVE = "Exclusive"
 
 
 class PassengerType(OpenEnum):
-    """An age group, by the words of a search. Interface: Search passenger."""
+    """An age group, as named in a search. Interface: Search passenger."""
 
     ADULT = "Adult"
     CHILD = "Child"
@@ -92,7 +92,7 @@ class PassengerType(OpenEnum):
 
 
 class Gender(OpenEnum):
-    """A passenger's gender, by the words of a search. Interface: Search passenger."""
+    """A passenger's gender, as named in a search. Interface: Search passenger."""
 
     MALE = "Male"
     FEMALE = "Female"
@@ -107,7 +107,7 @@ class ReservationType(OpenEnum):
 
 
 class Stage(OpenEnum):
-    """The aggregate state of a booking, which a client goes by. Interface: States."""
+    """The aggregate state of a booking, on which clients decide. Interface: States."""
 
     PAYMENT_DUE = "payment_due"
     ISSUANCE_DUE = "issuance_due"

@@ -1,4 +1,4 @@
-"""What a caller hands in: models, and typed dicts of the same shape."""
+"""Input models, and typed dicts of the same shape."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ _GENDERS = {
 }
 
 
-def _passenger_type(value: object) -> object:
+def _parse_passenger_type(value: object) -> object:
     if isinstance(value, str) and value.upper() in _TYPES:
         return _TYPES[value.upper()]
-    raise ValueError("Adult, Child or Infant is expected")
+    raise ValueError("expected Adult, Child or Infant")
 
 
-def _gender(value: object) -> object:
+def _parse_gender(value: object) -> object:
     if isinstance(value, str) and value.upper() in _GENDERS:
         return _GENDERS[value.upper()]
-    raise ValueError("Male or Female is expected")
+    raise ValueError("expected Male or Female")
 
 
-_PassengerType = Annotated[PassengerType, BeforeValidator(_passenger_type)]
-_Gender = Annotated[Gender, BeforeValidator(_gender)]
+_PassengerType = Annotated[PassengerType, BeforeValidator(_parse_passenger_type)]
+_Gender = Annotated[Gender, BeforeValidator(_parse_gender)]
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Age = Annotated[int, Field(ge=0, le=130)]
 _Order = Annotated[int, Field(ge=1)]
@@ -66,7 +66,7 @@ GenderName = Literal["Male", "Female", "M", "F"]
 
 
 class Input(BaseModel):
-    """What a caller hands in; a misspelt field is refused, and no value shows in an error."""
+    """An input model. Unknown fields are rejected; errors do not contain values."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         defer_build=True, extra="forbid", frozen=True, hide_input_in_errors=True
@@ -76,14 +76,14 @@ class Input(BaseModel):
 class SearchPassenger(Input):
     """One traveller of a search. Interface: Search passenger.
 
-    Codes such as ADT or A are understood as well, and so are M and F.
+    Codes such as ADT or A, and M or F, are also accepted.
 
     Attributes:
         type: Adult, Child or Infant.
         gender: Male or Female.
-        age: True age in years on the day of travel; age bands differ by carrier.
-        order: Number in the party from 1; by default the position in the list.
-        param: The type's letter: A, C or I; by default that of the type.
+        age: True age in years on the day of travel; age bands differ by company.
+        order: Number in the party, from 1; by default the position in the list.
+        param: The letter of the type: A, C or I; derived from the type by default.
     """
 
     type: _PassengerType
@@ -94,21 +94,20 @@ class SearchPassenger(Input):
 
     @field_validator("param", mode="after")
     @classmethod
-    def _goes_with_type(
+    def _check_param(
         cls, param: PassengerParam | None, info: ValidationInfo
     ) -> PassengerParam | None:
         kind = info.data.get("type")
         if param is not None and kind is not None and param != kind.value[0]:
-            raise ValueError(f"{kind.value} is expected to be {kind.value[0]}")
+            raise ValueError(f"expected {kind.value[0]} for {kind.value}")
         return param
 
 
 class Passenger(Input):
     """One traveller of a booking. Interface: Booking-creation inputs.
 
-    Names go as they stand on the travel document. Only the type and the two names show in
-    every form of the interface; the rest is left out of the request where it is not given. The
-    type is sent as ADT, CHD or INF where the protocol is MCP, and the gender as M or F.
+    Names must match the travel document. Only the type and the two names are required; fields
+    that are None are not sent. MCP sends the type as ADT, CHD or INF; the gender is sent as M or F.
 
     Attributes:
         type: Adult, Child or Infant.
@@ -116,13 +115,13 @@ class Passenger(Input):
         last_name: The family name.
         gender: Male or Female.
         age: Age in years on the day of travel.
-        birth_date: A date, or its text as YYYY-MM-DD.
+        birth_date: A date, or a text as YYYY-MM-DD.
         nationality: Two-letter country code.
         doc_type: Kind of travel document, such as Passport.
         doc_number: Number of the travel document.
-        doc_expiration: A date, or its text as YYYY-MM-DD.
-        email: The traveller's own address.
-        order: Number in the party from 1; by default the position in the list.
+        doc_expiration: A date, or a text as YYYY-MM-DD.
+        email: The traveller's e-mail address.
+        order: Number in the party, from 1; by default the position in the list.
     """
 
     type: _PassengerType
@@ -142,16 +141,16 @@ class Passenger(Input):
 class Selection(Input):
     """An availability with the tariff and the place chosen. Interface: Booking-creation inputs.
 
-    What `Availability.select` knows beyond the three ids is checked before a booking leaves. It
-    is not sent, and not in ``model_dump``.
+    The fields beyond the three ids come from `Availability.select`. They are checked before a
+    booking is sent; they are neither sent nor part of ``model_dump``.
 
     Attributes:
         availability_id: The id of an availability.
         tariff_id: The id of one of its tariffs.
         place_id: The id of one of its places.
-        expiration_date: Until when the tariff holds.
+        expiration_date: End of the tariff's validity.
         company: The ferry company's id.
-        roundtrip_locked: The tariff holds only as a round trip with the same carrier.
+        roundtrip_locked: The tariff is valid only as a round trip with the same company.
     """
 
     availability_id: Identifier
@@ -179,8 +178,8 @@ class Vehicle(Input):
         code: Code of the vehicle's type, such as CAR, as `catalogue.vehicle_types` lists them;
             not the ``BRAND__MODEL`` of a search.
         vehicule_code: The provider's vehicle code (the wire's spelling).
-        brand: The make, in words.
-        model: The model, in words.
+        brand: Name of the make.
+        model: Name of the model.
         identification: Registration plate.
     """
 
@@ -192,11 +191,11 @@ class Vehicle(Input):
 
 
 class Contact(Input):
-    """Whom the carrier reaches about the booking. Interface: Booking-creation inputs.
+    """The contact person of a booking. Interface: Booking-creation inputs.
 
     Attributes:
         name: The person's full name.
-        email: The person's address.
+        email: The person's e-mail address.
         prefix: Dialling prefix, such as ``+33``.
         phone: The number without the prefix.
     """

@@ -1,7 +1,7 @@
-"""The catalogues as MCP gives them, and what an MCP server says it has: tools and resources.
+"""The catalogues of the MCP interface, and an MCP server's tools and resources.
 
-The interface says in words what they hold and shows no field names, so every field here may be
-absent, the spellings in use are understood, and whatever else comes is in ``model_extra``.
+The interface describes the catalogues without field names. Every field is therefore optional,
+known spellings are accepted, and other fields are kept in ``model_extra``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Country(Model):
     """A country with ISO code and phone prefix. Interface: resource://service/countries.
 
     Attributes:
-        names: Localised names by language, where the service gives them so.
+        names: Localised names by language, if the service sends them.
     """
 
     code: str | None = Field(default=None, validation_alias=AliasChoices("code", "iso_code", "iso"))
@@ -69,8 +69,8 @@ class ScheduledDeparture(Model):
     """A departure of the timetable. Interface: resource://service/departures.
 
     Attributes:
-        company: The carrier, as the service gives it.
-        ship: The ship, as the service gives it.
+        company: The company, as sent by the service.
+        ship: The ship, as sent by the service.
     """
 
     journey_id: str | None = Field(
@@ -85,7 +85,7 @@ class ScheduledDeparture(Model):
 
 
 class McpTool(Model):
-    """A tool of the server. Its annotations are hints of the server's, not to be trusted."""
+    """A tool of the server. Its annotations are hints of the server and not to be trusted."""
 
     name: Identifier
     title: str | None = None

@@ -1,4 +1,8 @@
-"""A list of records of which some could not be read."""
+"""Lists of records, created on first access, some of which may be unreadable.
+
+Creating model objects is most of the cost of a long list. `Records` therefore keeps a factory
+that runs once, under a lock, when the records are first accessed. The length is known before.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,13 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A record that could not be read.
+    """A record that could not be parsed.
 
     Attributes:
-        index: Its place in the service's list, from 0.
-        field: The field that was wrong, as a path (``tariffs[0].amount``).
-        problem: What was wrong with it.
-        raw: The record as it came; it does not show in the repr.
+        index: Its index in the service's list, from 0.
+        field: The invalid field, as a path (``tariffs[0].amount``).
+        problem: The reason.
+        raw: The record as received; not part of the repr.
     """
 
     index: int
@@ -34,54 +38,54 @@ class Unreadable:
     raw: object = dataclasses.field(repr=False)
 
 
-_making = threading.RLock()
+_lock = threading.RLock()
 
 
-def _begin_anew() -> None:
-    """In a forked child, whose parent's lock may be held by a thread that is not there."""
-    global _making  # noqa: PLW0603 -- there is one for all
-    _making = threading.RLock()
+def _reset_lock() -> None:
+    """Replace the lock in a forked child: a thread of the parent may hold the old one."""
+    global _lock  # noqa: PLW0603 -- one lock for all lists
+    _lock = threading.RLock()
 
 
-after_fork_in_child(_begin_anew)
+after_fork_in_child(_reset_lock)
 
 
 class Records(Sequence[T_co], Generic[T_co]):
     """An immutable sequence of records."""
 
-    __slots__ = ("_made", "_make", "_size", "_unreadable")
+    __slots__ = ("_factory", "_size", "_unreadable", "_values")
 
     def __init__(self, records: Sequence[T_co] = (), unreadable: Sequence[Unreadable] = ()) -> None:
-        self._made = tuple(records)
-        self._make: Callable[[], Sequence[T_co]] | None = None
-        self._size = len(self._made)
+        self._values = tuple(records)
+        self._factory: Callable[[], Sequence[T_co]] | None = None
+        self._size = len(self._values)
         self._unreadable = tuple(unreadable)
 
     @classmethod
-    def made_by(
+    def from_factory(
         cls,
-        make: Callable[[], Sequence[T_co]],
+        factory: Callable[[], Sequence[T_co]],
         size: int,
         unreadable: Sequence[Unreadable] = (),
     ) -> Self:
-        """Records of which there are so many, made when they are first looked at."""
+        """Return `size` records that the factory creates on first access."""
         records = cls(unreadable=unreadable)
-        records._make, records._size = make, size
+        records._factory, records._size = factory, size
         return records
 
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
-        """The records of the service's list that could not be read."""
+        """The records of the service's list that could not be parsed."""
         return self._unreadable
 
     @property
     def _records(self) -> tuple[T_co, ...]:
-        if self._make is not None:
-            with _making:
-                if self._make is not None:
-                    self._made = tuple(self._make())
-                    self._make = None
-        return self._made
+        if self._factory is not None:
+            with _lock:
+                if self._factory is not None:
+                    self._values = tuple(self._factory())
+                    self._factory = None
+        return self._values
 
     @overload
     def __getitem__(self, index: int) -> T_co: ...
@@ -113,24 +117,24 @@ class Records(Sequence[T_co], Generic[T_co]):
         return f"Records({list(self._records)!r}{lost})"
 
     def _repr_html_(self) -> str | None:
-        """The records as a table, for notebooks; no more of them than the repr shows."""
+        """Return the records as a table, for notebooks; it shows no more than the repr."""
         from ferry_sdk.models.display.cards import table_of  # noqa: PLC0415 -- for notebooks only
 
         return table_of(self)
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
-        """The records as a pandas frame, with the fields that the repr shows.
+        """Return the records as a pandas frame, with the fields of the repr.
 
-        Moments are in UTC; a sailing's row also has the times on the ports' own clocks
+        Moments are in UTC. A sailing's row also has the local times of its ports
         (`depart_local`, `arrive_local`), its exact `travel_time`, and its cheapest ticket
-        (`lowest_amount`, `lowest_currency`). Needs the extra ``notebook``.
+        (`lowest_amount`, `lowest_currency`). Requires the extra ``notebook``.
 
         Args:
-            by: What a row stands for: a ``"record"``, or a ``"tariff"`` of a sailing.
-            money: Amounts as exact ``"decimal"`` objects, or as ``"float"`` to calculate with.
+            by: The content of a row: a ``"record"``, or a ``"tariff"`` of a sailing.
+            money: The type of amounts: exact ``"decimal"`` objects, or ``"float"``.
 
         Raises:
-            InvalidInputError: Rows of tariffs, of records that have none.
+            InvalidInputError: Rows of tariffs were requested for records without tariffs.
             ModuleNotFoundError: pandas is not installed.
 
         Example:

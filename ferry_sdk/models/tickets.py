@@ -1,4 +1,4 @@
-"""A ticket, its voucher, and what the acts on it answer."""
+"""Tickets, vouchers, and the results of cancelling and paying."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TicketVehicle(Model):
 
 
 class TicketPassenger(Model):
-    """A traveller on a ticket; personal fields do not show in its repr. Interface: Ticket."""
+    """A traveller on a ticket; personal fields are not in its repr. Interface: Ticket."""
 
     first_name: str = Field(repr=False)
     last_name: str = Field(repr=False)
@@ -65,10 +65,10 @@ class Ticket(Model):
     """One journey of a booking. Interface: Ticket.
 
     Attributes:
-        ticket_number: The carrier's reference; None before it is issued.
-        pdf_url: Where the voucher is; None before it is issued, or where it comes by e-mail.
-        qr_code: A QR code, usually as an image data URI; empty while there is none.
-        boarding_time: A moment, or the text that the carrier gave; empty while there is none.
+        ticket_number: The company's reference; None before it is issued.
+        pdf_url: Address of the voucher; None before it is issued, or if it is sent by e-mail.
+        qr_code: A QR code, usually as an image data URI; empty if there is none.
+        boarding_time: A moment, or the text from the company; empty if there is none.
     """
 
     id: Identifier
@@ -89,12 +89,12 @@ class Ticket(Model):
 
 
 class CancellationFee(Model):
-    """What cancelling now would cost. Interface: POST /api/booking/cancel-fee.
+    """The cost of cancelling now. Interface: POST /api/booking/cancel-fee.
 
     Attributes:
-        penalty_amount: Kept by the carrier, in `currency`.
+        penalty_amount: Kept by the company, in `currency`.
         refund_amount: Paid back, in `currency`.
-        ticket_status: The raw status of the ticket asked about.
+        ticket_status: The raw status of the ticket.
     """
 
     penalty_amount: Amount
@@ -104,7 +104,7 @@ class CancellationFee(Model):
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing is kept."""
+        """Whether the penalty is zero."""
         return self.penalty_amount == Decimal(0)
 
 
@@ -112,8 +112,8 @@ class TicketCancellation(Model):
     """A cancelled ticket. Interface: POST /api/ticket/cancel.
 
     Attributes:
-        read_back: The reply was lost, and the effect was seen by reading the ticket.
-        previewed: What cancelling was said to cost just before; None where nobody asked.
+        read_back: Whether the reply was lost and the effect was confirmed by reading.
+        previewed: The fee that was read before cancelling; None if it was not read.
     """
 
     ticket_id: Identifier
@@ -123,21 +123,21 @@ class TicketCancellation(Model):
 
 
 class Voucher(Model):
-    """Where the boarding voucher is. Interface: GET /api/ticket/{id}/pdf.
+    """The address of a boarding voucher. Interface: GET /api/ticket/{id}/pdf.
 
     Attributes:
-        url: Address of the PDF; None while it is not there yet, or because the carrier sends it
-            by e-mail: the service does not say which.
+        url: Address of the PDF; None if it is not available yet or is sent by e-mail. The service
+            does not distinguish these cases.
     """
 
     url: str | None
 
 
 class PaymentRecorded(Model):
-    """A payment that was recorded. Interface: POST /api/ticket/{id}/mark-paid.
+    """A recorded payment. Interface: POST /api/ticket/{id}/mark-paid.
 
     Attributes:
-        read_back: The reply was lost, and the effect was seen by reading the ticket.
+        read_back: Whether the reply was lost and the effect was confirmed by reading.
     """
 
     ticket_id: Identifier

@@ -1,6 +1,6 @@
-"""Charts of records in a notebook. They need matplotlib, which the extra ``notebook`` installs.
+"""Charts of records. They require matplotlib, which the extra ``notebook`` installs.
 
-Cards and tables are the records' own (`_repr_html_`), and so are data frames (`to_frame`).
+Cards, tables and data frames are methods of the records (`_repr_html_`, `to_frame`).
 """
 
 from __future__ import annotations

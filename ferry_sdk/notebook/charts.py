@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Tariff
-from ferry_sdk.models.display.extra import needed
+from ferry_sdk.models.display.extra import require_packages
 from ferry_sdk.models.display.html import money
 from ferry_sdk.models.display.kinds import cheapest_ticket
 from ferry_sdk.models.mcp import McpPort
 
-with needed("matplotlib", "numpy"):
+with require_packages("matplotlib", "numpy"):
     import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
@@ -32,7 +32,7 @@ __all__ = ["fares_by_day", "network_map"]
 
 
 class _Chart(Figure):
-    """A figure that a notebook shows as it is: nothing of pyplot is needed, or touched."""
+    """A figure that notebooks display without pyplot."""
 
     def _repr_png_(self) -> bytes:
         content = BytesIO()
@@ -41,7 +41,7 @@ class _Chart(Figure):
 
 
 def _new_chart(title: str, *, width: float = 9, height: float = 4.8) -> tuple[_Chart, Axes]:
-    """A figure with one pair of axes; the title is text, whatever signs of TeX are in it."""
+    """Return a figure with one pair of axes; the title is never parsed as TeX."""
     figure = _Chart(figsize=(width, height), dpi=110, layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", parse_math=False)
@@ -51,12 +51,12 @@ def _new_chart(title: str, *, width: float = 9, height: float = 4.8) -> tuple[_C
 
 
 def _positions_of(days: Iterable[date]) -> NDArray[np.datetime64]:
-    """Days as an axis takes them."""
+    """Return days as axis positions."""
     return np.array([*days], dtype="datetime64[D]")
 
 
 def _label_days(axes: Axes) -> None:
-    """Have the days along the bottom named as briefly as is clear."""
+    """Label the days on the x axis concisely."""
     locator = AutoDateLocator(minticks=2)  # type: ignore[no-untyped-call]  # matplotlib's own
     axes.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]  # matplotlib's own
@@ -67,16 +67,16 @@ _Fare = tuple[date, Tariff]
 
 
 def fares_by_day(sailings: Iterable[Availability]) -> Figure:
-    """The cheapest ticket of every sailing by the day it leaves, and the cheapest of each day.
+    """Plot the cheapest ticket of each sailing and of each day, by local day of departure.
 
-    Days are those of the departure port. Each route has a line of its own; the cheapest ticket
-    of all is named. Sailings without a ticket that can be had for one way are left out.
+    Each route has its own line; the cheapest ticket of all is labelled. Sailings without a ticket
+    that is valid one way are left out.
 
     Args:
-        sailings: Sailings of any number of searches, in one currency.
+        sailings: Sailings from any number of searches, in one currency.
 
     Returns:
-        The figure, 9 by 4.8 inches. pyplot knows nothing of it, so nothing has to be closed.
+        The figure, 9 by 4.8 inches. It is not registered with pyplot and need not be closed.
 
     Raises:
         InvalidInputError: The fares are in several currencies.
@@ -99,8 +99,8 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     figure, axes = _new_chart(next(iter(routes)) if len(routes) == 1 else "Fares by day")
     for number, (route, fares) in enumerate(routes.items()):
         label = "cheapest of the day" + (f", {route}" if len(routes) > 1 else "")
-        _draw(axes, label, fares, f"C{number % 10}")
-    _name(axes, min((fare for fares in routes.values() for fare in fares), key=_price))
+        _plot_route(axes, label, fares, f"C{number % 10}")
+    _annotate(axes, min((fare for fares in routes.values() for fare in fares), key=_price))
     _label_days(axes)
     axes.set_xlabel("Day of departure")
     axes.set_ylabel(f"Ticket ({currencies[0]})")
@@ -114,7 +114,7 @@ def _price(fare: _Fare) -> float:
     return float(fare[1].amount)
 
 
-def _draw(axes: Axes, label: str, fares: list[_Fare], colour: str) -> None:
+def _plot_route(axes: Axes, label: str, fares: list[_Fare], colour: str) -> None:
     lowest: dict[date, float] = {}
     for fare in sorted(fares, key=lambda fare: fare[0]):
         lowest[fare[0]] = min(_price(fare), lowest.get(fare[0], inf))
@@ -126,7 +126,7 @@ def _draw(axes: Axes, label: str, fares: list[_Fare], colour: str) -> None:
     axes.plot(_positions_of(lowest), cheapest, "o-", color=colour, markersize=5, label=label)
 
 
-def _name(axes: Axes, fare: _Fare) -> None:
+def _annotate(axes: Axes, fare: _Fare) -> None:
     day, ticket = fare
     axes.annotate(
         f"{money(ticket.amount, ticket.currency)} on {day}",
@@ -144,25 +144,25 @@ _Place = tuple[float, float]
 _WIDTH: Final = 11
 _LEAST, _MOST = 4, 11
 _LETTER, _LINE = 0.0075, 0.022
-"""Inches of the figure's width and the least and most of its height; a letter and a line of a
-name, in parts of the width."""
+"""Width, and minimum and maximum height of the figure in inches; size of a letter and of a line
+as fractions of the width."""
 
 
 def network_map(
     ports: Iterable[McpPort], *, routes: Iterable[tuple[str | None, str | None]] = ()
 ) -> Figure:
-    """The ports where they are, and the routes between them as straight lines.
+    """Plot ports by position, and the routes between them as straight lines.
 
-    There is no coast: the service knows positions only. The ports with the most routes are named
-    first, the others as far as there is room. Ports without a position are left out and counted.
+    There are no coastlines. The ports with the most routes are labelled first, the others if there
+    is room. Ports without a position are left out and counted in the title.
 
     Args:
-        ports: The ports, as `mcp.ports` gives them.
-        routes: Codes of two ports each; which of the two is first does not matter.
+        ports: The ports, from `mcp.ports`.
+        routes: Pairs of port codes, in any order.
 
     Returns:
-        The figure, 11 inches wide and as high as suits the network. pyplot knows nothing of it,
-        so nothing has to be closed.
+        The figure, 11 inches wide, with a height that fits the network. It is not registered
+        with pyplot and need not be closed.
 
     Raises:
         ModuleNotFoundError: matplotlib is not installed.
@@ -192,40 +192,43 @@ def network_map(
         axes.plot(
             *zip(*(places[code] for code in pair), strict=True), color="C0", alpha=0.3, lw=0.8
         )
-    busy = Counter(code for pair in lines for code in pair)
-    sizes = [12 + 6 * busy[code] for code in places]
+    route_counts = Counter(code for pair in lines for code in pair)
+    sizes = [12 + 6 * route_counts[code] for code in places]
     longitudes, latitudes = zip(*places.values(), strict=True)
     axes.scatter(longitudes, latitudes, s=sizes, color="C0", zorder=3)
     axes.margins(0.06)
-    axes.set_aspect(_stretch(places.values()), adjustable="box")
-    _port_name(axes, places, names, busy)
+    axes.set_aspect(_latitude_scale(places.values()), adjustable="box")
+    _label_ports(axes, places, names, route_counts)
     return figure
 
 
-def _stretch(places: Collection[_Place]) -> float:
-    """How much longer a degree of latitude is than one of longitude, in the middle of the map."""
+def _latitude_scale(places: Collection[_Place]) -> float:
+    """Return the ratio of a degree of latitude to one of longitude, at the centre of the map."""
     middle = sum(latitude for _, latitude in places) / len(places)
     return 1 / max(cos(radians(middle)), 0.1)
 
 
 def _height(places: Collection[_Place]) -> float:
-    """The height at which the map fills the figure."""
+    """Return the height at which the map fills the figure."""
     if not places:
         return _LEAST
     longitudes, latitudes = zip(*places, strict=True)
     wide, high = max(longitudes) - min(longitudes), max(latitudes) - min(latitudes)
-    height: float = _WIDTH * high * _stretch(places) / max(wide, 1)
+    height: float = _WIDTH * high * _latitude_scale(places) / max(wide, 1)
     return min(max(height, _LEAST), _MOST)
 
 
-def _port_name(
-    axes: Axes, places: Mapping[str, _Place], names: Mapping[str, str], busy: Counter[str]
+def _label_ports(
+    axes: Axes, places: Mapping[str, _Place], names: Mapping[str, str], route_counts: Counter[str]
 ) -> None:
-    """Name the ports, the busiest first, where no other name stands."""
+    """Label the ports, those with the most routes first, without overlaps."""
     left, right = axes.get_xlim()
-    letter, line = (right - left) * _LETTER, (right - left) * _LINE / _stretch(places.values())
+    letter, line = (
+        (right - left) * _LETTER,
+        (right - left) * _LINE / _latitude_scale(places.values()),
+    )
     taken: list[tuple[float, float, float]] = []
-    for code in sorted(places, key=lambda code: (-busy[code], code)):
+    for code in sorted(places, key=lambda code: (-route_counts[code], code)):
         x, y = places[code]
         end = x + (len(names[code]) + 2) * letter
         if any(

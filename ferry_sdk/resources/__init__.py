@@ -1,1 +1,1 @@
-"""Everything a client can be asked, one group a module."""
+"""The calls of a client, one group a module."""

@@ -1,4 +1,4 @@
-"""A caller's arguments as the JSON the service takes, in the words of either protocol."""
+"""Validate arguments and convert them to the JSON of the service, for either protocol."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from ferry_sdk.models.inputs import (
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Vocabulary = Mapping[PassengerType, str]
 
-REST_WORDS: Final[Vocabulary] = {kind: kind.value for kind in PassengerType}
-MCP_WORDS: Final[Vocabulary] = {
+REST_CODES: Final[Vocabulary] = {kind: kind.value for kind in PassengerType}
+MCP_CODES: Final[Vocabulary] = {
     PassengerType.ADULT: "ADT",
     PassengerType.CHILD: "CHD",
     PassengerType.INFANT: "INF",
@@ -47,8 +47,8 @@ _money: Final[TypeAdapter[Decimal]] = TypeAdapter(Money)
 ReservationTypeName = Literal["TICKET", "PRESALE", "OPTION"]
 
 
-def given(**members: object) -> dict[str, object]:
-    """The members that were given: None is left out."""
+def drop_none(**members: object) -> dict[str, object]:
+    """Return the members that are not None."""
     return {name: value for name, value in members.items() if value is not None}
 
 
@@ -68,8 +68,8 @@ def search(
     ret_is_open: bool | None,
     vehicle: VehicleQuery | VehicleQueryDict | None,
 ) -> dict[str, object]:
-    """The body of a search. Interface: POST /api/availability."""
-    request = given(
+    """Return the body of a search. Interface: POST /api/availability."""
+    request = drop_none(
         company=identifier(company, "company"),
         depart_code=identifier(depart_code, "depart_code"),
         arrive_code=identifier(arrive_code, "arrive_code"),
@@ -92,30 +92,32 @@ def search(
             "gender": traveller.gender.value,
             "age": traveller.age,
         }
-        for number, traveller in enumerate(_all(SearchPassenger, passengers, "passengers"), 1)
+        for number, traveller in enumerate(
+            _parse_list(SearchPassenger, passengers, "passengers"), 1
+        )
     ]
-    return given(
+    return drop_none(
         request=request,
         passengers=travellers,
-        vehicle=_one(VehicleQuery, vehicle, "vehicle"),
+        vehicle=_parse_optional(VehicleQuery, vehicle, "vehicle"),
     )
 
 
 def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Selection]:
-    """What is to be booked; a tariff that is locked to its carrier stays with it."""
-    chosen = _all(Selection, availabilities, "availabilities")
+    """Validate the selections; a tariff locked to a round trip allows one company only."""
+    chosen = _parse_list(Selection, availabilities, "availabilities")
     companies = {one.company for one in chosen if one.company is not None}
     for index, one in enumerate(chosen):
         if one.roundtrip_locked and len(companies) > 1:
             raise InvalidInputError(
-                "the tariff holds only as a round trip with the same carrier",
+                "the tariff is valid only as a round trip with the same company",
                 field=f"availabilities[{index}]",
             )
     return chosen
 
 
 def expiries(chosen: Iterable[Selection]) -> dict[str, datetime]:
-    """Until when each tariff holds, where that is known, by the argument it stands in."""
+    """Return the known expiration dates of the tariffs, by argument."""
     return {
         f"availabilities[{index}]": one.expiration_date
         for index, one in enumerate(chosen)
@@ -124,7 +126,7 @@ def expiries(chosen: Iterable[Selection]) -> dict[str, datetime]:
 
 
 def booking(
-    words: Vocabulary,
+    codes: Vocabulary,
     *,
     availabilities: Sequence[Selection] | None,
     passengers: Sequence[Passenger | PassengerDict],
@@ -132,26 +134,26 @@ def booking(
     vehicle: Vehicle | VehicleDict | None,
     contact: Contact | ContactDict | None,
 ) -> dict[str, object]:
-    """The body of a booking. Interface: POST /api/booking, create_booking."""
-    return given(
-        availabilities=None if availabilities is None else [wire(one) for one in availabilities],
+    """Return the body of a booking. Interface: POST /api/booking, create_booking."""
+    return drop_none(
+        availabilities=None if availabilities is None else [to_wire(one) for one in availabilities],
         passengers=[
-            wire(traveller)
-            | given(
+            to_wire(traveller)
+            | drop_none(
                 order=traveller.order or number,
-                type=words[traveller.type],
+                type=codes[traveller.type],
                 gender=traveller.gender and _LETTERS[traveller.gender],
             )
-            for number, traveller in enumerate(_all(Passenger, passengers, "passengers"), 1)
+            for number, traveller in enumerate(_parse_list(Passenger, passengers, "passengers"), 1)
         ],
         reservation_type=optional(reservation_type, "reservation_type"),
-        vehicle=_one(Vehicle, vehicle, "vehicle"),
-        contact=_one(Contact, contact, "contact"),
+        vehicle=_parse_optional(Vehicle, vehicle, "vehicle"),
+        contact=_parse_optional(Contact, contact, "contact"),
     )
 
 
 def day(value: object, argument: str) -> str:
-    """A date as YYYY-MM-DD."""
+    """Return a date as YYYY-MM-DD."""
     if isinstance(value, datetime):
         return value.date().isoformat()
     if isinstance(value, date):
@@ -161,11 +163,11 @@ def day(value: object, argument: str) -> str:
             return date.fromisoformat(value).isoformat()
         except ValueError:
             pass
-    raise InvalidInputError("a date, or its text as YYYY-MM-DD, is expected", field=argument)
+    raise InvalidInputError("expected a date, or a text as YYYY-MM-DD", field=argument)
 
 
 def clock_time(value: object, argument: str) -> str:
-    """A time of day as HH:MM."""
+    """Return a time of day as HH:MM."""
     if isinstance(value, time | datetime):
         return value.strftime("%H:%M")
     if isinstance(value, str) and _TIME.fullmatch(value):
@@ -173,64 +175,64 @@ def clock_time(value: object, argument: str) -> str:
             return time.fromisoformat(value).strftime("%H:%M")
         except ValueError:
             pass
-    raise InvalidInputError("a time, or its text as HH:MM, is expected", field=argument)
+    raise InvalidInputError("expected a time, or a text as HH:MM", field=argument)
 
 
 def moment(value: object, argument: str) -> str:
-    """A moment in ISO 8601: an aware datetime, or the text of one."""
+    """Return an aware datetime in ISO 8601; a text is returned unchanged."""
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.isoformat()
     if isinstance(value, str) and value:
         return value
-    raise InvalidInputError("a datetime with a time zone is expected", field=argument)
+    raise InvalidInputError("expected a datetime with a time zone", field=argument)
 
 
 def money(value: object, argument: str) -> Decimal:
-    """An amount: `Decimal`, `int` or `str`, never a `float`."""
+    """Return an amount from a `Decimal`, `int` or `str`; reject a `float`."""
     try:
         amount = _money.validate_python(value)
     except ValidationError as error:
         raise InvalidInputError(path_of(error)[1], field=argument) from None
     if not amount.is_finite():
-        raise InvalidInputError("a finite amount is expected", field=argument)
+        raise InvalidInputError("expected a finite amount", field=argument)
     return amount
 
 
 def text(value: object, argument: str) -> str:
-    """A text that says something."""
+    """Return a text; reject one that is blank."""
     if isinstance(value, str) and value.strip():
         return value
-    raise InvalidInputError("a text is expected", field=argument)
+    raise InvalidInputError("expected a text", field=argument)
 
 
 def optional(value: object, argument: str) -> str | None:
-    """A text that says something, or None."""
+    """Return a text or None; reject a text that is blank."""
     return None if value is None else text(value, argument)
 
 
-def wire(model: BaseModel) -> dict[str, object]:
-    """An input as the JSON object it is on the wire."""
+def to_wire(model: BaseModel) -> dict[str, object]:
+    """Return an input as the JSON object on the wire."""
     return model.model_dump(mode="json", exclude_none=True)
 
 
-def _one(model: type[ModelT], value: object, argument: str) -> dict[str, object] | None:
-    return None if value is None else wire(_read(model, value, argument))
+def _parse_optional(model: type[ModelT], value: object, argument: str) -> dict[str, object] | None:
+    return None if value is None else to_wire(_parse(model, value, argument))
 
 
-def _all(model: type[ModelT], values: object, argument: str) -> list[ModelT]:
-    # A BaseModel gives its fields one by one.
+def _parse_list(model: type[ModelT], values: object, argument: str) -> list[ModelT]:
+    # Iterating over a BaseModel yields its fields.
     if isinstance(values, str | Mapping | BaseModel) or not isinstance(values, Iterable):
-        raise InvalidInputError("a list is expected", field=argument)
+        raise InvalidInputError("expected a list", field=argument)
     read = [
-        _read(model, value, f"{argument}[{index}]")
+        _parse(model, value, f"{argument}[{index}]")
         for index, value in enumerate(cast("Iterable[object]", values))
     ]
     if not read:
-        raise InvalidInputError("at least one is expected", field=argument)
+        raise InvalidInputError("expected at least one", field=argument)
     return read
 
 
-def _read(model: type[ModelT], value: object, argument: str) -> ModelT:
+def _parse(model: type[ModelT], value: object, argument: str) -> ModelT:
     try:
         return model.model_validate(value)
     except ValidationError as error:

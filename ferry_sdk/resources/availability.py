@@ -1,4 +1,4 @@
-"""The search for sailings."""
+"""Search for sailings."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ class AvailabilityGroup(Resource[TransportT_co]):
             out_journey_id: UUID of the journey out; `catalogue.journeys` lists them.
             out_at: Date out, local to the port; a date or YYYY-MM-DD.
             out_time: Time out, local to the port; a time or HH:MM.
-            passengers: Who travels, with true ages.
+            passengers: The travellers, with their true ages.
             out_is_open: Ask for an open (flexible-date) ticket out.
             ret_journey_id: UUID of the journey back, for a round trip.
             ret_at: Date back, local to the port.
             ret_time: Time back, local to the port.
             ret_is_open: Ask for an open ticket back.
-            vehicle: The vehicle that comes along, as ``BRAND__MODEL``.
+            vehicle: The vehicle, as ``BRAND__MODEL``.
 
         Returns:
-            The sailings, outward and return. What could not be read is in ``.unreadable``.
+            The sailings, outward and return. Records that cannot be read are in ``.unreadable``.
 
         Raises:
-            InvalidInputError: An argument cannot be sent; `field` names it.
-            AvailabilityError: Nothing sails, or the search failed.
-            FerryError: Anything else that went wrong.
+            InvalidInputError: An argument is invalid; `field` names it.
+            AvailabilityError: There is no sailing, or the search failed.
+            FerryError: The call failed for another reason.
 
         Example:
             ```python

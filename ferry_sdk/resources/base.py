@@ -1,4 +1,11 @@
-"""A call described once, bound to either client."""
+"""Bind a call that is described once to the sync and the async client.
+
+A resource method returns an `Operation`, which describes a call and performs nothing. `method`
+turns it into a descriptor with two wrappers, one sync and one async. Attribute access selects
+the wrapper by the type of the resource's transport: `Transport` performs the call and returns
+its result, `AsyncTransport` returns a coroutine, and the raw transports return a `RawResponse`.
+The overloads of `__get__` tell type checkers the same.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +28,10 @@ TransportT_co = TypeVar("TransportT_co", bound=AnyTransport, covariant=True)
 
 
 class Resource(Generic[TransportT_co]):
-    """A group of calls, made through one transport.
+    """A group of calls over one transport.
 
     Attributes:
-        transport: What performs them.
+        transport: Performs the calls.
     """
 
     def __init__(self, transport: TransportT_co) -> None:
@@ -32,51 +39,51 @@ class Resource(Generic[TransportT_co]):
 
 
 class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
-    """Turns the description of a call into a method of either client.
+    """Turn the description of a call into a method of both clients.
 
-    On the class it stays the description, so that ``Tickets.get(None, "t1")`` is an
-    `Operation` and makes no call.
+    Accessed on the class, it is the description itself: ``Tickets.get(None, "t1")``
+    returns an `Operation` and makes no call.
     """
 
     def __init__(self, describe: Callable[Concatenate[Any, P], Operation[T]]) -> None:
-        def described(*args: P.args, **kwargs: P.kwargs) -> Operation[T]:
+        def build_operation(*args: P.args, **kwargs: P.kwargs) -> Operation[T]:
             try:
                 return describe(None, *args, **kwargs)
             except FerryError as error:
                 raise trim(error) from error.__cause__
             finally:
-                del args, kwargs  # a traceback that shows variables shows no traveller
+                del args, kwargs  # keep travellers' data out of tracebacks that show variables
 
         def call(self: Resource[Transport], *args: P.args, **kwargs: P.kwargs) -> T:
             try:
-                operation = described(*args, **kwargs)
+                operation = build_operation(*args, **kwargs)
             finally:
                 del args, kwargs
             try:
                 return self.transport.run(operation)
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
-                    raise  # a caller's own, of a function that was asked
+                    raise  # raised by a function of the caller, such as a token provider
                 raise trim(error) from error.__cause__
 
         async def acall(self: Resource[AsyncTransport], *args: P.args, **kwargs: P.kwargs) -> T:
             try:
-                operation = described(*args, **kwargs)
+                operation = build_operation(*args, **kwargs)
             finally:
                 del args, kwargs
             try:
                 return await self.transport.run(operation)
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
-                    raise  # a caller's own, of a function that was asked
+                    raise  # raised by a function of the caller, such as a token provider
                 raise trim(error) from error.__cause__
 
         self.describe = describe
         self._by_transport: dict[type[AnyTransport], Callable[..., Any]] = {
-            Transport: _like(describe, call, "{}"),
-            AsyncTransport: _like(describe, acall, "{}"),
-            RawTransport: _like(describe, call, "RawResponse[{}]"),
-            AsyncRawTransport: _like(describe, acall, "RawResponse[{}]"),
+            Transport: _copy_signature(describe, call, "{}"),
+            AsyncTransport: _copy_signature(describe, acall, "{}"),
+            RawTransport: _copy_signature(describe, call, "RawResponse[{}]"),
+            AsyncRawTransport: _copy_signature(describe, acall, "RawResponse[{}]"),
         }
         self.__doc__ = describe.__doc__
 
@@ -108,18 +115,21 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
         return MethodType(self._by_transport[type(instance.transport)], instance)
 
 
-def _like(describe: Callable[..., Any], made: Callable[..., Any], gives: str) -> Callable[..., Any]:
-    """The wrapper with the description's name and words, and the type of what it gives.
+def _copy_signature(
+    describe: Callable[..., Any], wrapper_function: Callable[..., Any], result_type: str
+) -> Callable[..., Any]:
+    """Return a copy of a wrapper with the description's name, docstring and signature.
 
-    Its globals are the description's, in which its annotations have a meaning, over its own.
+    `inspect` and `typing.get_type_hints` resolve annotations in a function's globals. The copy
+    therefore has the globals of the description's module, over those of this one.
     """
-    code: Any = made
-    words: Any = inspect.unwrap(describe)
-    names = {**globals(), **words.__globals__}
+    code: Any = wrapper_function
+    original: Any = inspect.unwrap(describe)
+    names = {**globals(), **original.__globals__}
     wrapper: Any = FunctionType(code.__code__, names, closure=code.__closure__)
     update_wrapper(wrapper, describe)
     signature = inspect.signature(describe)
-    answer = gives.format(signature.return_annotation[len("Operation[") : -len("]")])
+    answer = result_type.format(signature.return_annotation[len("Operation[") : -len("]")])
     wrapper.__annotations__ = {**describe.__annotations__, "return": answer}
     wrapper.__signature__ = signature.replace(return_annotation=answer)
     del wrapper.__wrapped__

@@ -1,4 +1,4 @@
-"""Bookings: made, confirmed, read, priced for cancelling, cancelled."""
+"""Create, confirm, read and cancel bookings."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from ferry_sdk.models.tickets import CancellationFee
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, TransportT_co, method
 from ferry_sdk.resources.conditions import Until, booking_until
-from ferry_sdk.resources.guards import penalty_within, total_is
+from ferry_sdk.resources.guards import penalty_guard, total_guard
 from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY
 
 
 class BookingsGroup(Resource[TransportT_co]):
-    """Bookings and what is done with them."""
+    """Create, confirm, read and cancel bookings."""
 
     @method
     def create(
@@ -48,27 +48,27 @@ class BookingsGroup(Resource[TransportT_co]):
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
     ) -> Operation[BookingCreated]:
-        """Book what a search found. It is sent once.
+        """Create a booking. The request is sent once.
 
         Interface: POST /api/booking.
 
         Args:
-            availabilities: One selection a direction, of what was found.
-            passengers: Who travels, as on the travel documents.
-            reservation_type: TICKET, PRESALE or OPTION, as the tariff is.
-            vehicle: The vehicle that was searched with, by the code of its type.
-            contact: Whom the carrier reaches.
+            availabilities: One selection for each direction.
+            passengers: The travellers, named as on their travel documents.
+            reservation_type: TICKET, PRESALE or OPTION, matching the tariff.
+            vehicle: The vehicle of the search, with the code of its type.
+            contact: The person whom the ferry company can reach.
 
         Returns:
-            The booking, with what may be done next.
+            The booking, with its next actions.
 
         Raises:
-            InvalidInputError: An argument cannot be sent, or a tariff has expired or must not be
-                paired with another carrier; `field` names it.
-            UnresolvedWriteError: The same booking is on record and may have been made.
-            BookingCreateError: The service made no booking.
-            OutcomeUnknownError: The booking may have been made.
-            FerryError: Anything else that went wrong.
+            InvalidInputError: An argument is invalid, or a tariff has expired or cannot be
+                combined with another company; `field` names it.
+            UnresolvedWriteError: The journal has the same booking with an unknown outcome.
+            BookingCreateError: The service did not create the booking.
+            OutcomeUnknownError: The booking may have been created.
+            FerryError: The call failed for another reason.
 
         Example:
             ```python
@@ -100,7 +100,7 @@ class BookingsGroup(Resource[TransportT_co]):
         """
         chosen = arguments.selections(availabilities)
         body = arguments.booking(
-            arguments.REST_WORDS,
+            arguments.REST_CODES,
             availabilities=chosen,
             passengers=passengers,
             reservation_type=reservation_type,
@@ -118,31 +118,31 @@ class BookingsGroup(Resource[TransportT_co]):
     def confirm(
         self, booking_id: str, *, expect_total: Decimal | int | str | None = None
     ) -> Operation[BookingConfirmation]:
-        """Confirm a booking: it is paid, and its tickets are made.
+        """Confirm a booking, which pays it and issues its tickets.
 
-        It is sent once. Where the reply is lost, the booking is read until it shows the effect,
-        the deadline has passed, or, without one, 30 seconds have. Callers who confirm the same
-        booking at the same time share one request. Interface: POST /api/booking/confirm.
+        The request is sent once. If the reply is lost, the booking is polled until it shows the
+        effect or the deadline passes (30 seconds without a deadline). Concurrent calls for the
+        same booking share one request. Interface: POST /api/booking/confirm.
 
         Args:
             booking_id: The booking.
-            expect_total: What it is expected to cost, in the booking's currency; it is read
-                first, and left alone if it costs anything else.
+            expect_total: The expected total in the booking's currency. The booking is read first,
+                and not confirmed at any other total.
 
         Returns:
             The confirmation with the first ticket; `get` lists all.
 
         Raises:
-            PriceChangedError: It does not cost what was expected.
-            BookingConfirmError: The service did not confirm it.
-            OutcomeUnknownError: It may have been confirmed.
-            FerryError: Anything else that went wrong.
+            PriceChangedError: The total differs from `expect_total`.
+            BookingConfirmError: The service did not confirm the booking.
+            OutcomeUnknownError: The booking may have been confirmed.
+            FerryError: The call failed for another reason.
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         row = SAFETY["bookings.confirm"]
         guard = None
         if expect_total is not None:
-            guard = total_is(arguments.money(expect_total, "expect_total"), booking_id)
+            guard = total_guard(arguments.money(expect_total, "expect_total"), booking_id)
         return Operation(
             Rest.post("booking", "confirm", body={"id": booking_id}),
             Record(BookingConfirmation, booking_id=booking_id),
@@ -158,7 +158,7 @@ class BookingsGroup(Resource[TransportT_co]):
 
         Raises:
             NotFoundError: There is no such booking.
-            FerryError: Anything else that went wrong.
+            FerryError: The call failed for another reason.
         """
         return Operation(
             Rest.get("booking", identifier(booking_id, "booking_id")),
@@ -175,25 +175,25 @@ class BookingsGroup(Resource[TransportT_co]):
         deadline: float,
         on_progress: Callable[[Booking], Awaitable[None] | None] | None = None,
     ) -> Operation[Booking]:
-        """Read a booking again and again, until it is as wanted.
+        """Poll a booking until it meets a condition.
 
-        The pauses grow gently, and are cut short where the booking or an action is due to
-        expire. Failures that pass are outlived. Interface: GET /api/booking/{id}.
+        The interval grows slowly, and is shortened when the booking or an action is about to
+        expire. Transient errors are retried. Interface: GET /api/booking/{id}.
 
         Args:
             booking_id: The booking.
-            until: A stage, several, or a function that says whether a booking is as wanted.
-            deadline: Seconds at the most; it goes before the client's own.
-            on_progress: Called with every booking that is read; awaited where it can be.
+            until: A stage, several stages, or a function that takes a booking and returns a bool.
+            deadline: Maximum time in seconds; overrides the client's deadline.
+            on_progress: Called with every booking that is read; an awaitable result is awaited.
 
         Returns:
-            The booking that is as wanted.
+            The booking that meets the condition.
 
         Raises:
-            RequestTimeoutError: It is not, or it is voided or lapsed and never will be;
-                `last_seen` is the booking seen last.
+            RequestTimeoutError: The deadline passed, or the booking is voided or lapsed and can
+                no longer meet the condition; `last_seen` is the last booking read.
             NotFoundError: There is no such booking.
-            FerryError: Anything else that went wrong.
+            FerryError: The call failed for another reason.
         """
         return Operation(
             Rest.get("booking", identifier(booking_id, "booking_id")),
@@ -212,33 +212,33 @@ class BookingsGroup(Resource[TransportT_co]):
     ) -> Operation[BookingCancellation]:
         """Cancel a booking with all its tickets; fees may apply.
 
-        It is sent once. Where the reply is lost, the booking is read until it shows the effect,
-        the deadline has passed, or, without one, 30 seconds have.
+        The request is sent once. If the reply is lost, the booking is polled until it shows the
+        effect or the deadline passes (30 seconds without a deadline).
         Interface: POST /api/booking/cancel.
 
         Args:
             booking_id: The booking.
-            booking_reference: The service's reference, to be sure of the booking.
-            max_penalty: What may be kept at the most, in the booking's currency; it is asked
-                first, and nothing is cancelled if it is more.
+            booking_reference: The service's reference, as an additional check.
+            max_penalty: The highest acceptable penalty in the booking's currency. The fee is read
+                first, and nothing is cancelled if it is higher.
 
         Returns:
-            The refund, in the booking's currency. With `max_penalty` also what was `previewed`,
-            and the `refund_shortfall` against it.
+            The refund in the booking's currency. With `max_penalty`, also the `previewed` fee and
+            the `refund_shortfall` against it.
 
         Raises:
-            PenaltyExceededError: More would be kept than is allowed.
-            OutcomeUnknownError: It may have been cancelled.
-            FerryError: Anything else that went wrong.
+            PenaltyExceededError: The penalty is higher than `max_penalty`.
+            OutcomeUnknownError: The booking may have been cancelled.
+            FerryError: The call failed for another reason.
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
-        body = arguments.given(
+        body = arguments.drop_none(
             **subject, booking_reference=arguments.optional(booking_reference, "booking_reference")
         )
         row = SAFETY["bookings.cancel"]
         guard = None
         if max_penalty is not None:
-            guard = penalty_within(arguments.money(max_penalty, "max_penalty"), booking_id)
+            guard = penalty_guard(arguments.money(max_penalty, "max_penalty"), booking_id)
         return Operation(
             Rest.post("booking", "cancel", body=body),
             Record(BookingCancellation, booking_id=booking_id),
@@ -248,18 +248,18 @@ class BookingsGroup(Resource[TransportT_co]):
 
     @method
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
-        """What cancelling a booking or a ticket now would cost. Nothing is changed.
+        """Return what cancelling a booking or a ticket now would cost. Nothing is changed.
 
         Interface: POST /api/booking/cancel-fee.
 
         Args:
-            id: A booking or a ticket.
+            id: The id of a booking or a ticket.
 
         Returns:
             Penalty and refund in `currency`.
 
         Raises:
-            FerryError: Anything that went wrong.
+            FerryError: The call failed.
         """
         body = {"id": identifier(id, "id")}
         return Operation(

@@ -1,4 +1,4 @@
-"""The catalogues: ports, journeys, departures, vehicles."""
+"""List ports, journeys, departures and vehicles."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ferry_sdk.safety import SAFETY
 
 
 class CatalogueGroup(Resource[TransportT_co]):
-    """What there is to travel with and between. Every call only reads."""
+    """List ports, journeys, departures and vehicles. All calls are reads."""
 
     @method
     def ports(self) -> Operation[Records[Port]]:
-        """All ports, their names in the client's language.
+        """List all ports, with names in the client's language.
 
         Interface: GET /api/port.
 
         Raises:
-            FerryError: Anything that went wrong.
+            FerryError: The call failed.
         """
         return Operation(
             Rest.get("port"), RecordList(Port, member="ports"), SAFETY["catalogue.ports"]
@@ -32,12 +32,12 @@ class CatalogueGroup(Resource[TransportT_co]):
 
     @method
     def journeys(self) -> Operation[Records[Journey]]:
-        """All journeys.
+        """List all journeys.
 
         Interface: POST /api/journey.
 
         Raises:
-            FerryError: Anything that went wrong.
+            FerryError: The call failed.
         """
         return Operation(
             Rest.post("journey"),
@@ -49,16 +49,16 @@ class CatalogueGroup(Resource[TransportT_co]):
     def departures(
         self, provider_id: str, *, journey_ids: Sequence[str] | None = None
     ) -> Operation[Records[Departure]]:
-        """When the journeys of a provider leave.
+        """List the departure times of a provider's journeys.
 
         Interface: POST /api/departure.
 
         Args:
-            provider_id: The provider, as an availability names it.
+            provider_id: The provider's id, as in `Availability.provider`.
             journey_ids: Only these journeys.
 
         Raises:
-            FerryError: Anything that went wrong.
+            FerryError: The call failed.
         """
         body: dict[str, object] = {"provider_id": identifier(provider_id, "provider_id")}
         if journey_ids is not None:
@@ -71,12 +71,12 @@ class CatalogueGroup(Resource[TransportT_co]):
 
     @method
     def vehicle_brands(self) -> Operation[Records[VehicleBrand]]:
-        """All makes of vehicles.
+        """List all makes of vehicles.
 
         Interface: GET /api/vehicle-brand.
 
         Raises:
-            FerryError: Anything that went wrong.
+            FerryError: The call failed.
         """
         return Operation(
             Rest.get("vehicle-brand"),
@@ -86,12 +86,12 @@ class CatalogueGroup(Resource[TransportT_co]):
 
     @method
     def vehicle_types(self) -> Operation[Records[VehicleType]]:
-        """All classes of vehicles; lengths and heights in metres.
+        """List all types of vehicles; lengths and heights in metres.
 
         Interface: GET /api/vehicle-data.
 
         Raises:
-            FerryError: Anything that went wrong.
+            FerryError: The call failed.
         """
         return Operation(
             Rest.get("vehicle-data"),

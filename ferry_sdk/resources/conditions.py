@@ -1,4 +1,4 @@
-"""What the waits wait for, and when what they look at is due to change."""
+"""Conditions that `wait` methods poll for, and the dates at which a record may change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ferry_sdk.models.tickets import Voucher
 Until = Stage | str | Sequence[Stage | str] | Callable[[Booking], bool]
 
 _FINAL: Final = frozenset({Stage.VOIDED, Stage.LAPSED})
-"""Stages that nothing leads out of."""
+"""Stages that a booking never leaves."""
 
 
 def booking_until(
@@ -24,29 +24,29 @@ def booking_until(
     seconds: float,
     on_progress: Callable[[Booking], Awaitable[None] | None] | None,
 ) -> Wait:
-    """Wait until a booking is of a stage, of one of several, or as a predicate says."""
-    _check(on_progress)
+    """Return a wait for a stage, for one of several stages, or for a predicate."""
+    _check_callback(on_progress)
     if callable(until):
         return Wait(seconds, until, _never, _dates_of, on_progress)
-    given = cast("object", (until,) if isinstance(until, str) else until)
-    stages = [*cast("Iterable[object]", given)] if isinstance(given, Iterable) else []
+    wanted = cast("object", (until,) if isinstance(until, str) else until)
+    stages = [*cast("Iterable[object]", wanted)] if isinstance(wanted, Iterable) else []
     names = frozenset(stage for stage in stages if isinstance(stage, str))
     if not stages or not all(isinstance(stage, str) for stage in stages):
-        raise InvalidInputError("a stage, several, or a function is expected", field="until")
+        raise InvalidInputError("expected a stage, a list of stages, or a function", field="until")
     return Wait(seconds, partial(_is_of, names), _is_final, _dates_of, on_progress)
 
 
-def voucher_there(
+def voucher_available(
     seconds: float, on_progress: Callable[[Voucher], Awaitable[None] | None] | None
 ) -> Wait:
-    """Wait until a voucher has an address."""
-    _check(on_progress)
+    """Return a wait until a voucher has an address."""
+    _check_callback(on_progress)
     return Wait(seconds, _has_address, _never, _no_dates, on_progress)
 
 
-def _check(on_progress: object) -> None:
+def _check_callback(on_progress: object) -> None:
     if on_progress is not None and not callable(on_progress):
-        raise InvalidInputError("a function is expected", field="on_progress")
+        raise InvalidInputError("expected a function", field="on_progress")
 
 
 def _is_of(stages: frozenset[str], booking: Booking) -> bool:
@@ -58,7 +58,7 @@ def _is_final(booking: Booking) -> bool:
 
 
 def _dates_of(booking: Booking) -> Iterable[datetime]:
-    """The booking's deadline and those of what may be done with it."""
+    """Return the deadlines of the booking and of its possible actions."""
     limits = (action.time_limit for action in booking.possible_actions.values())
     return [moment for moment in (booking.expire_at, *limits) if isinstance(moment, datetime)]
 

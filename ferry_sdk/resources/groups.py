@@ -1,4 +1,4 @@
-"""The groups of calls that a client offers, each loaded on first use."""
+"""The groups of calls of a client, each loaded on first use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Resources(Generic[TransportT_co]):
-    """Everything the service can be asked, through one transport.
+    """All calls of the service over one transport.
 
     Attributes:
-        availability: The search for sailings.
-        bookings: Bookings and what is done with them.
-        tickets: Tickets and what is done with them.
-        catalogue: Ports, journeys, departures, vehicles.
-        mcp: The same service by its other protocol.
+        availability: Search for sailings.
+        bookings: Create, confirm, read and cancel bookings.
+        tickets: Read and cancel tickets, record payments, fetch vouchers.
+        catalogue: List ports, journeys, departures and vehicles.
+        mcp: The same service over MCP.
     """
 
     def __init__(self, transport: TransportT_co) -> None:
@@ -31,35 +31,35 @@ class Resources(Generic[TransportT_co]):
 
     @cached_property
     def availability(self) -> AvailabilityGroup[TransportT_co]:
-        """The search for sailings."""
+        """Search for sailings."""
         from ferry_sdk.resources.availability import AvailabilityGroup  # noqa: PLC0415 -- loaded on first use
 
         return AvailabilityGroup(self._transport)
 
     @cached_property
     def bookings(self) -> BookingsGroup[TransportT_co]:
-        """Bookings and what is done with them."""
+        """Create, confirm, read and cancel bookings."""
         from ferry_sdk.resources.bookings import BookingsGroup  # noqa: PLC0415 -- loaded on first use
 
         return BookingsGroup(self._transport)
 
     @cached_property
     def tickets(self) -> TicketsGroup[TransportT_co]:
-        """Tickets and what is done with them."""
+        """Read and cancel tickets, record payments, fetch vouchers."""
         from ferry_sdk.resources.tickets import TicketsGroup  # noqa: PLC0415 -- loaded on first use
 
         return TicketsGroup(self._transport)
 
     @cached_property
     def catalogue(self) -> CatalogueGroup[TransportT_co]:
-        """Ports, journeys, departures, vehicles."""
+        """List ports, journeys, departures and vehicles."""
         from ferry_sdk.resources.catalogue import CatalogueGroup  # noqa: PLC0415 -- loaded on first use
 
         return CatalogueGroup(self._transport)
 
     @cached_property
     def mcp(self) -> McpGroup[TransportT_co]:
-        """The same service by its other protocol."""
+        """The same service over MCP."""
         from ferry_sdk.resources.mcp import McpGroup  # noqa: PLC0415 -- loaded on first use
 
         return McpGroup(self._transport)

@@ -1,4 +1,4 @@
-"""What is read before money moves, and what holds a write back."""
+"""Guards: reads before a write that can hold the write back."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ferry_sdk.safety import SAFETY
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
-def total_is(expected: Decimal, booking_id: str) -> Guard[BookingConfirmation]:
-    """Let a confirmation leave only if the booking costs what was expected."""
+def total_guard(expected: Decimal, booking_id: str) -> Guard[BookingConfirmation]:
+    """Return a guard that allows a confirmation only at the expected total."""
     return Guard(
         Operation(
             Rest.get("booking", booking_id),
@@ -27,12 +27,12 @@ def total_is(expected: Decimal, booking_id: str) -> Guard[BookingConfirmation]:
             SAFETY["bookings.get"],
         ),
         partial(_refuse_other_total, expected),
-        _as_it_is,
+        _keep_result,
     )
 
 
-def penalty_within(limit: Decimal, identifier: str) -> Guard[Any]:
-    """Let a cancellation leave only if no more than this would be kept."""
+def penalty_guard(limit: Decimal, identifier: str) -> Guard[Any]:
+    """Return a guard that allows a cancellation only up to this penalty."""
     return Guard(
         Operation(
             Rest.post("booking", "cancel-fee", body={"id": identifier}),
@@ -56,7 +56,7 @@ def _refuse_higher_penalty(limit: Decimal, fee: CancellationFee) -> None:
         raise PenaltyExceededError(limit=limit, penalty=fee.penalty_amount, currency=fee.currency)
 
 
-def _as_it_is(confirmation: BookingConfirmation, _: Booking) -> BookingConfirmation:
+def _keep_result(confirmation: BookingConfirmation, _: Booking) -> BookingConfirmation:
     return confirmation
 
 

@@ -1,4 +1,4 @@
-"""The service's MCP endpoint, by the service's own names."""
+"""Call the service over MCP. Tools have the names that the service gives them."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ _IDS: Final[Mapping[str, tuple[str, str]]] = {
     "view_ticket": ("id", "id"),
     "cancel_ticket": ("ticket_id", "ticket_id"),
 }
-"""Which argument of a tool is an id, and which member of its answer repeats it."""
+"""The id argument of each tool, and the member of its answer that repeats the id."""
 
 
 class McpGroup(Resource[TransportT_co]):
-    """The service over MCP: five tools, six catalogues, and whatever else the server has."""
+    """Call the service over MCP: five tools, six catalogues, and any other tool or resource."""
 
     @method
     def search_availability(
@@ -81,9 +81,9 @@ class McpGroup(Resource[TransportT_co]):
         Interface: tools/call search_availability.
 
         Raises:
-            InvalidInputError: An argument cannot be sent; `field` names it.
-            AvailabilityError: Nothing sails, or the search failed.
-            FerryError: Anything else that went wrong.
+            InvalidInputError: An argument is invalid; `field` names it.
+            AvailabilityError: There is no sailing, or the search failed.
+            FerryError: The call failed for another reason.
         """
         body = arguments.search(
             company=company,
@@ -117,41 +117,41 @@ class McpGroup(Resource[TransportT_co]):
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
     ) -> Operation[BookingCreated]:
-        """Book what a search found. It is sent once.
+        """Create a booking. The request is sent once.
 
         Interface: tools/call create_booking.
 
         Args:
-            passengers: Who travels, as on the travel documents.
+            passengers: The travellers, named as on their travel documents.
             id: An id from the search, instead of `availabilities`.
-            availabilities: One selection a direction.
-            reservation_type: TICKET, PRESALE or OPTION, as the tariff is.
-            vehicle: The vehicle that was searched with.
-            contact: Whom the carrier reaches.
+            availabilities: One selection for each direction.
+            reservation_type: TICKET, PRESALE or OPTION, matching the tariff.
+            vehicle: The vehicle of the search.
+            contact: The person whom the ferry company can reach.
 
         Raises:
-            InvalidInputError: An argument cannot be sent, or a tariff has expired or must not be
-                paired with another carrier; `field` names it.
-            UnresolvedWriteError: The same booking is on record and may have been made.
-            BookingCreateError: The service made no booking.
-            OutcomeUnknownError: The booking may have been made.
-            FerryError: Anything else that went wrong.
+            InvalidInputError: An argument is invalid, or a tariff has expired or cannot be
+                combined with another company; `field` names it.
+            UnresolvedWriteError: The journal has the same booking with an unknown outcome.
+            BookingCreateError: The service did not create the booking.
+            OutcomeUnknownError: The booking may have been created.
+            FerryError: The call failed for another reason.
         """
         if (id is None) == (availabilities is None):
-            raise InvalidInputError("either id or availabilities is expected", field="id")
+            raise InvalidInputError("expected either id or availabilities", field="id")
         chosen = None if availabilities is None else arguments.selections(availabilities)
         named = {} if id is None else {"id": identifier(id, "id")}
         body, identity = (
             named
             | arguments.booking(
-                words,
+                codes,
                 availabilities=chosen,
                 passengers=passengers,
                 reservation_type=reservation_type,
                 vehicle=vehicle,
                 contact=contact,
             )
-            for words in (arguments.MCP_WORDS, arguments.REST_WORDS)
+            for codes in (arguments.MCP_CODES, arguments.REST_CODES)
         )
         return Operation(
             Mcp.tool("create_booking", body),
@@ -162,14 +162,14 @@ class McpGroup(Resource[TransportT_co]):
 
     @method
     def confirm_booking(self, booking_id: str) -> Operation[BookingConfirmation]:
-        """Confirm a booking, as `bookings.confirm` does; it is read back over REST.
+        """Confirm a booking, as `bookings.confirm` does. A lost reply is read back over REST.
 
         Interface: tools/call confirm_booking.
 
         Raises:
-            BookingConfirmError: The service did not confirm it.
-            OutcomeUnknownError: It may have been confirmed.
-            FerryError: Anything else that went wrong.
+            BookingConfirmError: The service did not confirm the booking.
+            OutcomeUnknownError: The booking may have been confirmed.
+            FerryError: The call failed for another reason.
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         row = SAFETY["mcp.confirm_booking"]
@@ -188,7 +188,7 @@ class McpGroup(Resource[TransportT_co]):
 
         Raises:
             TicketNotFoundError: There is no such ticket.
-            FerryError: Anything else that went wrong.
+            FerryError: The call failed for another reason.
         """
         return Operation(
             Mcp.tool("view_ticket", {"id": identifier(ticket_id, "ticket_id")}),
@@ -206,15 +206,15 @@ class McpGroup(Resource[TransportT_co]):
 
         Args:
             ticket_id: The ticket.
-            ticket_number: The carrier's reference, to be sure of the ticket.
+            ticket_number: The company's reference, as an additional check.
 
         Raises:
-            TicketCancelError: The service did not cancel it.
-            OutcomeUnknownError: It may have been cancelled.
-            FerryError: Anything else that went wrong.
+            TicketCancelError: The service did not cancel the ticket.
+            OutcomeUnknownError: The ticket may have been cancelled.
+            FerryError: The call failed for another reason.
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
-        body = arguments.given(
+        body = arguments.drop_none(
             **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
         )
         row = SAFETY["mcp.cancel_ticket"]
@@ -227,95 +227,95 @@ class McpGroup(Resource[TransportT_co]):
 
     @method
     def ports(self) -> Operation[Records[McpPort]]:
-        """Ports with cities and positions. Interface: resource://service/ports."""
+        """List ports with cities and positions. Interface: resource://service/ports."""
         return Operation(Mcp.resource("ports"), RecordList(McpPort), SAFETY["mcp.ports"])
 
     @method
     def companies(self) -> Operation[Records[Company]]:
-        """Ferry companies with logos. Interface: resource://service/companies."""
+        """List ferry companies with logos. Interface: resource://service/companies."""
         return Operation(Mcp.resource("companies"), RecordList(Company), SAFETY["mcp.companies"])
 
     @method
     def countries(self) -> Operation[Records[Country]]:
-        """Countries with phone prefixes. Interface: resource://service/countries."""
+        """List countries with phone prefixes. Interface: resource://service/countries."""
         return Operation(Mcp.resource("countries"), RecordList(Country), SAFETY["mcp.countries"])
 
     @method
     def vehicle_brands(self) -> Operation[Records[VehicleBrand]]:
-        """Makes of vehicles. Interface: resource://service/vehicle-brands."""
+        """List makes of vehicles. Interface: resource://service/vehicle-brands."""
         return Operation(
             Mcp.resource("vehicle-brands"), RecordList(VehicleBrand), SAFETY["mcp.vehicle_brands"]
         )
 
     @method
     def vehicle_data(self) -> Operation[Records[VehicleModel]]:
-        """Models of vehicles with their sizes. Interface: resource://service/vehicle-data."""
+        """List models of vehicles with sizes. Interface: resource://service/vehicle-data."""
         return Operation(
             Mcp.resource("vehicle-data"), RecordList(VehicleModel), SAFETY["mcp.vehicle_data"]
         )
 
     @method
     def departures(self) -> Operation[Records[ScheduledDeparture]]:
-        """Scheduled departures. Interface: resource://service/departures."""
+        """List scheduled departures. Interface: resource://service/departures."""
         return Operation(
             Mcp.resource("departures"), RecordList(ScheduledDeparture), SAFETY["mcp.departures"]
         )
 
     @method
     def call_tool(self, name: str, arguments: Mapping[str, object]) -> Operation[JsonValue]:
-        """Call any tool of the server's. A tool that is not known counts as a write.
+        """Call any tool of the server. An unknown tool is treated as a write.
 
-        A write is sent once, and not read back.
+        A write is sent once and not read back.
 
         Interface: MCP endpoint, method tools/call.
 
         Args:
-            name: The tool.
-            arguments: Its arguments, in the wire's own words.
+            name: The name of the tool.
+            arguments: The arguments, named as on the wire.
 
         Returns:
-            The decoded JSON value, out of whatever envelope it came in.
+            The decoded JSON value, without its envelope.
 
         Raises:
-            OutcomeUnknownError: A write that may have happened.
-            FerryError: Anything else that went wrong.
+            OutcomeUnknownError: The write may have happened.
+            FerryError: The call failed for another reason.
         """
         called = {"name": identifier(name, "name"), "arguments": normalize_json(arguments)}
         row = safety_of_tool(name)
         return Operation(
             Mcp("tools/call", called),
-            Json(**_asked(name, arguments)),
+            Json(**_expected_id(name, arguments)),
             row,
             None if row.is_read else Write(called),
         )
 
     @method
     def read_resource(self, uri: str) -> Operation[JsonValue]:
-        """Read any resource of the server's.
+        """Read any resource of the server.
 
         Interface: MCP endpoint, method resources/read.
 
         Args:
-            uri: The resource, as ``resource://service/ports``.
+            uri: The resource, such as ``resource://service/ports``.
 
         Returns:
-            The decoded JSON value, or the text where it is not JSON.
+            The decoded JSON value, or the text if it is not JSON.
 
         Raises:
             NotFoundError: There is no such resource.
-            FerryError: Anything else that went wrong.
+            FerryError: The call failed for another reason.
         """
         return Operation(Mcp.read(identifier(uri, "uri")), Json(), SAFETY["mcp.read_resource"])
 
     @method
     def list_tools(self) -> Operation[Records[McpTool]]:
-        """The server's tools, where it can list them.
+        """List the server's tools.
 
         Interface: MCP endpoint, method tools/list.
 
         Raises:
-            NotFoundError: The server cannot list them.
-            FerryError: Anything else that went wrong.
+            NotFoundError: The server does not support listing.
+            FerryError: The call failed for another reason.
         """
         return Operation(
             Mcp.listing("tools/list"), RecordList(McpTool, member="tools"), SAFETY["mcp.list_tools"]
@@ -323,13 +323,13 @@ class McpGroup(Resource[TransportT_co]):
 
     @method
     def list_resources(self) -> Operation[Records[McpResource]]:
-        """The server's resources, where it can list them.
+        """List the server's resources.
 
         Interface: MCP endpoint, method resources/list.
 
         Raises:
-            NotFoundError: The server cannot list them.
-            FerryError: Anything else that went wrong.
+            NotFoundError: The server does not support listing.
+            FerryError: The call failed for another reason.
         """
         return Operation(
             Mcp.listing("resources/list"),
@@ -338,8 +338,8 @@ class McpGroup(Resource[TransportT_co]):
         )
 
 
-def _asked(tool: str, arguments: Mapping[str, object]) -> dict[str, str]:
-    """The id that a tool is asked about, by the member of its answer that repeats it."""
+def _expected_id(tool: str, arguments: Mapping[str, object]) -> dict[str, str]:
+    """Return the id in a tool's arguments, by the member of the answer that must repeat it."""
     argument, member = _IDS.get(tool, ("", ""))
     asked = arguments.get(argument)
     return {member: asked} if isinstance(asked, str) else {}

@@ -1,4 +1,4 @@
-"""How the effect of each write is read back, and the write's result made of what is read."""
+"""Read back the effect of a write, and build the write's result from what is read."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Recovered = BookingConfirmation | BookingCancellation | TicketCancellation | Pay
 
 
 def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
-    """How the effect of a write on these ids is read back; None where no read shows it."""
+    """Return how to read back a write on these ids; None if no read can confirm it."""
     for proof in row.confirmed_by:
         if proof.subject in subject:
             make = _RESULTS[row.effect or ""]
             return ReadBack(
-                reading=_reading(proof, subject[proof.subject]),
+                reading=_read_operation(proof, subject[proof.subject]),
                 shows=partial(proof.is_confirmed_by, ticket_id=subject.get("ticket_id")),
                 result=partial(make, dict(subject)),
             )
     return None
 
 
-def _reading(proof: Proof, identifier: str) -> Operation[Booking] | Operation[Ticket]:
+def _read_operation(proof: Proof, identifier: str) -> Operation[Booking] | Operation[Ticket]:
     row = SAFETY[proof.read]
     if proof.read == "bookings.get":
         return Operation(

@@ -1,4 +1,4 @@
-"""Tickets: read, priced for cancelling, cancelled, paid, and their vouchers."""
+"""Read and cancel tickets, record payments, fetch vouchers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from ferry_sdk.models.tickets import (
 )
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, TransportT_co, method
-from ferry_sdk.resources.conditions import voucher_there
-from ferry_sdk.resources.guards import penalty_within
+from ferry_sdk.resources.conditions import voucher_available
+from ferry_sdk.resources.guards import penalty_guard
 from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY
 
 
 class TicketsGroup(Resource[TransportT_co]):
-    """Tickets and what is done with them."""
+    """Read and cancel tickets, record payments, fetch vouchers."""
 
     @method
     def get(self, ticket_id: str) -> Operation[Ticket]:
@@ -40,7 +40,7 @@ class TicketsGroup(Resource[TransportT_co]):
 
         Raises:
             NotFoundError: There is no such ticket.
-            FerryError: Anything else that went wrong.
+            FerryError: The call failed for another reason.
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id")),
@@ -58,33 +58,33 @@ class TicketsGroup(Resource[TransportT_co]):
     ) -> Operation[TicketCancellation]:
         """Cancel one ticket before its departure; fees may apply.
 
-        It is sent once. Where the reply is lost, the ticket is read until it shows the effect,
-        the deadline has passed, or, without one, 30 seconds have.
+        The request is sent once. If the reply is lost, the ticket is polled until it shows the
+        effect or the deadline passes (30 seconds without a deadline).
         Interface: POST /api/ticket/cancel.
 
         Args:
             ticket_id: The ticket.
-            ticket_number: The carrier's reference, to be sure of the ticket.
-            max_penalty: What may be kept at the most, in the booking's currency; it is asked
-                first, and nothing is cancelled if it is more.
+            ticket_number: The company's reference, as an additional check.
+            max_penalty: The highest acceptable penalty in the booking's currency. The fee is read
+                first, and nothing is cancelled if it is higher.
 
         Returns:
-            The cancellation; with `max_penalty` also what was `previewed`.
+            The cancellation. With `max_penalty`, also the `previewed` fee.
 
         Raises:
-            PenaltyExceededError: More would be kept than is allowed.
-            TicketCancelError: The service did not cancel it.
-            OutcomeUnknownError: It may have been cancelled.
-            FerryError: Anything else that went wrong.
+            PenaltyExceededError: The penalty is higher than `max_penalty`.
+            TicketCancelError: The service did not cancel the ticket.
+            OutcomeUnknownError: The ticket may have been cancelled.
+            FerryError: The call failed for another reason.
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
-        body = arguments.given(
+        body = arguments.drop_none(
             **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
         )
         row = SAFETY["tickets.cancel"]
         guard = None
         if max_penalty is not None:
-            guard = penalty_within(arguments.money(max_penalty, "max_penalty"), ticket_id)
+            guard = penalty_guard(arguments.money(max_penalty, "max_penalty"), ticket_id)
         return Operation(
             Rest.post("ticket", "cancel", body=body),
             Record(TicketCancellation, ticket_id=ticket_id),
@@ -94,18 +94,18 @@ class TicketsGroup(Resource[TransportT_co]):
 
     @method
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
-        """What cancelling a ticket or a booking now would cost. Nothing is changed.
+        """Return what cancelling a ticket or a booking now would cost. Nothing is changed.
 
         Interface: POST /api/booking/cancel-fee.
 
         Args:
-            id: A ticket or a booking.
+            id: The id of a ticket or a booking.
 
         Returns:
             Penalty and refund in `currency`.
 
         Raises:
-            FerryError: Anything that went wrong.
+            FerryError: The call failed.
         """
         body = {"id": identifier(id, "id")}
         return Operation(
@@ -116,17 +116,17 @@ class TicketsGroup(Resource[TransportT_co]):
 
     @method
     def pdf(self, ticket_id: str) -> Operation[Voucher]:
-        """Where the boarding voucher is.
+        """Return the address of the boarding voucher.
 
         Interface: GET /api/ticket/{id}/pdf.
 
         Returns:
-            Its address; ``url`` is None while it is not there yet, or for ever where the
-            carrier sends it by e-mail.
+            The voucher; ``url`` is None until it is available, and always if the company sends
+            it by e-mail.
 
         Raises:
             NotFoundError: There is no such ticket.
-            FerryError: Anything else that went wrong.
+            FerryError: The call failed for another reason.
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
@@ -142,52 +142,52 @@ class TicketsGroup(Resource[TransportT_co]):
         deadline: float,
         on_progress: Callable[[Voucher], Awaitable[None] | None] | None = None,
     ) -> Operation[Voucher]:
-        """Ask for the boarding voucher again and again, until it has an address.
+        """Poll the boarding voucher until it has an address.
 
-        Where the carrier sends it by e-mail it never has one. Failures that pass are outlived.
+        It never has one if the company sends it by e-mail. Transient errors are retried.
         Interface: GET /api/ticket/{id}/pdf.
 
         Args:
             ticket_id: The ticket.
-            deadline: Seconds at the most; it goes before the client's own.
-            on_progress: Called with every answer; awaited where it can be.
+            deadline: Maximum time in seconds; overrides the client's deadline.
+            on_progress: Called with every voucher that is read; an awaitable result is awaited.
 
         Returns:
             The voucher with its address.
 
         Raises:
-            RequestTimeoutError: It has none by the deadline.
+            RequestTimeoutError: The deadline passed before it had an address.
             NotFoundError: There is no such ticket.
-            FerryError: Anything else that went wrong.
+            FerryError: The call failed for another reason.
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
             Record(Voucher, ticket_id=ticket_id),
             SAFETY["tickets.wait_pdf"],
-            wait=voucher_there(seconds(deadline, "deadline"), on_progress),
+            wait=voucher_available(seconds(deadline, "deadline"), on_progress),
         )
 
     @method
     def save_pdf(self, ticket_id: str, path: str | os.PathLike[str]) -> Operation[Path]:
-        """Fetch the boarding voucher and put it into a file, whole or not at all.
+        """Save the boarding voucher to a file, atomically.
 
-        The token goes to the service's own address only. A voucher elsewhere is fetched over
-        https, redirects followed, without it. Interface: GET /api/ticket/{id}/pdf.
+        The token is sent only to the service's own address. A voucher elsewhere is fetched
+        without it, over https, following redirects. Interface: GET /api/ticket/{id}/pdf.
 
         Args:
             ticket_id: The ticket.
-            path: The file; one that exists is replaced. Its owner alone may read it.
+            path: The file; an existing file is replaced. Only its owner can read it.
 
         Returns:
             The file's path.
 
         Raises:
-            NotFoundError: There is no such ticket, or no voucher to fetch.
-            UnexpectedResponseError: What was fetched is no PDF, or led nowhere.
-            FerryError: Anything else that went wrong.
-            InvalidInputError: No file can be put there: there is no such folder, it cannot be
-                written to, or something that is no file has the name.
-            OSError: The disk failed.
+            NotFoundError: The ticket or its voucher does not exist.
+            UnexpectedResponseError: The address is unusable or does not return a PDF.
+            FerryError: The call failed for another reason.
+            InvalidInputError: The path is unusable: the folder does not exist or is not writable,
+                or the path is not a regular file.
+            OSError: Writing the file failed.
         """
         return Operation(
             VoucherFile(identifier(ticket_id, "ticket_id"), file_path(path, "path")),
@@ -207,29 +207,29 @@ class TicketsGroup(Resource[TransportT_co]):
     ) -> Operation[PaymentRecorded]:
         """Record a payment that was collected elsewhere.
 
-        It carries the organisation token, and is for servers only. It is sent once. Where the
-        reply is lost, the ticket, or the booking if it is named, is read until it shows the
-        effect, the deadline has passed, or, without one, 30 seconds have.
+        It sends the organisation token and is for servers only. The request is sent once. If
+        the reply is lost, the booking, or without `booking_id` the ticket, is polled until it
+        shows the effect or the deadline passes (30 seconds without a deadline).
         Interface: POST /api/ticket/{id}/mark-paid.
 
         Args:
             ticket_id: The ticket.
-            external_payment_ref: The payment provider's reference of the transaction.
-            psp: Name of the payment provider.
-            paid_at: When it was paid: an aware datetime, or ISO 8601.
-            booking_id: The ticket's booking; it is not sent. A booking shows that it is paid,
-                a ticket only that it is issued.
+            external_payment_ref: The payment provider's transaction reference.
+            psp: The name of the payment provider.
+            paid_at: The time of payment: an aware datetime, or ISO 8601.
+            booking_id: The ticket's booking, for reading back; it is not sent. A booking shows
+                that it is paid, a ticket only that it is issued.
 
         Raises:
             ConfigurationError: The client has no organisation token.
             OutcomeUnknownError: The payment may have been recorded.
-            FerryError: Anything else that went wrong.
+            FerryError: The call failed for another reason.
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         if booking_id is not None:
             subject["booking_id"] = identifier(booking_id, "booking_id")
         row = SAFETY["tickets.mark_paid"]
-        body = arguments.given(
+        body = arguments.drop_none(
             external_payment_ref=arguments.text(external_payment_ref, "external_payment_ref"),
             psp=arguments.optional(psp, "psp"),
             paid_at=None if paid_at is None else arguments.moment(paid_at, "paid_at"),

@@ -159,9 +159,9 @@ def test_every_operation_is_a_tool_or_left_out_for_a_reason():
 
 def test_words_come_from_the_docstring_and_tools_have_their_own_names():
     definition = TOOLS["bookings_confirm"].definition(approval=False)
-    assert definition.title == "Confirm a booking: it is paid, and its tickets are made"
+    assert definition.title == "Confirm a booking, which pays it and issues its tickets"
     described_ = definition.input_schema["properties"]["expect_total"]["description"]
-    assert described_.startswith("What it is expected to cost, in the booking's currency; it is")
+    assert described_.startswith("The expected total in the booking's currency.")
     result = definition.output_schema["properties"]["result"]
     assert "`bookings_get` lists all" in json.dumps(result)
 

@@ -56,7 +56,7 @@ def ports(made: list[object] | None = None) -> Records[Port]:
             made.append(threading.get_ident())
         return PORTS
 
-    return Records[Port].made_by(make, 3)
+    return Records[Port].from_factory(make, 3)
 
 
 def never() -> tuple[Port, ...]:
@@ -68,9 +68,9 @@ def how_many_there_are() -> int:
 
 
 def test_their_number_is_known_without_making_them() -> None:
-    assert len(Records[Port].made_by(never, 3)) == 3
-    assert Records[Port].made_by(never, 3)
-    assert not Records[Port].made_by(never, 0)
+    assert len(Records[Port].from_factory(never, 3)) == 3
+    assert Records[Port].from_factory(never, 3)
+    assert not Records[Port].from_factory(never, 0)
     before = how_many_there_are()
     answer = found()
     assert len(answer) == 3
@@ -159,7 +159,7 @@ def test_what_is_made_may_look_at_other_records() -> None:
 
     def both(first: Records[Port], then: Records[Port]) -> list[Port]:
         begun.wait()
-        return [*Records[Port].made_by(lambda: [*first, *then], 6)]
+        return [*Records[Port].from_factory(lambda: [*first, *then], 6)]
 
     with ThreadPoolExecutor(2) as threads:
         for made in threads.map(both, [one, other], [other, one]):
@@ -174,7 +174,7 @@ def test_what_fails_at_first_is_made_at_the_next_look() -> None:
             raise error
         return PORTS
 
-    answer = Records[Port].made_by(make, 3)
+    answer = Records[Port].from_factory(make, 3)
     with pytest.raises(KeyboardInterrupt):
         list(answer)
     with pytest.raises(MemoryError):
@@ -233,7 +233,7 @@ def forked_in_the_middle() -> None:
             end.wait()
         return PORTS
 
-    answer, other = Records[Port].made_by(make, 3), found()
+    answer, other = Records[Port].from_factory(make, 3), found()
     maker = threading.Thread(target=answer.index, args=(PORTS[0],))
     maker.start()
     begun.wait()

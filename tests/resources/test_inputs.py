@@ -339,7 +339,7 @@ class TestRefusals:
             searched(out_tme="08:30")
 
     def test_an_error_is_a_value_error_that_names_the_field_first(self):
-        with pytest.raises(ValueError, match=r"^out_at: a date"):
+        with pytest.raises(ValueError, match=r"^out_at: expected a date"):
             searched(out_at="tomorrow")
 
     @MANY

@@ -1,1 +1,1 @@
-"""Long lists of records, validated column by column."""
+"""Validate long lists of records column by column."""

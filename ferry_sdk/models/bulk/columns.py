@@ -1,9 +1,9 @@
-"""Lists of records read column by column, where they are just as the interface shows them.
+"""Fast validation of long lists of records, column by column.
 
-pydantic decides what a record is. But where every member is of the very JSON type of its field, it
-is known what pydantic would make of it. Such a list is looked through here one field at a time, in
-the loops that Python has in C, and its own dicts become those of the models. Nothing is changed
-before all of it is seen to be so.
+pydantic defines what a valid record is. If every value has exactly the JSON type of its field, its
+result is known in advance. Such lists are validated one field at a time, in loops that run in C,
+and their dicts become the `__dict__` of the models. Nothing is changed until the whole list is
+validated; any other list raises `NotUniformError` and is left to pydantic.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pydantic import BaseModel
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Members = dict[str, Any]
 Column = list[Any]
-Converted = Callable[[], Iterable[Any]]
-Rule = Callable[[Column], Converted | None]
-"""Looks through a column: what gives its fields' values; None where it holds them."""
+Converter = Callable[[], Iterable[Any]]
+Rule = Callable[[Column], Converter | None]
+"""Validates a column. Returns a converter to the field values; None if they stay the same."""
 
 _NOTHING: Final[Members] = {}
 _all_done: Final = deque[Any](maxlen=0).extend
@@ -41,33 +41,33 @@ _set_values, _set_present, _set_extra, _set_private = _setters
 
 
 class NotUniformError(ValueError):
-    """Something is not just as the interface shows it, for good or ill."""
+    """A value has another type than its field; only pydantic can decide whether it is valid."""
 
 
 class Layout(NamedTuple):
-    """What is to be done to records of the same members in the same order.
+    """How to convert records that have the same members in the same order.
 
     Attributes:
-        rules: Each with the fields that it is for, which are looked through as one column.
+        rules: Each rule with its fields, which are validated as one column.
         present: The names of all members.
-        is_usual: Whether they are all the fields, in their order, and nothing else.
-        made: The absent fields whose default is made anew each time.
+        is_exact: Whether the members are exactly the fields, in order.
+        builders: The absent fields that have a default factory.
         extra: The names of the other members.
     """
 
     rules: tuple[tuple[Rule, tuple[str, ...]], ...]
     present: set[str]
-    is_usual: bool
-    made: tuple[str, ...]
+    is_exact: bool
+    builders: tuple[str, ...]
     extra: tuple[str, ...]
 
 
 class Columns(Generic[ModelT]):
-    """Reads lists of the records of one model.
+    """Validates lists of records of one model.
 
     Args:
         model: The model.
-        rules: What makes a column plain, for each of its fields.
+        rules: The rule of each field.
     """
 
     def __init__(self, model: type[ModelT], rules: dict[str, Rule]) -> None:
@@ -76,33 +76,33 @@ class Columns(Generic[ModelT]):
         self._blank = {name: field.default for name, field in model.model_fields.items()}
         self._layout = lru_cache(maxsize=64)(self._layout_of)
 
-    def look_through(self, records: Sequence[Members]) -> Callable[[], list[ModelT]]:
-        """See that all records are plain, and give what makes them models, as often as it is asked.
+    def validate(self, records: Sequence[Members]) -> Callable[[], list[ModelT]]:
+        """Validate the records, and return a function that creates the models, repeatably.
 
         Raises:
-            NotPlainError: They are not.
+            NotUniformError: A value has another type than its field.
         """
         kinds: set[tuple[str, ...]] = {*map(tuple, records)}
         if len(kinds) == 1:
-            return self._look(kinds.pop(), records)
+            return self._validate_group(kinds.pop(), records)
         names_of = [*map(tuple, records)]
         groups: dict[tuple[str, ...], list[Members]] = {}
         for names, record in zip(names_of, records, strict=True):
             groups.setdefault(names, []).append(record)
-        made = {names: self._look(names, group) for names, group in groups.items()}
+        builders = {names: self._validate_group(names, group) for names, group in groups.items()}
 
         def make() -> list[ModelT]:
-            models = {names: iter(make_group()) for names, make_group in made.items()}
+            models = {names: iter(make_group()) for names, make_group in builders.items()}
             return [next(models[names]) for names in names_of]
 
         return make
 
-    def _look(
+    def _validate_group(
         self, names: tuple[str, ...], records: Sequence[Members]
     ) -> Callable[[], list[ModelT]]:
         layout = self._layout(names)
         values = [*chain.from_iterable(map(dict[str, Any].values, records))]
-        changes: list[tuple[tuple[str, ...], Converted]] = []
+        changes: list[tuple[tuple[str, ...], Converter]] = []
         for rule, fields in layout.rules:
             column: list[Any] = []
             for field in fields:
@@ -110,26 +110,26 @@ class Columns(Generic[ModelT]):
             converted = rule(column)
             if converted is not None:
                 changes.append((fields, converted))
-        return partial(self._made, layout, records, changes)
+        return partial(self._build, layout, records, changes)
 
-    def _made(
+    def _build(
         self,
         layout: Layout,
         records: Sequence[Members],
-        changes: Iterable[tuple[tuple[str, ...], Converted]],
+        changes: Iterable[tuple[tuple[str, ...], Converter]],
     ) -> list[ModelT]:
-        """Make the models, from the beginning if that was interrupted, or forked, in the middle."""
+        """Create the models; start over if a previous run was interrupted or forked."""
         for fields, converted in changes:
             values = iter(converted())
             for field in fields:
-                for record, value in zip(records, values):  # noqa: B905 -- the next field's follow
+                for record, value in zip(records, values):  # noqa: B905 -- the values of the next field follow
                     record[field] = value
         extra: Iterable[Members] = repeat(_NOTHING)
-        if not layout.is_usual:
+        if not layout.is_exact:
             records = [self._blank | record for record in records]
         if layout.extra:
             extra = [{name: record.pop(name) for name in layout.extra} for record in records]
-        for name in layout.made:
+        for name in layout.builders:
             default = self._model.model_fields[name].get_default
             for record in records:
                 record[name] = default(call_default_factory=True)
@@ -152,7 +152,7 @@ class Columns(Generic[ModelT]):
                 (rule, tuple(name for name in known if self._rules[name] is rule)) for rule in rules
             ),
             present={*names},
-            is_usual=names == tuple(fields),
-            made=tuple(name for name in absent if fields[name].default_factory),
+            is_exact=names == tuple(fields),
+            builders=tuple(name for name in absent if fields[name].default_factory),
             extra=tuple(name for name in names if name not in fields),
         )

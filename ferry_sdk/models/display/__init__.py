@@ -1,1 +1,1 @@
-"""How a record shows itself: HTML cards, tables, data frames."""
+"""Display of records: HTML cards, tables, data frames."""

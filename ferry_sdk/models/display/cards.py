@@ -1,8 +1,7 @@
-"""The HTML cards and tables of records in a notebook.
+"""HTML cards and tables of records in a notebook.
 
-They show no more than the repr of a record does. The one exception is the QR code of a ticket,
-which a person holds under a scanner. Records load this module when they are displayed, so it
-imports none of them.
+They show no more than the repr of a record, except for the QR code of a ticket. Records load this
+module when they are displayed, so it imports none of them.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _ROWS: Final = 30
 
 
 def record_card(record: Model) -> Markup:
-    """Return the card of a record that has none of its own: the fields of its repr."""
+    """Return the generic card of a record, with the fields of its repr."""
     return card(type(record).__name__, facts(_fields(record)))
 
 
@@ -74,10 +73,10 @@ def sailing_card(sailing: Availability) -> Markup:
 
 
 def booking_created_card(booking: BookingCreated) -> Markup:
-    """Return the card of a booking as it was created."""
+    """Return the card of a created booking."""
     return card(
         f"Booking {booking.booking_reference}",
-        facts(_what_it_costs(booking)),
+        facts(_cost_facts(booking)),
         _next_actions(booking.next_actions()),
         badges=[booking.stage],
     )
@@ -93,7 +92,7 @@ def booking_card(booking: Booking) -> Markup:
         f"Booking {booking.booking_reference}",
         facts(
             [
-                *_what_it_costs(booking),
+                *_cost_facts(booking),
                 ("Payment", booking.payment_status),
                 ("Expires", booking.expire_at),
             ]
@@ -132,7 +131,7 @@ def ticket_card(ticket: Ticket) -> Markup:
 
 
 def table_of(records: Records[object]) -> Markup | None:
-    """Return the first records as a table; None for values that are not records."""
+    """Return a table of the first records; None for values that are not records."""
     if not records:
         return plain(note("No records."), *_unreadable(records))
     some = models_of(islice(records, _ROWS))
@@ -177,7 +176,7 @@ def _unreadable(records: Records[object]) -> list[Markup]:
     return [note(f"{lost} could not be read; see .unreadable.")] if lost else []
 
 
-def _what_it_costs(booking: Booking | BookingCreated) -> list[tuple[str, object]]:
+def _cost_facts(booking: Booking | BookingCreated) -> list[tuple[str, object]]:
     return [("Id", booking.booking_id), ("Total", money(booking.total_price, booking.currency))]
 
 

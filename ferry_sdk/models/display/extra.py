@@ -1,4 +1,4 @@
-"""What a notebook needs beyond the core, and what is said where it is not installed."""
+"""Imports of the extra ``notebook``, with an error that names it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def needed(*packages: str) -> Generator[None, None, None]:
-    """Import in this block; where one of the packages is missing, the error names the extra."""
+def require_packages(*packages: str) -> Generator[None, None, None]:
+    """Import in this block; if one of the packages is missing, raise an error with the extra."""
     try:
         yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in packages:
             raise
         raise ModuleNotFoundError(
-            f'frames and charts need an extra: pip install "ferry-sdk[notebook]" '
-            f"(there is no {error.name})",
+            f'frames and charts require an extra: pip install "ferry-sdk[notebook]" '
+            f"({error.name} is not installed)",
             name=error.name,
         ) from error

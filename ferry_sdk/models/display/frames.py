@@ -1,4 +1,4 @@
-"""Records as a pandas frame: one row a record, each column of the type that its field has."""
+"""Convert records to a pandas frame, one row a record, with a dtype for each field type."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_orig
 from pydantic import BaseModel
 
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.display.extra import needed
+from ferry_sdk.models.display.extra import require_packages
 from ferry_sdk.models.display.kinds import cheapest_ticket, models_of, sailings_of
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
     from ferry_sdk.models.base import Model
 
-with needed("pandas", "numpy"):
+with require_packages("pandas", "numpy"):
     import numpy as np
     from pandas import DataFrame, Series
 
 __all__ = ["By", "DataFrame", "MoneyAs", "frame_of"]
 
 By = Literal["record", "tariff"]
-"""What a row stands for."""
+"""The content of a row."""
 
 MoneyAs = Literal["decimal", "float"]
-"""What an amount is in a frame."""
+"""The type of amounts."""
 
 _Clock = Literal["clock"]
-"""The kind of a time on a port's own clock."""
+"""The kind of a local time of a port."""
 
 _DTYPES: Final[dict[object, str]] = {
     str: "string",
@@ -61,27 +61,27 @@ def _clock(name: str) -> Callable[[Availability], datetime]:
     return lambda sailing: getattr(sailing, name).replace(tzinfo=None)
 
 
-_OF_A_SAILING: Final[tuple[tuple[str, object, Callable[[Availability], object]], ...]] = (
+_SAILING_COLUMNS: Final[tuple[tuple[str, object, Callable[[Availability], object]], ...]] = (
     ("depart_local", _Clock, _clock("depart_at")),
     ("arrive_local", _Clock, _clock("arrive_at")),
     ("travel_time", timedelta, attrgetter("travel_time")),
     ("lowest_amount", Decimal, _lowest("amount")),
     ("lowest_currency", str, _lowest("currency")),
 )
-"""What a sailing's row has beside its fields."""
+"""The additional columns of sailings."""
 
 
 def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
-    """A frame; see `Records.to_frame`."""
+    """Return a frame; see `Records.to_frame`."""
     models = models_of(records)
     columns: list[_Column] = []
     if by == "tariff":
         pairs = [(one, tariff) for one in _sailings(models) for tariff in one.tariffs]
         models = [sailing for sailing, _ in pairs]
         columns = [*_columns([tariff for _, tariff in pairs], "tariff_")]
-    columns = [*_columns(models, ""), *_more(models), *columns]
-    made = {name: _series(kind, values, money) for name, kind, values in columns}
-    frame: DataFrame = DataFrame(made)
+    columns = [*_columns(models, ""), *_sailing_columns(models), *columns]
+    data = {name: _series(kind, values, money) for name, kind, values in columns}
+    frame: DataFrame = DataFrame(data)
     return frame
 
 
@@ -92,15 +92,15 @@ def _sailings(models: Sequence[Model]) -> list[Availability]:
     return sailings
 
 
-def _more(models: Sequence[Model]) -> Iterator[_Column]:
+def _sailing_columns(models: Sequence[Model]) -> Iterator[_Column]:
     sailings = sailings_of(models)
     if sailings:
-        for name, kind, value in _OF_A_SAILING:
+        for name, kind, value in _SAILING_COLUMNS:
             yield name, kind, [*map(value, sailings)]
 
 
 def _columns(models: Sequence[Model], prefix: str) -> Iterator[_Column]:
-    """The fields that a repr shows; a record within a record becomes columns of its own."""
+    """Yield the columns of the fields in the repr; nested records become columns with a prefix."""
     if not models:
         return
     for name, field in type(models[0]).model_fields.items():
@@ -122,12 +122,12 @@ def _without_none(kind: object) -> object:
 
 
 def _is_a(kind: object, base: type) -> bool:
-    # Python 3.10 takes tuple[int, ...] for a type.
+    # In Python 3.10, tuple[int, ...] is an instance of type.
     return isinstance(kind, type) and get_origin(kind) is None and issubclass(kind, base)
 
 
 def _series(kind: object, values: Sequence[Any], money: MoneyAs) -> Series[Any]:
-    """A column of the dtype that belongs to a type; what no dtype can hold stays as it is."""
+    """Return a series with the dtype of a field type, or else of Python objects."""
     dtype = _DTYPES.get(kind, "object")
     if kind is Decimal and money == "float":
         dtype = "float64"
@@ -135,15 +135,15 @@ def _series(kind: object, values: Sequence[Any], money: MoneyAs) -> Series[Any]:
         dtype = "category"
         values = [*map(str, values)]
     elif dtype == "object" and any(values) and _MOMENTS.issuperset(map(type, values)):
-        return _moments(values)
-    # Without numpy pandas 2 takes a span for nanoseconds on the way, which end after 292 years.
+        return _utc_series(values)
+    # pandas 2 converts time spans through nanoseconds, which overflow after 292 years.
     data: Any = np.array(values, dtype=dtype) if kind is timedelta else values
     series: Series[Any] = Series(data, dtype=dtype)
     return series
 
 
-def _moments(values: Sequence[datetime | None]) -> Series[Any]:
-    """In UTC, to the microsecond: nanoseconds would end in 2262, and the calendar does not."""
+def _utc_series(values: Sequence[datetime | None]) -> Series[Any]:
+    """Return moments in UTC, to the microsecond, because nanoseconds end in 2262."""
     clocks = [None if value is None else value.replace(tzinfo=None) for value in values]
     offsets = [None if value is None else value.utcoffset() for value in values]
     moments = np.array(clocks, dtype="datetime64[us]") - np.array(offsets, dtype="timedelta64[us]")

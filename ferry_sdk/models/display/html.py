@@ -1,4 +1,4 @@
-"""HTML of cards and tables. Whatever is not markup already is escaped."""
+"""HTML of cards and tables. Everything except `Markup` is escaped."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _BADGE: Final = f"border:{_LINE};border-radius:999px;padding:1px 10px;margin-lef
 
 
 class Markup(str):
-    """Text that is HTML already, made in this module and nowhere else."""
+    """Text that is HTML; only this module creates it."""
 
     __slots__ = ()
 
 
-def shown(value: object) -> Markup:
-    """A value as a person reads it, escaped."""
+def escape_value(value: object) -> Markup:
+    """Format a value for people, and escape it."""
     if isinstance(value, Markup):
         return value
-    text = _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", _words(value))
+    text = _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", _to_text(value))
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}…"
-    # A lone surrogate is no character, and would stop the whole message to the browser.
+    # A lone surrogate cannot be encoded, and would break the whole message to the browser.
     return Markup(escape(text.encode("utf-8", "replace").decode("utf-8")))
 
 
-def _words(value: object) -> str:
+def _to_text(value: object) -> str:
     match value:
         case None | "":
             return "-"
@@ -57,32 +57,31 @@ def _words(value: object) -> str:
 
 
 def money(amount: Decimal, currency: str) -> str:
-    """An amount with all its digits, two of them at least behind a point."""
+    """Format an amount with all its digits, and at least two decimals if it has any."""
     whole, point, part = str(amount).partition(".")
     return f"{whole}{point}{part:0<2} {currency}" if point else f"{whole} {currency}"
 
 
-def link(url: str, words: str) -> Markup:
-    """A link, where the address is one of the web; else the address as a text."""
+def link(url: str, text: str) -> Markup:
+    """Return a link for a web address; any other address as text."""
     if not _WEB.fullmatch(url):
-        return shown(url)
-    return Markup(
-        f'<a href="{escape(url)}" target="_blank" rel="noopener noreferrer">{shown(words)}</a>'
-    )
+        return escape_value(url)
+    label = escape_value(text)
+    return Markup(f'<a href="{escape(url)}" target="_blank" rel="noopener noreferrer">{label}</a>')
 
 
-def image(uri: str, words: str) -> Markup:
-    """An image that is whole in its address, as PNG or SVG; nothing else is ever fetched."""
+def image(uri: str, text: str) -> Markup:
+    """Return an image for a data URI with PNG or SVG; nothing is ever fetched."""
     if len(uri) > _LARGEST_IMAGE or not _IMAGE.fullmatch(uri):
-        return shown(f"{words}: not an image that can be shown")
+        return escape_value(f"{text}: not an image that can be shown")
     return Markup(
-        f'<img src="{escape(uri)}" alt="{shown(words)}" width="150" height="150" '
+        f'<img src="{escape(uri)}" alt="{escape_value(text)}" width="150" height="150" '
         'style="background:#fff;padding:8px;border-radius:8px;image-rendering:pixelated">'
     )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:
-    """A table, every cell escaped."""
+    """Return a table with escaped cells."""
     body = "".join(_row("td", row) for row in rows)
     return Markup(
         '<table style="border-collapse:collapse;margin:6px 0">'
@@ -91,43 +90,43 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:
 
 
 def _row(tag: str, cells: Sequence[object]) -> str:
-    inside = "".join(f'<{tag} style="{_CELL}">{shown(cell)}</{tag}>' for cell in cells)
+    inside = "".join(f'<{tag} style="{_CELL}">{escape_value(cell)}</{tag}>' for cell in cells)
     return f"<tr>{inside}</tr>"
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> Markup:
-    """Names and values, one pair a line."""
+    """Return names and values, one pair a line."""
     rows = "".join(
-        f'<tr><th style="{_FACT};font-weight:normal;opacity:.7">{shown(name)}</th>'
-        f'<td style="{_FACT}">{shown(value)}</td></tr>'
+        f'<tr><th style="{_FACT};font-weight:normal;opacity:.7">{escape_value(name)}</th>'
+        f'<td style="{_FACT}">{escape_value(value)}</td></tr>'
         for name, value in pairs
     )
     return Markup(f'<table style="border-collapse:collapse"><tbody>{rows}</tbody></table>')
 
 
 def side_by_side(*parts: Markup) -> Markup:
-    """Parts in one line, as far as there is room."""
+    """Return the parts side by side, wrapped if necessary."""
     inside = "".join(f"<div>{part}</div>" for part in parts)
     return Markup(f'<div style="display:flex;flex-wrap:wrap;gap:8px 24px">{inside}</div>')
 
 
-def note(words: str) -> Markup:
-    """A remark under a table."""
-    return Markup(f'<div style="opacity:.7">{shown(words)}</div>')
+def note(text: str) -> Markup:
+    """Return a remark under a table."""
+    return Markup(f'<div style="opacity:.7">{escape_value(text)}</div>')
 
 
 def card(title: str, *parts: Markup, badges: Iterable[str] = ()) -> Markup:
-    """A box with a title."""
-    pills = "".join(f'<span style="{_BADGE}">{shown(badge)}</span>' for badge in badges)
+    """Return a box with a title."""
+    pills = "".join(f'<span style="{_BADGE}">{escape_value(badge)}</span>' for badge in badges)
     return plain(
-        Markup(f'<div style="margin-bottom:6px"><b>{shown(title)}</b>{pills}</div>'),
+        Markup(f'<div style="margin-bottom:6px"><b>{escape_value(title)}</b>{pills}</div>'),
         *parts,
         style=_BOX,
     )
 
 
 def plain(*parts: Markup, style: str = "overflow-x:auto") -> Markup:
-    """The parts, out of reach of the notebook's mathematics: a price in ``$`` is no formula."""
+    """Return the parts, excluded from the notebook's formulas: ``$`` in a price starts none."""
     return Markup(
         f'<div class="tex2jax_ignore mathjax_ignore" style="{style}">{"".join(parts)}</div>'
     )

@@ -1,4 +1,4 @@
-"""Which records are displayed in a way of their own, without an import of their classes."""
+"""Recognise the records with their own display, without importing their classes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 def models_of(records: Iterable[object]) -> list[Model]:
-    """Return those that are records of the service."""
+    """Return the values that are records of the service."""
     return [cast("Model", record) for record in records if isinstance(record, BaseModel)]
 
 
 def sailings_of(models: Iterable[Model]) -> list[Availability]:
-    """Return those that are sailings: only a sailing has tariffs."""
+    """Return the sailings, recognised by their tariffs."""
     return [
         cast("Availability", model) for model in models if "tariffs" in type(model).model_fields
     ]
 
 
 def cheapest_ticket(sailing: Availability) -> Tariff | None:
-    """Return its cheapest ticket that is valid without a return journey; None if it has none."""
+    """Return the cheapest ticket that is valid one way; None if there is none."""
     tickets = (
         tariff
         for tariff in sailing.tariffs
