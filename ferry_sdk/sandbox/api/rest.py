@@ -14,7 +14,7 @@ from ferry_sdk.sandbox.http.conventions import (
     error_response,
     is_too_large,
     parse_json,
-    unauthorized,
+    unauthorized_response,
     weights,
 )
 from ferry_sdk.sandbox.requests.access import Unauthorized
@@ -113,7 +113,7 @@ class _Api:
         try:
             access = self._tokens.access_of(request.headers.get("authorization"))
         except Unauthorized:
-            return unauthorized(request)
+            return unauthorized_response(request)
         if not _accepts_json(request.headers.get("accept", "")):
             return error_response(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
         arguments = _arguments(request, body if endpoint.method == "POST" else b"")

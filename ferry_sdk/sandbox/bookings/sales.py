@@ -87,7 +87,7 @@ class Sales:
         ):
             booking.expire()
         issuable_tickets = booking.issuable_tickets(context.now)
-        failing = self._failing(booking, issuable_tickets, context)
+        failing = self._ticket_to_fail(booking, issuable_tickets, context)
         issued = [ticket for ticket in issuable_tickets if ticket is not failing]
         if failing is not None:
             failing.fail()
@@ -207,7 +207,7 @@ class Sales:
         ticket.settle(now)
         return booking, ticket
 
-    def _failing(
+    def _ticket_to_fail(
         self, booking: Booking, issuable_tickets: Sequence[Ticket], context: CallContext
     ) -> Ticket | None:
         fault = self._faults.take(FaultKind.TICKET_FAILS, context.operation)

@@ -170,15 +170,15 @@ class Faults:
         A fault that would change nothing, because its field does not exist, stays pending.
         """
 
-        def reshaped(fault: Fault) -> JsonValue:
+        def apply(fault: Fault) -> JsonValue:
             return fault.details.reshape(value) if isinstance(fault.details, ValueFault) else value
 
         fault = self._take(
             operation,
             lambda fault: isinstance(fault.details, ValueFault),
-            lambda fault: reshaped(fault) != value,
+            lambda fault: apply(fault) != value,
         )
-        return value if fault is None else reshaped(fault)
+        return value if fault is None else apply(fault)
 
     async def around(
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]

@@ -60,7 +60,7 @@ class WrongField(ValueFault):
             way.append(str(self.index))
             record = record[self.index] if self.index < len(record) else None
         field = self.field or self.usual_field(record)
-        return value if field is None else _replaced(value, [*way, *field.split(".")], self.new())
+        return value if field is None else _replace(value, [*way, *field.split(".")], self.new())
 
     def usual_field(self, record: JsonValue) -> str | None:
         """Return the path of the field to change if none is given."""
@@ -107,16 +107,16 @@ class UnknownEnum(WrongField):
         return (self.value,)
 
 
-def _replaced(value: JsonValue, path: Sequence[str], new: Sequence[JsonValue]) -> JsonValue:
+def _replace(value: JsonValue, path: Sequence[str], new: Sequence[JsonValue]) -> JsonValue:
     """Return a copy of `value` with `new` at `path`, or `value` if the path does not exist."""
     step, *rest = path
     if isinstance(value, dict) and step in value:
-        inner = [_replaced(value[step], rest, new)] if rest else new
+        inner = [_replace(value[step], rest, new)] if rest else new
         pairs = ((key, [old] if key != step else inner) for key, old in value.items())
         return {key: kept[0] for key, kept in pairs if kept}
     if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
         place = int(step)
-        inner = [_replaced(value[place], rest, new)] if rest else new
+        inner = [_replace(value[place], rest, new)] if rest else new
         return [*value[:place], *inner, *value[place + 1 :]]
     return value
 

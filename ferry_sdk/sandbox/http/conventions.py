@@ -35,7 +35,7 @@ LARGEST_BODY = 1_048_576
 _GZIP_FROM = 500
 
 
-class Identified:
+class RequestIds:
     """Adds a request id to every response, and the correlation id of the request."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -49,14 +49,14 @@ class Identified:
         request_id = str(uuid.uuid4())
         correlation_id = Headers(scope=scope).get(CORRELATION_ID) or request_id
 
-        async def send_identified(message: Message) -> None:
+        async def send_with_ids(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
                 headers[CORRELATION_ID] = correlation_id
             await send(message)
 
-        await self._app(scope, receive, send_identified)
+        await self._app(scope, receive, send_with_ids)
 
 
 class EncodingNegotiation:
@@ -105,7 +105,7 @@ def apply_conventions(app: Starlette, clock: Clock) -> ASGIApp:
     app.add_exception_handler(Exception, _internal_error)
     app.router.redirect_slashes = False
     gzip = GZipMiddleware(app, minimum_size=_GZIP_FROM)
-    return DateHeader(Identified(EncodingNegotiation(gzip)), clock)
+    return DateHeader(RequestIds(EncodingNegotiation(gzip)), clock)
 
 
 def error_response(
@@ -121,7 +121,7 @@ def error_response(
     return JSONResponse(body, status, headers)
 
 
-def unauthorized(request: Request) -> Response:
+def unauthorized_response(request: Request) -> Response:
     """Return the response to a request without a known token."""
     challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
     return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
@@ -151,7 +151,7 @@ class DateHeader:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and date its response."""
 
-        async def send_dated(message: Message) -> None:
+        async def send_with_date(message: Message) -> None:
             if message["type"] == "http.response.start":
                 now = self._clock.now()
                 headers = MutableHeaders(scope=message)
@@ -163,7 +163,7 @@ class DateHeader:
                     headers["retry-after"] = format_datetime(moment, usegmt=True)
             await send(message)
 
-        await self._app(scope, receive, send_dated)
+        await self._app(scope, receive, send_with_date)
 
 
 def is_loopback(name: str | None) -> bool:

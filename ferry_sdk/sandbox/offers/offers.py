@@ -277,26 +277,26 @@ def _past_dates(request: SearchRequest, offers: Offers, context: CallContext) ->
 
 
 def _query(request: Search, offers: Offers) -> SearchQuery:
-    asked = request.request
+    requested = request.request
     back = None
-    if asked.ret_journey_id and asked.ret_at and asked.ret_time is not None:
+    if requested.ret_journey_id and requested.ret_at and requested.ret_time is not None:
         back = Leg(
-            journey_id=asked.ret_journey_id,
-            depart_code=asked.arrive_code,
-            arrive_code=asked.depart_code,
-            date=asked.ret_at,
-            time=asked.ret_time,
-            is_open=bool(asked.ret_is_open),
+            journey_id=requested.ret_journey_id,
+            depart_code=requested.arrive_code,
+            arrive_code=requested.depart_code,
+            date=requested.ret_at,
+            time=requested.ret_time,
+            is_open=bool(requested.ret_is_open),
         )
     return SearchQuery(
-        company=asked.company,
+        company=requested.company,
         outward=Leg(
-            journey_id=asked.out_journey_id,
-            depart_code=asked.depart_code,
-            arrive_code=asked.arrive_code,
-            date=asked.out_at,
-            time=asked.out_time,
-            is_open=bool(asked.out_is_open),
+            journey_id=requested.out_journey_id,
+            depart_code=requested.depart_code,
+            arrive_code=requested.arrive_code,
+            date=requested.out_at,
+            time=requested.out_time,
+            is_open=bool(requested.out_is_open),
         ),
         return_=back,
         passengers=tuple(

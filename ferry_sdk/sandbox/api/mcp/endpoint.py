@@ -176,7 +176,7 @@ class McpEndpoint:
             self.sessions.end(request.headers.get(_SESSION, ""))
             raise _session_not_found()
         if self.faults.take(FaultKind.SESSION_REQUIRED, operation):
-            raise _session_missing()
+            raise _session_required()
 
     def _check_session(self, request: Request, options: McpOptions, *, opening: bool) -> None:
         if options.session == "none":
@@ -186,7 +186,7 @@ class McpEndpoint:
             if not self.sessions.alive(session, options.session_seconds):
                 raise _session_not_found()
         elif options.session == "required" and not opening:
-            raise _session_missing()
+            raise _session_required()
 
 
 _REFUSED_STATUS = {"refused_404": 404, "refused_405": 405}
@@ -196,7 +196,7 @@ def _session_not_found() -> JsonRpcError:
     return JsonRpcError(REFUSED, "Session not found", status=404)
 
 
-def _session_missing() -> JsonRpcError:
+def _session_required() -> JsonRpcError:
     return JsonRpcError(INVALID_REQUEST, "Bad Request: Missing session ID", status=400)
 
 

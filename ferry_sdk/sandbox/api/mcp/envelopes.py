@@ -112,7 +112,7 @@ def _contents(*contents: Json) -> Json:
     return {"contents": list(contents)}
 
 
-def _structured(value: JsonValue) -> Json:
+def _as_object(value: JsonValue) -> Json:
     return value if isinstance(value, dict) else {"result": value}
 
 
@@ -126,7 +126,7 @@ def _halves(value: JsonValue) -> tuple[Json, Json]:
     return _text(text[:middle]), _text(text[middle:])
 
 
-def _embedded(value: JsonValue) -> Json:
+def _resource_block(value: JsonValue) -> Json:
     uri = "resource://service/result"
     inner: Json = {"uri": uri, "mimeType": "application/json", "text": to_json(value)}
     return {"type": "resource", "resource": inner}
@@ -157,8 +157,8 @@ _INPUT_REQUIRED: Json = {
 }
 
 _RESULTS: dict[str, Callable[[JsonValue], JsonValue]] = {
-    "structured_and_text": lambda v: _with_text(v, structuredContent=_structured(v)),
-    "structured": lambda v: _content(structuredContent=_structured(v)),
+    "structured_and_text": lambda v: _with_text(v, structuredContent=_as_object(v)),
+    "structured": lambda v: _content(structuredContent=_as_object(v)),
     "structured_result": lambda v: _with_text(v, structuredContent={"result": v}),
     "structured_array": lambda v: _content(structuredContent=v),
     "text": _with_text,
@@ -166,10 +166,10 @@ _RESULTS: dict[str, Callable[[JsonValue], JsonValue]] = {
     "split_text": lambda v: _content(*_halves(v)),
     "plain_text": lambda _: _content(_text("Done."), _text("See the booking.")),
     "empty": lambda _: _content(),
-    "embedded_resource": lambda v: _content(_embedded(v)),
+    "embedded_resource": lambda v: _content(_resource_block(v)),
     "extra_blocks": lambda v: _content(_text(to_json(v)), *_EXTRA),
     "bare": lambda v: v,
-    "batch": lambda v: _with_text(v, structuredContent=_structured(v)),
+    "batch": lambda v: _with_text(v, structuredContent=_as_object(v)),
     "input_required": lambda _: dict(_INPUT_REQUIRED),
     "unknown_result_type": lambda v: _with_text(v, resultType="partial"),
     "complete_result_type": lambda v: _with_text(v, structuredContent=v, resultType="complete"),

@@ -158,13 +158,13 @@ def _result_of(call: Call, options: McpOptions) -> Json:
 
 
 def _initialize_result(call: Call, options: McpOptions) -> Json:
-    asked = call.params.get("protocolVersion")
+    requested = call.params.get("protocolVersion")
     if options.handshake == "refused":
         raise JsonRpcError(METHOD_NOT_FOUND, "Method not found: initialize")
     if options.handshake == "modern_only":
-        data: Json = {"supported": ["2026-07-28"], "requested": asked}
+        data: Json = {"supported": ["2026-07-28"], "requested": requested}
         raise JsonRpcError(MODERN_VERSION_ONLY, "Unsupported protocol version", data, status=400)
-    version = asked if isinstance(asked, str) and asked in VERSIONS else VERSIONS[0]
+    version = requested if isinstance(requested, str) and requested in VERSIONS else VERSIONS[0]
     return {
         "protocolVersion": "1.0" if options.handshake == "odd_version" else version,
         "capabilities": {"tools": {"listChanged": False}, "resources": {"listChanged": False}},

@@ -74,7 +74,7 @@ def _new_booking() -> Json:
     return requests.McpNewBooking.model_json_schema()
 
 
-def _identified() -> Json:
+def _id_arguments() -> Json:
     return requests.Identified.model_json_schema()
 
 
@@ -105,7 +105,7 @@ TOOLS = {
         "mcp.confirm_booking",
         "Confirm a booking",
         "Pay a booking and have its tickets issued. From then on cancelling costs a fee.",
-        _identified,
+        _id_arguments,
         reads=False,
         destroys=True,
     ),
@@ -113,7 +113,7 @@ TOOLS = {
         "mcp.view_ticket",
         "View a ticket",
         "Read one ticket: its booking, passengers, status and voucher.",
-        _identified,
+        _id_arguments,
         reads=True,
         destroys=False,
     ),
