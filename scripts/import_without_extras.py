@@ -28,14 +28,16 @@ EXTRAS = (
     "typer",
     "uvicorn",
 )
-WINGS = (
+OPTIONAL = (
     "ferry_sdk.__main__",
     "ferry_sdk.agents.stdio",
     "ferry_sdk.cli",
     "ferry_sdk.cli.demo",
     "ferry_sdk.journal",
+    "ferry_sdk.models.display.frames",
     "ferry_sdk.notebook",
     "ferry_sdk.otel",
+    "ferry_sdk.pytest_plugin",
     "ferry_sdk.sandbox",
 )
 HINTS = {
@@ -51,7 +53,7 @@ HINTS = {
 def core_modules() -> list[str]:
     """Name every module that has to work with the core dependencies alone."""
     found = pkgutil.walk_packages(ferry_sdk.__path__, "ferry_sdk.", onerror=lambda _: None)
-    return [module.name for module in found if not f"{module.name}.".startswith(DOTTED_WINGS)]
+    return [module.name for module in found if not f"{module.name}.".startswith(OPTIONAL_PREFIXES)]
 
 
 async def open_and_close() -> None:
@@ -68,7 +70,7 @@ def missing_extra(module: str, name: str) -> str:
         return str(error)
 
 
-DOTTED_WINGS = tuple(f"{wing}." for wing in WINGS)
+OPTIONAL_PREFIXES = tuple(f"{module}." for module in OPTIONAL)
 
 package = Path(ferry_sdk.__file__).parent
 if not package.is_relative_to(sys.prefix):

@@ -39,6 +39,8 @@ EQUIVALENT = ROOT / "scripts" / "mutations_equivalent.toml"
 COPIED = ("ferry_sdk", "tests", "docs", "pyproject.toml", "README.md")
 MEMORY = 4_000_000
 """Kilobytes that the tests of a mutation may take."""
+_LONGEST = 300
+"""Seconds by the clock that the tests of a mutation may take, where it makes them wait."""
 
 Stages = tuple[tuple[str, ...], ...]
 """Tests that are run one group after the other, the quickest first."""
@@ -130,7 +132,7 @@ class Workplaces:
         """Run tests without any mutation: a mutation's may take a few times as long."""
         place = self._free.get()
         began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        if failure := first_failure(place, stage, 600):
+        if failure := first_failure(place, stage, _LONGEST):
             sys.exit(f"The tests fail without any mutation: {failure}")
         took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began
         self._seconds[stage] = 10 + 3 * took
@@ -165,9 +167,18 @@ def first_failure(place: Path, tests: tuple[str, ...], seconds: float) -> str:
     command += ["-k", "not postgresql", *tests]  # to start a database takes time
     environment = {**os.environ, "PYTHONPATH": str(place)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    done = subprocess.run(  # noqa: S603 -- the tests of this project
-        command, cwd=place, env=environment, capture_output=True, check=False, text=True
-    )
+    try:
+        done = subprocess.run(  # noqa: S603 -- the tests of this project
+            command,
+            cwd=place,
+            env=environment,
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=_LONGEST,
+        )
+    except subprocess.TimeoutExpired:
+        return f"pytest took more than {_LONGEST} s"
     if done.returncode == 0:
         return ""
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
