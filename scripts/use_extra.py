@@ -53,7 +53,7 @@ def benchmarks() -> None:
 
 def cli() -> None:
     """Run the command line, as far as it goes without a service."""
-    import_all("ferry_sdk.cli")
+    import_all("ferry_sdk.cli", "ferry_sdk.cli.demo")  # the journey wants the local service
     command = [sys.executable, "-I", "-m", "ferry_sdk", "--help"]
     if "search" not in subprocess.run(command, check=True, capture_output=True, text=True).stdout:  # noqa: S603 -- this interpreter
         sys.exit("The command line does not show its commands.")
@@ -87,7 +87,8 @@ def postgresql() -> None:
 
 def sandbox() -> None:
     """Ask the local service something."""
-    import_all("ferry_sdk.sandbox", "ferry_sdk.pytest_plugin")
+    import_all("ferry_sdk.sandbox")
+    import_module("ferry_sdk.cli.demo")
     local = import_module("ferry_sdk.sandbox")
     with (
         local.Sandbox() as service,
