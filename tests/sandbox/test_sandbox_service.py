@@ -96,7 +96,7 @@ def test_a_tool_fails_with_its_code_and_rest_says_that_the_request_is_wrong(desk
     wire = error.to_wire()
     assert wire["error"] is True
     assert wire["field"] == wire["errors"][0]["field"]
-    assert {"field": "nonsense", "message": "This field is not known."} in wire["errors"]
+    assert {"field": "nonsense", "message": "This field is unknown."} in wire["errors"]
 
 
 def test_a_search_without_sailings_says_so(desk):

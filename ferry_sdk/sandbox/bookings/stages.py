@@ -36,7 +36,7 @@ class Stage(str, Enum):
 
 
 class State(NamedTuple):
-    """What the stage needs to know about a ticket."""
+    """The part of a ticket's state that decides the stage of its booking."""
 
     status: TicketStatus
     paid: bool

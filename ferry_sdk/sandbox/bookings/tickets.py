@@ -62,7 +62,7 @@ class Ticket:
 
     @property
     def rules(self) -> CompanyRules:
-        """How the company issues tickets."""
+        """The company's rules for tickets."""
         return company_rules(self.company)
 
     @property
@@ -83,7 +83,7 @@ class Ticket:
 
     @property
     def state(self) -> State:
-        """What the booking's stage needs to know."""
+        """The part of its state that decides the booking's stage."""
         return State(self.status, self.paid)
 
     @property

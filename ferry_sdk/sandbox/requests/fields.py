@@ -120,7 +120,7 @@ def _moment(value: object) -> datetime:
             )
         except ValueError:
             pass
-    raise PydanticCustomError("moment", "An ISO 8601 date and time with a UTC offset is expected")
+    raise PydanticCustomError("moment", "Expected an ISO 8601 date and time with a UTC offset")
 
 
 EMPTY_IS_NONE = _EmptyIsNone()

@@ -43,7 +43,7 @@ Order = Annotated[int, Field(ge=1, le=MOST_PASSENGERS), WHOLE]
 
 
 class Body(BaseModel):
-    """A request; a field it does not know is refused, so that a misspelt one is found."""
+    """The arguments of an operation; unknown fields are refused, to detect misspelt ones."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True
@@ -59,13 +59,13 @@ class Nothing(Body):
 
 
 class Identified(Body):
-    """One id."""
+    """An id."""
 
     id: Text = Field(description="The id.")
 
 
 class SearchRequest(Body):
-    """What is searched: a journey out, and perhaps one back."""
+    """The journeys of a search: one outward, and optionally a return."""
 
     company: Text = Field(description="The company: its code, such as CTN, or its id.")
     depart_code: Text = Field(description="The code of the port of departure, such as FRMRS.")
@@ -75,10 +75,10 @@ class SearchRequest(Body):
     )
     out_at: Day = Field(description="The day of departure, YYYY-MM-DD.")
     out_time: Hour = Field(
-        description="The earliest time of departure, HH:MM, by the clock of the port."
+        description="The earliest time of departure, HH:MM, in the port's time zone."
     )
     out_is_open: bool | None = Field(
-        None, description="Whether an open ticket (of flexible date) is wanted for the way out."
+        None, description="Whether to search open tickets (with a flexible date) for the way out."
     )
     ret_journey_id: Annotated[Text | None, EMPTY_IS_NONE] = Field(
         None,
@@ -91,12 +91,12 @@ class SearchRequest(Body):
         None, description="The earliest time of the return, HH:MM."
     )
     ret_is_open: bool | None = Field(
-        None, description="Whether an open ticket is wanted for the way back."
+        None, description="Whether to search open tickets for the way back."
     )
 
 
 class SearchedPassenger(Body):
-    """Who travels, as a search asks it."""
+    """A passenger of a search."""
 
     order: Order = Field(description="1 to the number of passengers, each once.")
     type: PassengerType = Field(
@@ -104,11 +104,11 @@ class SearchedPassenger(Body):
     )
     param: Literal["A", "C", "I"] = Field(description="The code of the type: A, C or I.")
     gender: Literal["Male", "Female"] = Field(description="Male or Female.")
-    age: Age = Field(description="The age in years; it has to fit the type.")
+    age: Age = Field(description="The age in years; it must fit the type.")
 
 
 class SearchedVehicle(Body):
-    """What is taken aboard, as a search asks it."""
+    """The vehicle of a search."""
 
     code: VehicleCode = Field(
         description="The vehicle as BRAND__MODEL, from the vehicle catalogue."
@@ -118,13 +118,11 @@ class SearchedVehicle(Body):
 class Search(Body):
     """The arguments of a search."""
 
-    request: SearchRequest = Field(description="The journey out, and perhaps one back.")
+    request: SearchRequest = Field(description="The journey out, and optionally one back.")
     passengers: list[SearchedPassenger] = Field(
-        description="Who travels: 1 to 9.", min_length=1, max_length=MOST_PASSENGERS
+        description="The passengers: 1 to 9.", min_length=1, max_length=MOST_PASSENGERS
     )
-    vehicle: SearchedVehicle | None = Field(
-        None, description="The vehicle taken aboard, if there is one."
-    )
+    vehicle: SearchedVehicle | None = Field(None, description="The vehicle, if any.")
 
     def problems(self) -> Iterator[Problem]:
         """Yield problems of the return, of codes and ages, and of the party."""
@@ -146,9 +144,9 @@ class Search(Body):
 
 
 class Selection(Body):
-    """An availability, with the tariff and the place chosen in it."""
+    """An availability with the selected tariff and place."""
 
-    availability_id: Text = Field(description="The id of an availability that a search gave.")
+    availability_id: Text = Field(description="The id of an availability from a search.")
     tariff_id: Text = Field(description="The id of one of its tariffs.")
     place_id: Text = Field(description="The id of one of its places.")
 
@@ -158,14 +156,14 @@ class _Passenger(Body):
     last_name: Text = Field(description="The last name.")
     order: Order | None = Field(
         None,
-        description="1 to the number of passengers, each once; left out, the place in the list.",
+        description="1 to the number of passengers, each once; by default the list position.",
     )
-    age: Age | None = Field(None, description="The age in years; it has to fit the type.")
+    age: Age | None = Field(None, description="The age in years; it must fit the type.")
     gender: Literal["M", "F"] | None = Field(None, description="M or F.")
     birth_date: Day | None = Field(None, description="The date of birth, YYYY-MM-DD.")
     nationality: Country | None = Field(None, description="The two-letter code of the country.")
     doc_type: Literal["Passport", "IdentityCard"] | None = Field(
-        None, description="The kind of the document; given together with doc_number or not at all."
+        None, description="The type of the document; it requires doc_number."
     )
     doc_number: DocumentNumber | None = Field(
         None,
@@ -178,7 +176,7 @@ class _Passenger(Body):
 
 
 class Passenger(_Passenger):
-    """Who travels, as a booking asks it; the simpler form leaves out most of it."""
+    """A passenger of a booking; most fields are optional."""
 
     type: PassengerType = Field(
         description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
@@ -186,7 +184,7 @@ class Passenger(_Passenger):
 
 
 class McpPassenger(_Passenger):
-    """Who travels, as the tool that creates a booking asks it."""
+    """A passenger, for the tool that creates a booking."""
 
     type: Literal["ADT", "CHD", "INF"] = Field(
         description="ADT (12 to 120 years), CHD (1 to 17) or INF (0 to 4, with an adult)."
@@ -198,7 +196,7 @@ class McpPassenger(_Passenger):
 
 
 class Vehicle(Body):
-    """What is taken aboard, as a booking asks it."""
+    """The vehicle of a booking."""
 
     code: Text = Field(description="The code of the vehicle's type, such as CAR.")
     vehicule_code: Text | None = Field(None, description="The provider's code of the vehicle.")
@@ -208,7 +206,7 @@ class Vehicle(Body):
 
 
 class Contact(Body):
-    """Whom to reach about a booking."""
+    """The contact for a booking."""
 
     name: Text = Field(description="The name.")
     email: Email = Field(description="An e-mail address.")
@@ -223,20 +221,20 @@ class Contact(Body):
 class _Booking(Body):
     reservation_type: ReservationType = Field(
         "TICKET",
-        description="How to book: TICKET if left out. It has to be the type of the tariffs chosen.",
+        description="How to book; TICKET by default. It must be the type of the selected tariffs.",
     )
     vehicle: Vehicle | None = Field(None, description="The vehicle, if the search had one.")
-    contact: Contact | None = Field(None, description="Whom to reach about the booking.")
+    contact: Contact | None = Field(None, description="The contact for the booking.")
 
 
 Selections = Annotated[list[Selection], Field(min_length=1, max_length=2)]
 
 
 class NewBooking(_Booking):
-    """The arguments of a booking's creation."""
+    """The arguments that create a booking."""
 
     availabilities: Selections = Field(
-        description="One availability, or one out and one back, with what is chosen in each."
+        description="One availability, or one out and one back, each with a tariff and a place."
     )
     passengers: list[Passenger] = Field(
         description="Who travels: as many of each type as were searched for.",
@@ -256,7 +254,7 @@ class NewBooking(_Booking):
                 yield from _age_problems(index, passenger.type, passenger.age)
             if (passenger.doc_type is None) != (passenger.doc_number is None):
                 lacking = "doc_type" if passenger.doc_type is None else "doc_number"
-                yield Problem("document_half", f"passengers[{index}].{lacking}")
+                yield Problem("document_incomplete", f"passengers[{index}].{lacking}")
         yield from _party_problems([(one.order, one.type) for one in self.passengers])
 
 
@@ -281,7 +279,7 @@ class McpNewBooking(_Booking):
     )
     availabilities: Selections | None = Field(
         None,
-        description="Instead of id: one availability, or one out and one back, with the choice.",
+        description="Instead of id: one availability, or one out and one back, with its choices.",
     )
     passengers: list[McpPassenger] = Field(
         description="Who travels: as many of each type as were searched for.",
@@ -309,40 +307,40 @@ class McpNewBooking(_Booking):
 
 
 class BookingCancellation(Body):
-    """The arguments of a booking's cancellation."""
+    """The arguments that cancel a booking."""
 
     booking_id: Text = Field(description="The id of the booking.")
     booking_reference: Text | None = Field(
-        None, description="Its reference; where it is given it has to be the right one."
+        None, description="Its reference; if given, it must be correct."
     )
 
 
 class TicketCancellation(Body):
-    """The arguments of a ticket's cancellation."""
+    """The arguments that cancel a ticket."""
 
     ticket_id: Text = Field(description="The id of the ticket.")
     ticket_number: Text | None = Field(
-        None, description="Its number; where it is given it has to be the right one."
+        None, description="Its number; if given, it must be correct."
     )
 
 
 class Payment(Body):
-    """The arguments that record a payment made elsewhere."""
+    """The arguments that record an external payment."""
 
     id: Text = Field(description="The id of the ticket.")
     external_payment_ref: Text = Field(description="The reference of the payment at its provider.")
     psp: Text | None = Field(None, description="The name of the payment provider.")
     paid_at: Moment | None = Field(
-        None, description="When it was paid: an ISO 8601 date and time with a UTC offset."
+        None, description="The time of payment: an ISO 8601 date and time with a UTC offset."
     )
 
 
 class DepartureQuery(Body):
-    """The arguments of the departures' catalogue."""
+    """The arguments of the catalogue of departures."""
 
     provider_id: Text = Field(description="The company: its code or its id.")
     journey_ids: list[Text] | None = Field(
-        None, alias="__journey_id", description="Only these journeys; left out or empty, all."
+        None, alias="__journey_id", description="Only these journeys; all by default, or if empty."
     )
 
 

@@ -86,8 +86,8 @@ TOOLS = {
     "search_availability": Tool(
         "mcp.search_availability",
         "Search sailings",
-        "Find the sailings of a company between two ports on a date, for passengers and perhaps a"
-        " vehicle. Gives an array of availabilities with their tariffs and places.",
+        "Find the sailings of a company between two ports on a date, for passengers and optionally"
+        " a vehicle. Returns an array of availabilities with their tariffs and places.",
         _search,
         reads=True,
         destroys=False,
@@ -96,7 +96,7 @@ TOOLS = {
         "mcp.create_booking",
         "Create a booking",
         "Book a tariff and a place of one availability, or of two for a return journey. The"
-        " booking has to be confirmed before its deadline.",
+        " booking must be confirmed before its deadline.",
         _new_booking,
         reads=False,
         destroys=False,
@@ -104,7 +104,7 @@ TOOLS = {
     "confirm_booking": Tool(
         "mcp.confirm_booking",
         "Confirm a booking",
-        "Pay a booking and have its tickets issued. From then on cancelling costs a fee.",
+        "Pay a booking and issue its tickets. From then on, cancelling can cost a fee.",
         _id_arguments,
         reads=False,
         destroys=True,
@@ -120,7 +120,7 @@ TOOLS = {
     "cancel_ticket": Tool(
         "mcp.cancel_ticket",
         "Cancel a ticket",
-        "Cancel a ticket before its departure. A fee may be kept.",
+        "Cancel a ticket before its departure. A fee may apply.",
         _ticket_cancellation,
         reads=False,
         destroys=True,
