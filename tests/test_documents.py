@@ -69,7 +69,7 @@ def test_what_no_test_can_know_is_little() -> None:
     assert sorted(varying) == [
         "# > BAL…",
         "# > BAL… read back: True",
-        "# > INFO: catalogue.ports failed (ServerError), next try in … s (correlation id …)",
+        "# > INFO: catalogue.ports failed (ServerError), next attempt in … s (correlation id …)",
         "# > ['BAL…', 'BAL…']",
         "# > ask the service about …",
         "# > ticket BAL…",

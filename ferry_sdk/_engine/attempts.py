@@ -1,4 +1,9 @@
-"""One request said attempt after attempt, as its row allows, to its answer or its failure."""
+"""The attempts of one request.
+
+After each failed attempt the failure is redacted, recorded and logged. Then one of three things
+happens: the token is refreshed and the request sent again (once), the retry policy gives a delay
+and the request is sent again, or the failure is raised.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +33,10 @@ _SHORTEST_TOKEN = 4
 
 
 def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
-    """Make attempts until one is decoded_reply, or fails for good.
+    """Send the request until an attempt succeeds or must not be retried.
 
     Raises:
-        FerryError: What became of the last attempt.
+        FerryError: The failure of the last attempt.
     """
     policy: RetryPolicy | None = None
     may_refresh = "unauthorised" in operation.safety.retry_on
@@ -62,28 +67,28 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
         try:
             yield from Sleep(wait)
         except FerryError as closed:
-            closed.outcome = failure.outcome  # of the last attempt, which no other follows
+            closed.outcome = failure.outcome  # that of the last attempt
             raise
 
 
 def _keep_in_doubt(failure: FerryError, context: Context) -> None:
-    """Keep the request in doubt unless the failure proves that nothing was done."""
+    """Keep `context.sending` unless the failure proves that nothing was done."""
     if (
         failure.outcome == "not_sent"
         and not isinstance(failure, TransportError)
         and context.may_have_happened
     ):
         failure.outcome = (
-            "unknown"  # raised while a reply was read, by code that knows of no request
+            "unknown"  # raised by code that reads a reply and does not know the request
         )
     if failure.outcome != "unknown":
         context.sending = None
 
 
 def _announce_retry(failure: FerryError, wait: float, name: str, context: Context) -> Flow[None]:
-    """Say everywhere that another attempt follows."""
+    """Log that another attempt follows, and notify the hooks."""
     logger.info(
-        "%s failed (%s), next try in %.2f s (correlation id %s)",
+        "%s failed (%s), next attempt in %.2f s (correlation id %s)",
         name,
         type(failure).__name__,
         wait,
@@ -145,11 +150,11 @@ def _redactor(operation: Operation[T], context: Context) -> Redactor:
 
 
 def _hide(error: FerryError, redactor: Redactor, *, of_travellers: bool) -> None:
-    """Take out of an error's words what the service repeated of a traveller's or a token.
+    """Redact tokens and travellers' data in the texts of an error.
 
     Args:
         error: The error.
-        redactor: Knows what the request said of them.
+        redactor: Knows the tokens and the travellers' data of the request.
         of_travellers: Whether the service may name travellers that the request did not name.
     """
     error.args = tuple(redactor.hide(str(words)) for words in error.args)

@@ -1,4 +1,4 @@
-"""Tokens: given as text, by a function or in a file, refreshed once after a 401."""
+"""Access tokens: a text, a function or a file, refreshed once after a 401."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ferry_sdk.errors import APIError, ConfigurationError, FerryError, InvalidIn
 
 
 def authorisation(context: Context, authority: Authority) -> Flow[str]:
-    """The value of the Authorization header; a function is asked where it has not been yet.
+    """Return the value of the Authorization header, calling the token function for the first token.
 
     Raises:
-        ConfigurationError: There is no such token, or it cannot stand in a header.
+        ConfigurationError: There is no such token, or it is not valid in a header.
     """
     secret = context.settings.secret(authority)
     if secret.current is None:
@@ -31,13 +31,13 @@ def authorisation(context: Context, authority: Authority) -> Flow[str]:
 
 
 def can_refresh(context: Context, authority: Authority, failure: FerryError) -> bool:
-    """Whether the service refused a token that a function gave."""
+    """Return whether the service rejected a token that came from a function."""
     is_refused = isinstance(failure, APIError) and failure.status_code == HTTPStatus.UNAUTHORIZED
     return is_refused and callable(context.settings.secret(authority).source)
 
 
 def refresh(context: Context, authority: Authority) -> Flow[None]:
-    """Ask for a new token in place of the one presented, unless another call has done so."""
+    """Replace the token sent last, unless another call has replaced it already."""
     yield from _replace(context, authority, context.sent_tokens[-1])
 
 
@@ -62,25 +62,25 @@ def _call_source(
 
 
 _LONGEST: Final = 64 * 1024
-"""Bytes: no token is longer, and a device has no end."""
+"""Bytes of a token file that are read at most; a device such as /dev/zero never ends."""
 _READ_TIMEOUT: Final = 30.0
-"""Seconds between two pieces of what comes through a pipe."""
+"""Seconds to wait for the next piece from a pipe."""
 
 
 def file_of(given: Path | None) -> Path | None:
-    """Which file holds the token: the one that was said, else that of ``FERRY_TOKEN_FILE``."""
+    """Return the token file: the given one, else the one in ``FERRY_TOKEN_FILE``."""
     named = os.environ.get("FERRY_TOKEN_FILE")
     return given or (Path(named) if named else None)
 
 
 def token_in(file: Path) -> Callable[[], str]:
-    """Gives the token that is in the file, read again each time.
+    """Return a function that reads the token from the file at each call.
 
     Raises:
-        ConfigurationError: The file cannot be read, or holds no token, or more.
+        ConfigurationError: The file cannot be read, is empty, or holds more than a token.
     """
     token = _read(file)
-    # A pipe, as of `--token-file <(…)`, gives it once.
+    # A pipe, such as `--token-file <(…)`, can be read only once.
     return (lambda: _read(file)) if file.is_file() else (lambda: token)
 
 
@@ -89,27 +89,27 @@ def _read(file: Path) -> str:
         content = _content(file)
         token = content.decode("utf-8-sig").strip()
     except (OSError, ValueError):
-        raise ConfigurationError(f"token file {file}: it cannot be read") from None
+        raise ConfigurationError(f"token file {file}: cannot be read") from None
     if not token:
-        raise ConfigurationError(f"token file {file}: it is empty")
+        raise ConfigurationError(f"token file {file}: is empty")
     if len(content) > _LONGEST or len(token.split()) > 1:
-        raise ConfigurationError(f"token file {file}: more than a token stands in it")
+        raise ConfigurationError(f"token file {file}: contains more than a token")
     return token
 
 
 def _content(file: Path) -> bytes:
-    """What is in the file, as far as a token may be long; of a pipe, what comes in time.
+    """Return the content of the file, up to a little more than the longest token.
 
     Raises:
-        OSError: It cannot be read, or nothing came.
+        OSError: The file cannot be read, or a pipe sent nothing in time.
     """
-    # A pipe that nobody writes to is empty: to open it would block without this flag.
+    # Without this flag, opening a pipe without a writer blocks.
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     content = b""
     with os.fdopen(descriptor, "rb", buffering=0) as opened:
         while len(content) <= _LONGEST:
             piece = opened.read(_LONGEST)
-            if piece is None:  # whoever writes to the pipe has not done so yet
+            if piece is None:  # the pipe is open and has no data yet
                 if not select.select([descriptor], [], [], _READ_TIMEOUT)[0]:
                     raise TimeoutError
             elif piece:

@@ -1,4 +1,10 @@
-"""What a call is made with: settings, conventions, clocks, and the record of its attempts."""
+"""The state of one call: settings, session, deadline, attempts, and how far its request got.
+
+All requests of a call share its `Context`: retries, handshakes, guards and read-backs. The fields
+that decide the outcome of a write are `sending`, `is_in_doubt` and `is_done`. `sending` is set
+before a request is handed to the HTTP library and cleared only when the service provably did
+nothing, so an interruption at any point finds the true state.
+"""
 
 from __future__ import annotations
 
@@ -29,32 +35,32 @@ T = TypeVar("T")
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _LONGEST_RESERVE = 5.0
-"""Seconds before a deadline that are kept for reading back, or a quarter of what there is."""
+"""Seconds kept before a deadline for reading back, or a quarter of the remaining time."""
 
 
 @dataclass(slots=True)
 class Context:
-    """What one call is made with, all its attempts and the reads that belong to it.
+    """The state of one call, shared by its attempts and the reads that belong to it.
 
     Attributes:
         settings: The client's settings.
-        session: What the service has told this client.
+        session: The MCP session and the clock skew of this client.
         correlation_id: The id that every request of the call carries.
-        headers: The conventions every request to the service carries, without authorisation.
+        headers: The headers of every request to the service, without Authorization.
         clock: Monotonic seconds.
-        now: Seconds since the epoch, by this machine.
-        deadline: When the call has to be over, on the monotonic clock.
-        attempts: What was tried so far.
-        presented: The tokens that were sent, the last one last.
-        sending: The request that was handed over last. It stays until the service is known to have
-            done nothing with it; a reply alone does not take it away.
+        now: Seconds since the epoch, by the local clock.
+        deadline: End of the call on the monotonic clock; None: no limit.
+        attempts: The attempts so far.
+        sent_tokens: The tokens sent, in order.
+        sending: The request handed over last. It stays until the service is known to have done
+            nothing with it; a reply alone does not clear it.
         is_in_doubt: Whether the call may have happened, whatever became of its last request.
         is_done: Whether the write is known to be done.
-        keeps_reserve: Whether a request is given up some time before the call has to be over.
-        is_left: Whether nobody waits for the call any more.
+        keeps_reserve: Whether requests end early enough to leave time for reading back.
+        is_abandoned: Whether nobody waits for the call any more.
         began: When the call began, on the monotonic clock.
-        hook_runner: Tells the client's hooks; None where there are none.
-        operation: What is tried: the call itself, or a read that belongs to it.
+        hook_runner: Runs the client's hooks; None without hooks.
+        operation: The operation of the current attempt: the call itself, or a read for it.
     """
 
     settings: Settings
@@ -86,7 +92,7 @@ class Context:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> Context:
-        """The context of a call that begins now."""
+        """Return the context of a call that starts now."""
         named = correlation_id or settings.correlation_id or next_correlation_id()
         recent_ids.add(named)
         began = clock()
@@ -105,38 +111,38 @@ class Context:
         )
 
     def copy(self) -> Context:
-        """The same call, for requests that go before its own; nothing of it is sent by them."""
+        """Return a copy for requests made before the call's own, such as a guard's read."""
         return replace(self)
 
     def with_deadline(self, moment: float) -> Context:
-        """The same call, for steps that have to be over by then, if not earlier."""
+        """Return a copy whose deadline is not later than the given moment."""
         return replace(
             self, deadline=moment if self.deadline is None else min(moment, self.deadline)
         )
 
     def remaining(self) -> float | None:
-        """Seconds until the call has to be over; None: no limit."""
+        """Return the seconds until the deadline; None: no limit."""
         return None if self.deadline is None else self.deadline - self.clock()
 
     @property
     def may_have_happened(self) -> bool:
-        """Whether the call, if it is interrupted now, may have happened."""
+        """Whether the call may have happened if it is interrupted now."""
         return self.is_in_doubt or (self.sending is not None and self.sending.may_have_left)
 
     def describe(self, error: FerryError, operation: str) -> None:
-        """Put on an error which call it is of, and what was tried."""
+        """Set the operation, the correlation id and the attempts of an error."""
         error.operation = operation
         error.correlation_id = error.correlation_id or self.correlation_id
         error.attempts = error.attempts or tuple(self.attempts)
 
     def start_attempt(self, operation: str, number: int) -> None:
-        """Say what is tried from now on, and for which time."""
+        """Set the current operation and the number of the attempt."""
         self.operation = operation
         if self.hook_runner is not None:
             self.hook_runner.operation, self.hook_runner.attempt = operation, number
 
     def record_wait(self, seconds: float) -> Flow[None]:
-        """Put on record, and tell, how long is waited after the last attempt."""
+        """Record the wait after the last attempt, and notify the hooks of a retry."""
         self.attempts[-1] = last = replace(self.attempts[-1], waited=seconds)
         if self.hook_runner is not None and last.problem is not None:
             yield from self.hook_runner.notify_retry(last)
@@ -149,7 +155,7 @@ class Context:
         """
         until = self._send_deadline()
         timeout = self.timeouts_until(until)
-        # In place before the request leaves, so that no interruption finds it missing.
+        # Set before the request leaves, so that no interruption finds it missing.
         self.sending = Sending()
         reply = yield from self.send_with_hooks(
             Send(request, timeout, listener, until, self.sending)
@@ -159,9 +165,9 @@ class Context:
         return reply
 
     def _refuse_another_calls(self, reply: Reply) -> None:
-        """Refuse a reply to another call of this process.
+        """Raise if the reply belongs to another call of this process.
 
-        An id of no call here is logged once: a gateway may put its own in place of the client's.
+        An unknown correlation id is logged once: a gateway may replace the client's id.
         """
         named = reply.headers.get("x-client-correlation-id") or self.correlation_id
         if named == self.correlation_id:
@@ -175,16 +181,16 @@ class Context:
         if not self.session.has_foreign_ids:
             self.session.has_foreign_ids = True
             logger.warning(
-                "replies name another correlation id than their requests, such as that of %s",
+                "replies carry another correlation id than their requests, such as the reply to %s",
                 self.correlation_id,
             )
 
     def read(self, reply: Reply, work: Callable[[], T]) -> Flow[T]:
-        """Read a reply; a long one aside, so that an event loop goes on, and within the deadline.
+        """Parse a reply within the deadline, a long one in a thread so as not to block the loop.
 
         Raises:
-            UnexpectedResponseError: It cannot be read, or not be held.
-            RequestTimeoutError: The deadline has passed; what the reply says is not known.
+            UnexpectedResponseError: The reply cannot be parsed, or does not fit into memory.
+            RequestTimeoutError: The deadline has passed; the outcome is unknown.
         """
         try:
             if len(reply.content) < LONG_REPLY:
@@ -206,16 +212,16 @@ class Context:
         raise failure
 
     def send_with_hooks(self, send: Send) -> Flow[Reply]:
-        """Send a request, and tell the hooks of it where there are any."""
+        """Send a request and notify the hooks, if there are any."""
         if self.hook_runner is None:
             return (yield from send)
         return (yield from self.hook_runner.exchange(send))
 
     def timeouts_until(self, until: float | None) -> Timeout:
-        """The time-outs, none of which outlasts a moment.
+        """Return the timeouts, none of them later than a deadline.
 
         Raises:
-            RequestTimeoutError: It has passed.
+            RequestTimeoutError: The deadline has passed.
         """
         timeout = self.settings.timeout
         if until is None:
@@ -231,7 +237,7 @@ class Context:
         )
 
     def _send_deadline(self) -> float | None:
-        """When the next request has to be over, so that there is time to read back."""
+        """Return the deadline of the next request, which leaves time to read back."""
         remaining = self.remaining()
         if self.deadline is None or remaining is None or not self.keeps_reserve:
             return self.deadline
@@ -245,7 +251,7 @@ def _new_hook_runner(hooks: Hooks, call: CallInfo, clock: Callable[[], float]) -
 
 
 def _default_headers(settings: Settings, correlation_id: str) -> dict[str, str]:
-    """What every request to the service carries, whatever its protocol."""
+    """Return the headers of every request to the service, in both protocols."""
     headers = {
         "user-agent": f"ferry_sdk/{__version__}",
         "Accept-Encoding": "gzip",

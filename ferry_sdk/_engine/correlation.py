@@ -1,4 +1,4 @@
-"""The id that ties a call's attempts, its logs and the service's records together."""
+"""Correlation ids: one id for all requests and log records of a call."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ferry_sdk._fork import after_fork_in_child
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-_random = Random()  # noqa: S311 -- an id has to be new, not secret; the system is not asked each time
+_random = Random()  # noqa: S311 -- an id must be unique, not secret, and this is faster than os.urandom
 after_fork_in_child(_random.seed)
 _current: ContextVar[str | None] = ContextVar("ferry_sdk_correlation", default=None)
 
 
 @contextmanager
 def correlation(correlation_id: str) -> Generator[str]:
-    """Give every call inside the block this correlation id; threads and tasks keep their own.
+    """Set the correlation id of every call inside the block; threads and tasks keep their own.
 
     Interface: Conventions for all REST requests, x-client-correlation-id.
 
@@ -32,7 +32,7 @@ def correlation(correlation_id: str) -> Generator[str]:
         The id.
 
     Raises:
-        InvalidInputError: The id cannot stand in a header.
+        InvalidInputError: The id is not valid in a header.
 
     Example:
         ```python
@@ -54,18 +54,18 @@ def correlation(correlation_id: str) -> Generator[str]:
 
 
 def next_correlation_id() -> str:
-    """The id of a call that begins now: the context's, else a new one."""
+    """Return the id of a new call: the context's, else a random one."""
     return _current.get() or str(UUID(int=_random.getrandbits(128), version=4))
 
 
 class RecentIds:
-    """The ids of the calls that this process made lately, of a bounded number.
+    """A bounded set of the ids of recent calls of this process.
 
-    Two sets take turns, so that nothing has to be locked: where several threads add at the same
-    moment, an id may be forgotten too early, and no more than that.
+    There are two sets: when the newer one is full, it replaces the older one. This needs no lock.
+    If several threads add at the same moment, the worst case is that an id is forgotten too early.
 
     Args:
-        most: How many are remembered at the least, once there were so many.
+        most: The number of ids that are always remembered.
     """
 
     def __init__(self, most: int = 4096) -> None:
@@ -74,7 +74,7 @@ class RecentIds:
         self._older: set[str] = set()
 
     def add(self, correlation_id: str) -> None:
-        """Remember an id."""
+        """Add an id."""
         newer = self._newer
         newer.add(correlation_id)
         if len(newer) >= self._most:
@@ -85,4 +85,4 @@ class RecentIds:
 
 
 recent_ids: Final = RecentIds()
-"""The ids of this process's calls."""
+"""The ids of recent calls of this process."""

@@ -1,6 +1,7 @@
-"""What a flow may ask of a transport, as values: bytes sent, a wait, a question, a turn, a file.
+"""Effects: the I/O that a flow requests from a transport, as values.
 
-A flow yields an effect and is sent its result; a failure is thrown into it at the same place.
+A flow yields an effect and receives its result. If the effect fails, the transport throws the
+error into the flow at the same place.
 ``yield from`` an effect gives the result with its type: ``reply = yield from Send(request)``.
 """
 
@@ -17,11 +18,11 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 Flow = Generator["Effect[Any]", Any, T]
-"""A course of effects that ends in a value."""
+"""A generator that yields effects and returns a value."""
 
 
 class Effect(Generic[R]):
-    """Something a transport performs."""
+    """An action that a transport performs."""
 
     __slots__ = ()
 
@@ -32,9 +33,9 @@ class Effect(Generic[R]):
 
 @dataclass(slots=True)
 class Send(Effect[Reply]):
-    """Send the request and read the reply, to its end or to where the listener has enough.
+    """Send the request and read the reply, to its end or until the listener stops.
 
-    Whatever becomes of it, it is over at the moment `until`, on the monotonic clock.
+    The effect ends at `until` on the monotonic clock at the latest.
     """
 
     request: Request
@@ -46,16 +47,16 @@ class Send(Effect[Reply]):
 
 @dataclass(frozen=True, slots=True)
 class Sleep(Effect[None]):
-    """Wait for some seconds."""
+    """Wait for a number of seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class CallUser(Effect[T]):
-    """Call a function of the caller's; what it gives is awaited where it can be.
+    """Call a function of the user, and await its result if it is awaitable.
 
-    It is awaited until a moment of the monotonic clock. An error calls it by its argument.
+    The await ends at `until` on the monotonic clock. `argument` is the name used in errors.
     """
 
     function: Callable[[], T | Awaitable[T]]
@@ -65,7 +66,7 @@ class CallUser(Effect[T]):
 
 @dataclass(frozen=True, slots=True)
 class RunBlocking(Effect[T]):
-    """Call a function that blocks for a while, such as a journal's.
+    """Call a function that blocks, such as one of a journal.
 
     Attributes:
         function: The function. It runs to its end, even if nobody waits for it any more.
@@ -80,9 +81,9 @@ class RunBlocking(Effect[T]):
 
 @dataclass(frozen=True, slots=True)
 class Exclusive(Effect[R]):
-    """Run steps while no other call of this client runs steps of the same key.
+    """Run steps under a lock: no other call of this client runs steps of the same key.
 
-    The turn is waited for until a moment of the monotonic clock.
+    The wait for the lock ends at `until` on the monotonic clock.
     """
 
     key: Hashable
@@ -92,9 +93,9 @@ class Exclusive(Effect[R]):
 
 @dataclass(frozen=True, slots=True)
 class SingleFlight(Effect[R]):
-    """Run steps once for everybody who asks for the same key meanwhile, in this process.
+    """Run steps once for all callers of this process that use the same key at the same time.
 
-    Those who join have the result, or the error, until a moment of the monotonic clock.
+    Callers that join get the same result or error. They wait until `until` on the monotonic clock.
     """
 
     key: Hashable = field(repr=False)
@@ -104,7 +105,7 @@ class SingleFlight(Effect[R]):
 
 @dataclass(frozen=True, slots=True)
 class Save(Effect[None]):
-    """Put a file in its place, whole or not at all."""
+    """Write a file atomically."""
 
     path: Path
     content: bytes = field(repr=False)

@@ -1,4 +1,9 @@
-"""A call from description to answer: decided here, performed by a transport."""
+"""The flow of a call: what is done, in which order, from its description to its result.
+
+A flow is a generator. It does no I/O: it yields effects, and a transport performs them. So every
+decision about a call is made here, in `attempts`, in `polling` and in `writes`, once for the sync
+and the async client.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +26,19 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 def run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
-    """Make the call, as the safety table allows, to its answer or error.
+    """Make the call and return its result.
 
     Raises:
-        FerryError: What became of the call, with its attempts and its correlation id.
+        FerryError: The failure of the call, with its attempts and its correlation id.
     """
     return (yield from _with_outcome_event(_run(operation, context), context))
 
 
 def report_interruption(operation: Operation[Any], context: Context) -> None:
-    """Log what became of a write whose caller does not learn it.
+    """Log the outcome of a write that was interrupted, so that its caller gets no result.
 
-    The driver of the steps calls this from its outermost frame, so that no instant between the
-    first byte and the caller is left out.
+    A transport calls this from its outermost frame, so that no moment between the first byte and
+    the caller is left out.
     """
     if operation.write is None:
         return
@@ -54,13 +59,13 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
 def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     try:
         if context.settings.read_only and not operation.safety.is_read:
-            raise ReadOnlyError("the client only reads, and this is a write")
+            raise ReadOnlyError("the client is read-only, and this is a write")
         if operation.write is not None:
             response = yield from send_write(operation, operation.write, context)
             context.is_done = True
             return response
         if operation.wait is not None:
-            context.deadline = None  # its own time goes before the client's
+            context.deadline = None  # the wait's own timeout replaces the client's deadline
             return (yield from poll_until_met(operation, operation.wait, context))
         return (yield from send_with_retries(operation, context))
     except FerryError as error:
@@ -71,10 +76,10 @@ def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
 
 
 def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Flow[T]:
-    """Read a write back again, under the correlation id that it had.
+    """Read a write back again, under its correlation id.
 
     Raises:
-        OutcomeUnknownError: The same, with fresher facts.
+        OutcomeUnknownError: The outcome is still unknown; the error has updated attributes.
     """
     context.is_in_doubt = True
     return (yield from _with_outcome_event(_recover(error, read_back, context), context))

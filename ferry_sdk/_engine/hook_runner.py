@@ -1,4 +1,4 @@
-"""Tells a client's hooks what becomes of one call; no failure of theirs is the call's."""
+"""Runs the hooks of a client for one call. A hook that fails does not fail the call."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ferry_sdk.hooks import CallInfo, Event, Hooks, RequestEvent, ResponseEvent,
 from ferry_sdk.types import Attempt
 
 LONGEST = 1.0
-"""Seconds that an async hook is awaited, whatever the deadline is."""
+"""Seconds that an async hook is awaited, whatever the deadline."""
 
 
 @dataclass(slots=True)
 class HookRunner:
-    """Tells the hooks of one call.
+    """Runs the hooks of one call.
 
     Attributes:
-        hooks: Who is told.
-        call: Which call it is.
+        hooks: The hooks.
+        call: The call.
         clock: Monotonic seconds.
-        operation: What is tried now: the call itself, or a read that belongs to it.
-        attempt: Which attempt of that it is.
+        operation: The operation of the current attempt: the call itself, or a read for it.
+        attempt: The number of the attempt.
     """
 
     hooks: Hooks
@@ -35,7 +35,7 @@ class HookRunner:
     attempt: int = 0
 
     def notify(self, event: Event) -> Flow[None]:
-        """Call the hooks of an event, one after the other."""
+        """Call the hooks of an event, one after another."""
         for hook in self.hooks.by_event.get(type(event), ()):
             try:
                 yield from CallUser(partial(hook, event), self.clock() + LONGEST)
@@ -43,7 +43,7 @@ class HookRunner:
                 self.hooks.log_failure(hook, error, self.call)
 
     def exchange(self, send: Send) -> Flow[Reply]:
-        """Send a request, told of before and after, however it ends."""
+        """Send a request, and notify the hooks before and after it."""
         event = self._request_event(send.request)
         began = self.clock()
         try:
@@ -62,7 +62,7 @@ class HookRunner:
         return reply
 
     def notify_retry(self, failed: Attempt) -> Flow[None]:
-        """Tell of an attempt after which another follows."""
+        """Notify the hooks of a failed attempt that is retried."""
         yield from self.notify(
             RetryEvent(
                 self.call,
@@ -90,7 +90,7 @@ class HookRunner:
 
 
 def _server(url: str) -> tuple[str, int | None]:
-    """Host and port of an address; what cannot be read is left out."""
+    """Return the host and the port of a URL, as far as they can be parsed."""
     try:
         parts = urlsplit(url)
         return parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)

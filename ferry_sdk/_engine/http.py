@@ -1,4 +1,4 @@
-"""HTTP requests and replies as plain values, and how much of a reply is read."""
+"""HTTP requests and replies as plain values, and the limits of a reply."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 @dataclass(frozen=True, slots=True)
 class Timeout:
-    """Time-outs of one attempt, in seconds; None is no limit.
+    """Timeouts of one attempt, in seconds; None is no limit.
 
     Attributes:
-        connect: To reach the service.
+        connect: To connect to the service.
         read: Between two pieces of the reply.
         write: Between two pieces of the request.
         pool: To get a connection from the pool.
@@ -35,15 +35,15 @@ class Timeout:
 
 @dataclass(slots=True)
 class Request:
-    """One HTTP request, whole. Nothing of it but method and route shows in a repr.
+    """One HTTP request. A repr shows only its method and its route.
 
     Attributes:
         method: HTTP method.
-        url: The whole address.
-        headers: All headers that are not the HTTP library's own.
+        url: The URL.
+        headers: All headers except those that the HTTP library sets.
         content: The body.
-        route: Path of the address, with ``{id}`` where an id stands.
-        rpc_method: Method of the JSON-RPC message in it; None: there is none.
+        route: Path of the URL, with ``{id}`` in place of an id.
+        rpc_method: Method of the JSON-RPC message; None without one.
     """
 
     method: str
@@ -55,7 +55,7 @@ class Request:
 
 
 class Headers(Mapping[str, str]):
-    """The headers of a reply: names without regard to case, no value in a repr."""
+    """The headers of a reply: case-insensitive names, no values in a repr."""
 
     __slots__ = ("_values",)
 
@@ -64,7 +64,7 @@ class Headers(Mapping[str, str]):
 
     @classmethod
     def of(cls, values: dict[str, str]) -> Self:
-        """Headers whose names are in lower case."""
+        """Return headers from a dict with names in lower case."""
         headers = cls(())
         headers._values = values
         return headers
@@ -79,7 +79,7 @@ class Headers(Mapping[str, str]):
     @overload
     def get(self, key: str, /, default: T) -> str | T: ...
     def get(self, key: str, /, default: object = None) -> object:
-        """The value of a header, or the default."""
+        """Return the value of a header, or the default."""
         return self._values.get(key.lower(), default)
 
     def __iter__(self) -> Iterator[str]:
@@ -94,14 +94,14 @@ class Headers(Mapping[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What comes before a reply's body."""
+    """Status and headers of a reply."""
 
     status_code: int
     headers: Headers
 
     @property
     def request_id(self) -> str | None:
-        """The service's id of the exchange, if it looks like one: it is logged."""
+        """The service's request id; None if it does not look like one, because it is logged."""
         named = self.headers.get("x-request-id") or ""
         return named if _REQUEST_ID.fullmatch(named) else None
 
@@ -129,21 +129,21 @@ class Reply(Head):
 
 
 class Listener(Protocol):
-    """Follows a body while it is read, and says when enough was read."""
+    """Receives a body while it is read, and decides when to stop."""
 
     def feed(self, head: Head, chunk: bytes) -> bool:
-        """Take the next piece; True when no more is needed."""
+        """Process the next piece; return True to stop reading."""
         ...
 
 
 @dataclass(slots=True)
 class Sending:
-    """How far a request has got, by what the HTTP library tells.
+    """How far a request got, by the trace events of the HTTP library.
 
     Attributes:
-        is_handed_over: Whether the HTTP library has it.
-        is_own: Whether it is a library of ours, which tells of every step.
-        is_followed: Whether the library has told of a step.
+        is_handed_over: Whether the HTTP library has the request.
+        is_own: Whether the HTTP client is ours, which reports every step.
+        is_followed: Whether the HTTP library has reported a step.
         is_sent: Whether its first byte was about to leave.
     """
 
@@ -154,7 +154,7 @@ class Sending:
 
     @property
     def may_have_left(self) -> bool:
-        """Whether anything of it may have reached the service; what is not known counts."""
+        """Whether anything may have reached the service; True if that is not known."""
         if self.is_own or self.is_followed:
             return self.is_sent
         return self.is_handed_over
@@ -184,6 +184,4 @@ class JsonValueCounter:
         """
         self._count += sum(map(piece.count, (b",", b"[", b"{")))
         if self._count > MOST_JSON_VALUES:
-            raise UnexpectedResponseError(
-                f"a reply of more than {MOST_JSON_VALUES} JSON values is not read"
-            )
+            raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")

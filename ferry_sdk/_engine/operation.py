@@ -1,4 +1,4 @@
-"""A call described and not yet made, with its row of the safety table."""
+"""`Operation`: the description of a call, with its row of the safety table."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(slots=True)
 class DecodedReply:
-    """What came back: the decoded JSON value, and the reply it stood in."""
+    """The decoded JSON value of a reply, and the reply."""
 
     value: object = field(repr=False)
     reply: Reply
 
 
 class Call(Protocol):
-    """What is said to the service, in one of its languages."""
+    """A request in one of the service's protocols."""
 
     @property
     def authority(self) -> Authority:
-        """Whose token it carries."""
+        """Which token the request carries."""
         ...
 
     def exchange(self, context: Context) -> Flow[DecodedReply]:
-        """Say it once, and give the decoded answer or raise the named error."""
+        """Send the request once. Return the decoded reply or raise the matching error."""
         ...
 
     def digest(self) -> RequestDigest:
-        """Which request it is, without its content."""
+        """Return what identifies the request, without its content."""
         ...
 
     def secrets(self) -> frozenset[str]:
-        """Texts of the request that no message may repeat."""
+        """Return the texts of the request that no message may contain."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReadBack(Generic[T_co]):
-    """How the result of a write is read back where its reply was lost.
+    """How to read back the result of a write whose reply was lost.
 
     Attributes:
         reading: The read that shows the effect.
-        shows: Whether what was read shows it.
-        result: The write's result, made of what was read.
+        shows: Returns whether a record shows the effect.
+        result: Makes the result of the write from that record.
     """
 
     reading: Operation[Any]
@@ -64,12 +64,12 @@ class ReadBack(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Guard(Generic[T_co]):
-    """What is read before a write leaves, and may hold it back.
+    """A check before a write is sent, which may prevent it.
 
     Attributes:
         reading: The read.
-        judge: Raises where the write must not leave.
-        conclude: The write's result, in the light of what was read before.
+        judge: Raises if the write must not be sent.
+        conclude: Makes the final result from the write's result and the record read before.
     """
 
     reading: Operation[Any]
@@ -79,14 +79,14 @@ class Guard(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Write(Generic[T_co]):
-    """What is known of a write beyond its request.
+    """What the library knows about a write besides its request.
 
     Attributes:
-        identity: What makes two writes the same, in the words of either protocol.
-        subject: The ids of what is to be changed; empty where it is to be made.
-        read_back: How its result is read back; None where no read shows its effect.
-        guard: What is read before it leaves.
-        expiries: Until when it makes sense, by the argument that says so.
+        identity: Equal for two writes that do the same, in either protocol.
+        subject: The ids of what is changed; empty if something is created.
+        read_back: How to read its result back; None if no read shows its effect.
+        guard: The check before it is sent; None without one.
+        expiries: When each argument expires, by its name.
     """
 
     identity: Mapping[str, object] = field(repr=False)
@@ -98,14 +98,14 @@ class Write(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A read that is made again until enough is seen.
+    """How a read is polled.
 
     Attributes:
-        seconds: How long at the most.
-        until: Whether what was read is what is waited for.
-        is_final: Whether what was read rules out that it ever comes.
-        due_times: The moments at which what was read is due to change.
-        on_progress: Told of everything that is read.
+        seconds: The longest time to poll.
+        until: Returns whether a record meets the condition.
+        is_final: Returns whether the record can never meet it any more.
+        due_times: Returns the moments at which the record is due to change.
+        on_progress: Called with every record that is read.
     """
 
     seconds: float
@@ -117,14 +117,14 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[T_co]):
-    """A call described and not yet made.
+    """The description of a call.
 
     Attributes:
-        call: What is said to the service.
-        answer: What the decoded answer is read as.
-        safety: What may be done when it goes wrong.
-        write: What is known of a write beyond its request.
-        wait: How it is made again until enough is seen.
+        call: The request.
+        answer: Parses the decoded reply.
+        safety: Its row of the safety table.
+        write: What is known about a write besides its request; None for a read.
+        wait: How the read is polled; None for a single read.
     """
 
     call: Call = field(repr=False)

@@ -1,4 +1,4 @@
-"""The end of a call, told to the client's hooks where there are any."""
+"""The event at the end of a call, for the client's hooks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def notify_outcome(steps: Flow[T], context: Context, hook_runner: HookRunner) -> Flow[T]:
-    """Take the call's steps, and tell of their end, whatever it is."""
+    """Run the steps of a call and notify the hooks of the outcome."""
     try:
         result = yield from steps
     except GeneratorExit:

@@ -1,4 +1,9 @@
-"""What the decoded JSON of an answer is read as."""
+"""Parsers from decoded JSON to records.
+
+A list is validated column by column, in parts that fit a processor's cache. If a part has a value
+of an unexpected type, it is bisected until only few records are left, and pydantic validates
+those one by one. A record that fails is left out of the list and reported in ``.unreadable``.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +22,9 @@ from ferry_sdk.models.records import Records, Unreadable
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _A_PART = 1000
-"""Records that a processor's cache has room for."""
+"""Records of one part, which fit a processor's cache."""
 _A_FEW = 60
-"""Records that a part is not halved below; pydantic reads them one by one."""
+"""Records below which a part is not bisected further."""
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -27,13 +32,13 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class Answer(Protocol[T_co]):
-    """Reads a decoded JSON value as what the caller gets."""
+    """A parser from a decoded JSON value to the result of a call."""
 
     def read(self, value: object) -> T_co:
-        """Read it.
+        """Parse the value.
 
         Raises:
-            UnexpectedResponseError: It is something else; the error names the field.
+            UnexpectedResponseError: The value is not valid; the error names the field.
         """
         ...
 
@@ -42,8 +47,8 @@ class Record(Generic[ModelT]):
     """One record.
 
     Args:
-        model: What it is read as.
-        asked: The ids that were asked for, by the members that repeat them.
+        model: Its model.
+        asked: The requested ids, by the members of the reply that repeat them.
     """
 
     def __init__(self, model: type[ModelT], **asked: str) -> None:
@@ -51,7 +56,7 @@ class Record(Generic[ModelT]):
         self.asked = asked
 
     def read(self, value: object) -> ModelT:
-        """Read the record; what cannot be read is an error that names the field."""
+        """Parse the record; the error of an invalid one names the field."""
         _check_ids(self.asked, value)
         try:
             return self.model.model_validate(value)
@@ -71,14 +76,14 @@ def prepare(answer: Answer[Any]) -> None:
 
 
 class RecordList(Generic[ModelT]):
-    """A list of records: bare, as a member of an object, or a single record that stands alone."""
+    """A list of records: a JSON list, a member of an object, or a single record."""
 
     def __init__(self, model: type[ModelT], *, member: str | None = None) -> None:
         self.model = model
         self.member = member
 
     def read(self, value: object) -> Records[ModelT]:
-        """Read the records; the ones that cannot be read are kept apart."""
+        """Parse the records; those that are not valid are kept apart."""
         items = self._items(value)
         lost: list[Unreadable] = []
         makers = [
@@ -101,13 +106,13 @@ class RecordList(Generic[ModelT]):
             inner = members.get(self.member, only) if self.member else only
             value = cast("object", inner) if isinstance(inner, list) else [members]
         if not isinstance(value, list):
-            raise unreadable_error(f"a list of {self.model.__name__}", None, "no list", value)
+            raise unreadable_error(f"a list of {self.model.__name__}", None, "not a list", value)
         return cast("list[object]", value)
 
     def _validate_columns(
         self, first: int, items: list[object], lost: list[Unreadable]
     ) -> Iterator[Callable[[], Sequence[ModelT]]]:
-        """What makes the records, those that are not plain found by halves."""
+        """Yield functions that make the records, bisecting parts with unexpected types."""
         try:
             yield validate_columns(self.model, items)
         except NotUniformError:
@@ -136,7 +141,7 @@ class RecordList(Generic[ModelT]):
             raise unreadable_error(f"a list of {self.model.__name__}", where, first.problem, items)
         for one in lost:
             logger.warning(
-                "%s %d of %d left out as unreadable: %s: %s",
+                "%s %d of %d is unreadable and left out: %s: %s",
                 self.model.__name__,
                 one.index,
                 len(items),
@@ -145,21 +150,21 @@ class RecordList(Generic[ModelT]):
             )
 
     def __repr__(self) -> str:
-        return f"Many({self.model.__name__})"
+        return f"RecordList({self.model.__name__})"
 
 
 class Json:
-    """The JSON value as it is.
+    """The JSON value, unchanged.
 
     Args:
-        asked: The ids that were asked for, by the members that repeat them.
+        asked: The requested ids, by the members of the reply that repeat them.
     """
 
     def __init__(self, **asked: str) -> None:
         self.asked = asked
 
     def read(self, value: object) -> JsonValue:
-        """Give it back."""
+        """Return the value."""
         _check_ids(self.asked, value)
         return cast("JsonValue", value)
 
@@ -168,38 +173,38 @@ class Json:
 
 
 class Constant(Generic[T]):
-    """A value that the call made itself, of a type it knows."""
+    """A value that the call itself made, of a known type."""
 
     def __init__(self, kind: type[T]) -> None:
         self.kind = kind
 
     def read(self, value: object) -> T:
         """Give it back."""
-        assert isinstance(value, self.kind)  # noqa: S101 -- the call's own promise
+        assert isinstance(value, self.kind)  # noqa: S101 -- the call made it
         return value
 
     def __repr__(self) -> str:
-        return f"Just({self.kind.__name__})"
+        return f"Constant({self.kind.__name__})"
 
 
 def _check_ids(asked: Mapping[str, str], value: object) -> None:
-    """Refuse an answer that names another id than the one asked for; it may name none.
+    """Raise if the reply names another id than the requested one; it may name none.
 
-    The error holds nothing of the answer, which is about somebody else's booking.
+    The error contains nothing of the reply, which may be about another customer's booking.
     """
     members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     for name, wanted in asked.items():
         named = members.get(name)
         if isinstance(named, str) and named not in {wanted, ""}:
             raise UnexpectedResponseError(
-                f"the reply names another {name} than the one asked for", field=name
+                f"the reply has another {name} than the requested one", field=name
             )
 
 
 def unreadable_error(
     what: str, where: str | None, problem: str, value: object
 ) -> UnexpectedResponseError:
-    """The error of an answer that is not what was asked for."""
+    """Return the error of a reply that cannot be parsed."""
     place = f": {where}" if where else ""
     return UnexpectedResponseError(
         f"the reply cannot be read as {what}{place}: {problem}", field=where, body=value

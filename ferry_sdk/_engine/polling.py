@@ -1,4 +1,4 @@
-"""A read made again and again, with gentle backoff, until enough is seen or time is up."""
+"""Polling: a read repeated with backoff until a condition is met or time is up."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ferry_sdk.safety import failure_kind
 T = TypeVar("T")
 
 _LAST_LOOK = 0.25
-"""Seconds kept for a last look before time is up."""
+"""Seconds before the end that are kept for a last read."""
 _SHORTEST = 0.25
-"""Seconds that a delay has at the least; the service tells the time in whole seconds only."""
+"""Shortest delay in seconds; the service's times are in whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollResult(Generic[T]):
-    """What came of looking.
+    """The result of polling.
 
     Attributes:
-        last: What was read last; None if nothing could be read.
+        last: The last record read; None if no read succeeded.
         is_met: Whether the condition is met.
-        failure: Why the last look failed; None if it did not.
+        failure: The error of the last read; None if it succeeded.
     """
 
     last: RawResponse[T] | None
@@ -38,7 +38,7 @@ class PollResult(Generic[T]):
 
 
 def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult[T]]:
-    """Look until enough is seen or never will be, or time is up; outlive failures that pass."""
+    """Poll until the condition is met or ruled out, or time is up; retry transient errors."""
     context = context.with_deadline(context.clock() + wait.seconds)
     from ferry_sdk._engine.retry import PollBackoff  # noqa: PLC0415 -- most calls never need it
 
@@ -75,22 +75,22 @@ def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult
 
 
 def _report_progress(wait: Wait, seen: object, context: Context) -> Flow[None]:
-    """Tell of what was seen, for as long as there is time."""
+    """Call `on_progress` with the record; its time is limited by the deadline."""
     if wait.on_progress is None:
         return
     try:
         yield from CallUser(partial(wait.on_progress, seen), context.deadline, "on_progress")
     except RequestTimeoutError:
         if (context.remaining() or 0.0) > 0:
-            raise  # the function's own
+            raise  # from the function itself
 
 
 def poll_until_met(operation: Operation[T], wait: Wait, context: Context) -> Flow[RawResponse[T]]:
-    """The answer that is waited for.
+    """Return the record that meets the condition.
 
     Raises:
-        RequestTimeoutError: It did not come in time, or never will; with what was seen last.
-        FerryError: It cannot be read, and never will.
+        RequestTimeoutError: No record met it in time, or none ever will; has the last record.
+        FerryError: The read failed permanently.
     """
     found = yield from poll(operation, context, wait)
     if found.last is not None and found.is_met:
@@ -98,14 +98,14 @@ def poll_until_met(operation: Operation[T], wait: Wait, context: Context) -> Flo
     if found.failure is not None and failure_kind(found.failure) is None:
         raise found.failure
     raise RequestTimeoutError(
-        "what was waited for has not come",
+        "the condition was not met",
         outcome="unknown",
         last_seen=found.last and found.last.parse(),
     ) from found.failure
 
 
 def _until_due_time(delay: float, context: Context, wait: Wait, seen: object) -> float:
-    """The delay, cut short where a change is due."""
+    """Return the delay, shortened if the record is due to change earlier."""
     now = context.now() + context.session.skew
     ahead = (moment.timestamp() - now for moment in wait.due_times(seen))
     return min([delay, *(max(seconds, _SHORTEST) for seconds in ahead if seconds > 0)])

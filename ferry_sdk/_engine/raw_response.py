@@ -1,4 +1,4 @@
-"""An answer together with how it came."""
+"""`RawResponse`: a result together with its HTTP reply."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 LONG_REPLY: Final = 2 * 1024 * 1024
-"""Bytes from which on a reply takes so long to read that nobody should wait for it in the loop."""
+"""Bytes from which parsing a reply takes too long for the event loop's thread."""
 
 is_in_worker_thread: ContextVar[bool] = ContextVar("ferry_sdk_aside", default=False)
-"""Whether a reply is read in a thread of its own, where others should get their turn meanwhile."""
+"""Whether a reply is parsed in a worker thread, which must let other threads run."""
 
 
 def read_in_thread(work: Callable[[], T], waiting: int) -> T:
-    """Read a reply.
+    """Parse a reply in the current thread.
 
     Args:
-        work: What reads it.
-        waiting: The thread that waits for it, which may be this one.
+        work: Parses the reply.
+        waiting: The thread that waits for it, which may be the current one.
     """
     is_in_worker_thread.set(get_ident() != waiting)
     return work()
@@ -34,13 +34,13 @@ def read_in_thread(work: Callable[[], T], waiting: int) -> T:
 
 @dataclass(frozen=True, slots=True)
 class RawResponse(Generic[T_co]):
-    """An answer with the HTTP reply it stood in; its content shows in no repr.
+    """A result with its HTTP reply; no repr shows the content.
 
     Attributes:
         reply: The HTTP reply.
-        correlation_id: The id that every attempt carried.
-        elapsed: Seconds from the beginning of the call to its end, waits included.
-        attempts: What was tried, in order.
+        correlation_id: The id sent with every attempt.
+        elapsed: Seconds from the start of the call to its end, waits included.
+        attempts: All attempts, in order.
     """
 
     _value: T_co = field(repr=False)
@@ -50,11 +50,11 @@ class RawResponse(Generic[T_co]):
     attempts: tuple[Attempt, ...]
 
     def of(self, value: T) -> RawResponse[T]:
-        """The same reply with another answer made of it."""
+        """Return the same reply with another result."""
         return RawResponse(value, self.reply, self.correlation_id, self.elapsed, self.attempts)
 
     def parse(self) -> T_co:
-        """What the call would have given without `with_raw_response`."""
+        """Return the result that the call returns without `with_raw_response`."""
         return self._value
 
     @property
@@ -64,12 +64,12 @@ class RawResponse(Generic[T_co]):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The HTTP headers; their names are told apart without regard to case."""
+        """The HTTP headers; names are case-insensitive."""
         return self.reply.headers
 
     @property
     def content(self) -> bytes:
-        """The body, unpacked, as far as it was read."""
+        """The decompressed body, as far as it was read."""
         return self.reply.content
 
     @property

@@ -1,9 +1,9 @@
-"""What a text of the service may show: no token, no traveller.
+"""Redaction of tokens and travellers' data in the texts of the service.
 
 Two rules work together. A `Redactor` knows the tokens and the travellers of one request, and hides
 them in any text, in most spellings that a system may give a name. But a service may also name
-travellers that no request named, in a refusal to confirm a booking for instance. So
-`plain_words` keeps of such a text what stands in a list of words, and hides everything else.
+travellers that no request named, for example when it rejects the confirmation of a booking. So
+`plain_words` keeps only words that are in a fixed vocabulary and hides everything else.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ _LETTERS: Final = str.maketrans(
         "þ": "th",
     }
 )
-"""Letters that have no mark to be taken off."""
+"""Letters that NFKD does not decompose."""
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "ñ": "nn"})
-"""How travel documents write them in plain letters, where that is not their letter alone."""
+"""How travel documents transliterate letters to more than the base letter."""
 _MONTHS: Final = (
     *("jan|gen|ene", "feb|fev", "mar", "apr|avr|abr", "may|mai|mag", "jun|juin|giu"),
     *("jul|juil|lug", "aug|aou|ago", "sep|set", "oct|okt|ott", "nov", "dec|dez|dic"),
 )
 _LONGEST: Final = 100
-"""Letters of a text by which it is found; all that follows one that is longer is hidden."""
+"""Letters by which a text is found; after a longer text, everything that follows is hidden."""
 _MOST: Final = 300
-"""Texts that are looked for; where a request has more, all that the service says is hidden."""
+"""Most texts that are searched for; if a request has more, everything is hidden."""
 _ALL: Final = r"[\s\S]+"
 _GAP: Final = 3
-"""Marks between two hidden texts that are shown as one."""
+"""Characters between two hidden texts that are merged into one."""
 _SHORT: Final = 4
-"""Letters and digits from which on a text is found inside a longer word."""
+"""Letters and digits from which a text is also found inside a longer word."""
 _NO_SPACES: Final = "\u2e80"
-"""The first letter of the scripts that put no spaces between words."""
+"""The first letter of the scripts without spaces between words."""
 _CODE: Final = re.compile(r"-?[A-Za-z0-9]+([_.:-][A-Za-z0-9]+)*", re.ASCII)
 _LONGEST_CODE: Final = 64
 _EDGES: Final = ".,:;!?\"'()[]{}<>«»“”\u2018\u2019…،؛؟·"
@@ -62,11 +62,11 @@ _NUMBER: Final = re.compile(r"[0-9]{1,3}")
 
 
 class Redactor:
-    """Hides what one request says of tokens and travellers, in whatever the service says.
+    """Hides the tokens and the travellers' data of one request in any text.
 
     Args:
-        tokens: Texts that are hidden where they stand as they are.
-        personal: Texts of a traveller's own, hidden in every spelling that is known.
+        tokens: Texts that are hidden as they are.
+        personal_data: Travellers' data, hidden in every known spelling.
     """
 
     def __init__(self, tokens: Iterable[str], personal_data: Iterable[str] = ()) -> None:
@@ -79,7 +79,7 @@ class Redactor:
         self._personal = re.compile("|".join(longest_first)) if patterns else None
 
     def hide(self, text: str) -> str:
-        """The text without them; entities and escapes are resolved where they hide one."""
+        """Return the redacted text; entities and URL escapes are resolved if they hide a match."""
         for token in self._tokens:
             text = text.replace(token, HIDDEN)
         if self._personal is None:
@@ -90,7 +90,7 @@ class Redactor:
         return text if redacted == resolved else redacted
 
     def _redact(self, text: str) -> str:
-        assert self._personal is not None  # noqa: S101 -- seen by the caller
+        assert self._personal is not None  # noqa: S101 -- checked by the caller
         folded, places = _fold(text)
         parts: list[str] = []
         start = 0
@@ -101,15 +101,15 @@ class Redactor:
             start = places[found.end() - 1] + 1
         rest = text[start:]
         while parts and rest and unicodedata.combining(rest[0]):
-            rest = rest[1:]  # the accent of a letter that is hidden
+            rest = rest[1:]  # the accent of a hidden letter
         return "".join([*parts, rest])
 
 
 def plain_words(text: str) -> str:
-    """The text, with all hidden that is not in the list of words; empty where little is left.
+    """Return the text with all other words than the vocabulary's hidden; empty if little is left.
 
-    A word of the list is shown as it is written there, and with a capital letter where a sentence
-    begins. Numbers are shown to three digits, unless what is beside them is hidden.
+    A word must be spelled as in the vocabulary; a capital letter is allowed at the start of a
+    sentence. Numbers of up to three digits stay, unless a word next to them is hidden.
     """
     pieces = text.split()
     shown = [*_are_listed(pieces)]
@@ -130,21 +130,21 @@ def plain_words(text: str) -> str:
 
 
 def plain_beginning(text: str) -> str:
-    """The text up to the first word that is not in the list of words: the rest may be a reply's."""
+    """Return the text up to the first word not in the vocabulary: the rest may be a reply's."""
     pieces = text.split()
     known = takewhile(lambda pair: pair[1], zip(pieces, _are_listed(pieces), strict=True))
     return " ".join(piece for piece, _ in known).rstrip(f" {_EDGES}")
 
 
 def plain_code(code: str | None) -> str | None:
-    """The code, if it looks like one and not like a name or a sentence."""
+    """Return the code if it looks like one, and not like a name or a sentence."""
     if code is None or len(code) > _LONGEST_CODE or not _CODE.fullmatch(code):
         return None
     return code if not code.isalpha() or code.lower() in vocabulary() or code == "NO" else None
 
 
 def phrase_of(status_code: int) -> str:
-    """What a status says by itself."""
+    """Return the standard phrase of a status."""
     try:
         return HTTPStatus(status_code).phrase
     except ValueError:
@@ -153,13 +153,13 @@ def phrase_of(status_code: int) -> str:
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """Words that name nobody: those of refusals in six languages, and of the interface."""
+    """Return words that name nobody, from error messages in six languages and the interface."""
     path = Path(__file__).with_name("vocabulary.txt")
     return frozenset(path.read_text("utf-8").split())
 
 
 def _are_listed(pieces: Iterable[str]) -> Iterator[bool]:
-    """Whether each word of a text is in the list."""
+    """Yield whether each word is in the vocabulary."""
     words = vocabulary()
     begins = True
     for piece in pieces:
@@ -177,7 +177,7 @@ def _is_listed(core: str, words: frozenset[str], *, begins: bool) -> bool:
 
 
 def _fold(text: str) -> tuple[str, list[int]]:
-    """The text in small letters without marks, and where each of them stands in the text."""
+    """Return the text in lower case without marks, and the position of each letter in the text."""
     letters: list[str] = []
     places: list[int] = []
     for place, letter in enumerate(text):
@@ -190,7 +190,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
 
 
 def _patterns_of(text: str) -> Iterator[str]:
-    """What finds a text in folded ones."""
+    """Yield patterns that find a text in folded ones."""
     text = text.strip()
     if len(text) > _LONGEST:
         beginning = _fold(text[:_LONGEST])[0]
@@ -214,7 +214,7 @@ def _patterns_of(text: str) -> Iterator[str]:
 
 
 def _pattern(folded: str) -> str:
-    """Finds the text with other marks between its letters, or with none."""
+    """Return a pattern that allows other separators between the letters, or none."""
     has_digits = any(map(str.isdigit, folded))
     between = r"[\W_]{0,2}" if has_digits else r"[^\w\s]{0,2}"
     pattern = ""
@@ -235,9 +235,9 @@ def _day(text: str) -> date | None:
 
 
 def _patterns_of_day(day: date) -> Iterator[str]:
-    """Finds a date in any order, with a number or a name for its month.
+    """Yield patterns of a date in any order, with a number or a name for its month.
 
-    A year of four digits has patterns of its own: they are longer, and so are tried first.
+    Years of four digits have their own patterns: they are longer, so they are tried first.
     """
     month = rf"(?:0?{day.month}|(?:{_MONTHS[day.month - 1]})[^\W\d_]*)"
     number = rf"0?{day.day}(?:st|nd|rd|th|er|º|ª)?"

@@ -1,4 +1,4 @@
-"""What the service has told this client: its MCP session, and how far its clock is ahead."""
+"""What a client knows about the service: the MCP session and the clock skew."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Stage = Literal["unknown", "open", "bare"]
 
 @dataclass(slots=True)
 class Session:
-    """One client's knowledge of the service; changed by the protocols only.
+    """One client's knowledge of the service.
 
     Attributes:
-        stage: ``unknown`` before the MCP handshake, ``open`` after one, ``bare`` where the server
-            wants none.
-        id: The server's name for the MCP session; None where it gave none.
-        version: The MCP version that was agreed on.
-        opened_at: When, on the monotonic clock.
-        generation: How many handshakes there were, so that calls that met the same end of a
-            session renew it once.
-        skew: Seconds that the service's clock is ahead of this machine's, at the least.
-        has_foreign_ids: Whether replies were seen that name the correlation id of no call here.
+        stage: ``unknown`` before the MCP handshake, ``open`` after it, ``bare`` if the server needs
+            none.
+        id: The MCP session id; None if the server gave none.
+        version: The negotiated MCP version.
+        opened_at: When the session was opened, on the monotonic clock.
+        generation: The number of handshakes, so that calls that meet the same expired session
+            renew it once.
+        skew: Seconds that the service's clock is ahead of the local clock, at least.
+        has_foreign_ids: Whether a reply carried a correlation id unknown to this process.
     """
 
     stage: Stage = "unknown"
@@ -36,15 +36,15 @@ class Session:
     has_foreign_ids: bool = False
 
     def update_clock_skew(self, date: str | None, now: float) -> None:
-        """Take the time from a reply's Date; one that cannot be read says nothing."""
-        heard = _seconds(date or "")
-        if heard is not None:
-            self.skew = heard - now
+        """Update the skew from the Date header of a reply; an invalid one is ignored."""
+        there = _seconds(date or "")
+        if there is not None:
+            self.skew = there - now
 
 
 @lru_cache(maxsize=16)
 def _seconds(date: str) -> float | None:
-    """The moment in seconds since the epoch; many replies have the same."""
+    """Return the seconds since the epoch; cached because many replies have the same date."""
     try:
         moment = parsedate_to_datetime(date)
         if moment.tzinfo is None:

@@ -1,4 +1,4 @@
-"""Address, tokens and time-outs of a client as one frozen value."""
+"""`Settings`: address, tokens and timeouts of a client as one frozen value."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ DEFAULT_TIMEOUT = Timeout()
 
 
 class Secret:
-    """A token, or the function that gives it: in no repr and in no pickle.
+    """A token, or the function that returns it; never shown in a repr, never pickled.
 
     Args:
         source: The token or the function.
-        argument: What an error calls it.
-        may_be_async: Whether the function may have to be awaited.
+        argument: The name used in errors.
+        may_be_async: Whether the function may be async.
 
     Attributes:
         source: The token or the function.
-        current: The token in use; None until the function was asked.
+        current: The token in use; None until the function is called.
     """
 
     __slots__ = ("current", "source")
@@ -57,15 +57,15 @@ class Secret:
         return "Secret(…)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a token is not pickled")
+        raise TypeError("a token cannot be pickled")
 
 
 class CertificatePaths(NamedTuple):
-    """Where the certificates are that a service is trusted by.
+    """The paths of the trusted certificates.
 
     Attributes:
-        file: One file of them all; None: no such file is named.
-        folder: A folder of them; it counts where no file is named.
+        file: A file with all of them; None: not set.
+        folder: A folder of them, used if `file` is not set.
     """
 
     file: str | None = None
@@ -73,7 +73,7 @@ class CertificatePaths(NamedTuple):
 
     @classmethod
     def from_environment(cls) -> CertificatePaths:
-        """What ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name now."""
+        """Return the paths in ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``."""
         return cls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
@@ -82,26 +82,25 @@ DEFAULT_CERTIFICATES = CertificatePaths()
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a call needs to know of its client.
+    """The settings of a client, or of a view of it.
 
     Attributes:
-        base_url: The service's address, without a slash at its end.
+        base_url: The service's address, without a trailing slash.
         token: The access token.
-        is_local_only: Plain http was accepted because the address is this machine's, so nothing
-            may be sent to another one.
-        certificates: What the service is trusted by, as the environment said when the client
-            was made.
+        is_local_only: Plain http was accepted because the address is local, so nothing may be
+            sent to another machine.
+        certificates: The trusted certificates in the environment when the client was made.
         organisation_token: The token of `mark_paid`.
         language: Accept-Language.
         client_version: x-client-version.
-        timeout: Time-outs of one attempt.
-        deadline: Seconds that a whole call may take, everything included; None: any.
-        max_retries: How many attempts may follow the first, where the safety table allows any.
-        read_only: Refuse every write before the wire.
-        headers: What else every request to the service carries.
+        timeout: Timeouts of one attempt.
+        deadline: Seconds that a whole call may take, everything included; None: no limit.
+        max_retries: Retries after the first attempt, if the safety table allows any.
+        read_only: Whether every write is rejected before it is sent.
+        headers: Additional headers of every request to the service.
         correlation_id: The id of every call; None: the context's, else a new one each.
-        journal: Where writes are kept on record.
-        hooks: Who is told of every call.
+        journal: Where writes are recorded.
+        hooks: The event hooks.
     """
 
     base_url: str
@@ -121,10 +120,10 @@ class Settings:
     hooks: Hooks | None = field(default=None, repr=False)
 
     def secret(self, authority: Authority) -> Secret:
-        """The token that carries an authority.
+        """Return the token of an authority.
 
         Raises:
-            ConfigurationError: There is none.
+            ConfigurationError: It is not set.
         """
         secret = self.token if authority == "token" else self.organisation_token
         if secret is None:
@@ -150,10 +149,10 @@ def read_settings(
     http_client: object,
     is_async: bool,
 ) -> Settings:
-    """The settings a caller gave, completed from the environment and checked.
+    """Return the given settings, completed from the environment and validated.
 
     Raises:
-        ConfigurationError: One is missing or cannot work; the message names it.
+        ConfigurationError: A setting is missing or invalid; the message names it.
     """
     token = _or_environment(token, "FERRY_TOKEN")
     base_url = _or_environment(base_url, "FERRY_BASE_URL")
@@ -193,7 +192,7 @@ def read_settings(
 
 
 def _or_environment(value: T | None, variable: str) -> T | str | None:
-    """An argument; where it is None or empty, what the environment has, if anything."""
+    """Return the argument, or the environment variable if it is None or empty."""
     if value is None or (isinstance(value, str) and not value):
         return os.environ.get(variable) or None
     return value

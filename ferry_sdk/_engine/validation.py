@@ -1,4 +1,4 @@
-"""What a caller said, checked before anything is made of it; an error names the argument."""
+"""Validation of arguments. Each function returns the value or raises an error that names it."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ _OWN_HEADERS = frozenset(
         "x-client-version",
     }
 )
-"""Headers that the library or the HTTP client sets, or that would change the connection."""
+"""Headers that the library or the HTTP client sets, or that change the connection."""
 _LONGEST = 2_147_483
-"""Seconds, about 24 days: the most that the system waits for a socket."""
+"""Seconds, about 24 days: the longest timeout of a socket."""
 
 
 def header_value(value: object, argument: str) -> str:
-    """A text that can stand in a header and cannot end it."""
+    """Return a text that is valid as the value of a header."""
     if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
-        raise InvalidInputError("printable ASCII is expected", field=argument)
+        raise InvalidInputError("expected printable ASCII", field=argument)
     return value
 
 
 def extra_headers(headers: object, argument: str) -> dict[str, str]:
-    """Headers of the caller's that may stand beside the library's own, in lower case."""
+    """Return the user's headers with names in lower case; none may replace the library's own."""
     if not isinstance(headers, Mapping):
-        raise InvalidInputError("a mapping of headers is expected", field=argument)
+        raise InvalidInputError("expected a mapping of headers", field=argument)
     checked: dict[str, str] = {}
     for name, value in cast("Mapping[object, object]", headers).items():
         where = f"{argument}[{name!r}]"
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-            raise InvalidInputError("not a header's name", field=where)
+            raise InvalidInputError("not a valid header name", field=where)
         if name.lower() in _OWN_HEADERS:
             raise InvalidInputError(
                 "the library or the HTTP client sets this header itself", field=where
@@ -71,19 +71,19 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
 
 
 def recorder(journal: object) -> Recorder:
-    """A journal: what keeps writes on record at once, and no address of one, no class."""
+    """Return a journal: an object with sync `begin` and `end`, not a class or a URL."""
     steps = [getattr(journal, name, None) for name in ("begin", "end")]
     is_sync = all(callable(step) and not iscoroutinefunction(step) for step in steps)
     if isinstance(journal, type) or not is_sync:
         raise InvalidInputError(
-            'a ferry_sdk.journal.Journal is expected, such as Journal("sqlite:///ferry.db")',
+            'expected a ferry_sdk.journal.Journal, such as Journal("sqlite:///ferry.db")',
             field="journal",
         )
     return cast("Recorder", journal)
 
 
 def timeouts(timeout: object) -> Timeout:
-    """A `Timeout`; a single number, or None, stands for each of its parts."""
+    """Return a `Timeout`; a number, or None, sets all of its parts."""
     if not isinstance(timeout, Timeout):
         limit = None if timeout is None else seconds(timeout, "timeout")
         return Timeout(limit, limit, limit, limit)
@@ -95,45 +95,45 @@ def timeouts(timeout: object) -> Timeout:
 
 
 def seconds(span: object, argument: str) -> float:
-    """A span of time that a call may take."""
+    """Return a positive number of seconds."""
     is_number = isinstance(span, int | float) and not isinstance(span, bool)
     if not is_number or not 0 < cast("float", span) <= _LONGEST:
         raise InvalidInputError(
-            f"a number of seconds is expected, more than 0 and at most {_LONGEST}", field=argument
+            f"expected a number of seconds, more than 0 and at most {_LONGEST}", field=argument
         )
     return cast("float", span)
 
 
 def retries(count: object) -> int:
-    """How many attempts may follow the first."""
+    """Return the number of retries."""
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-        raise InvalidInputError("a whole number is expected, 0 or more", field="max_retries")
+        raise InvalidInputError("expected a whole number, 0 or more", field="max_retries")
     return count
 
 
 def flag(value: object, argument: str) -> bool:
-    """True or False, and nothing that only counts as one of them."""
+    """Return a bool; other values that count as true or false are not accepted."""
     if not isinstance(value, bool):
-        raise InvalidInputError("True or False is expected", field=argument)
+        raise InvalidInputError("expected True or False", field=argument)
     return value
 
 
 def http_client(client: object, *, is_async: bool) -> None:
-    """See that an HTTP client is one, and of the kind that the ferry client needs."""
+    """Raise unless the object is an HTTP client of the required kind."""
     methods = ("build_request", "send", "aclose" if is_async else "close")
     if isinstance(client, type) or not all(
         callable(getattr(client, method, None)) for method in methods
     ):
         wanted = "a DefaultAioHttpClient or an httpx.AsyncClient" if is_async else "an httpx.Client"
-        raise InvalidInputError(f"{wanted} is expected", field="http_client")
+        raise InvalidInputError(f"expected {wanted}", field="http_client")
 
 
 def address(url: object, *, allow_http: bool) -> str:
-    """The service's address without a slash at its end; plain http for loopback only."""
+    """Return the service's address without a trailing slash; plain http only for loopback."""
     if not isinstance(url, str):
-        raise InvalidInputError("a text is expected", field="base_url")
+        raise InvalidInputError("expected a text", field="base_url")
     if not url.isprintable() or " " in url:
-        raise InvalidInputError("a URL has no blanks", field="base_url")
+        raise InvalidInputError("a URL has no spaces", field="base_url")
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -141,25 +141,25 @@ def address(url: object, *, allow_http: bool) -> str:
     except ValueError:
         raise InvalidInputError("not a URL", field="base_url") from None
     if parts.scheme not in {"http", "https"} or not host:
-        raise InvalidInputError("an http or https URL is expected", field="base_url")
+        raise InvalidInputError("expected an http or https URL", field="base_url")
     if parts.username is not None or parts.query or parts.fragment:
-        raise InvalidInputError("no user, no query and no fragment are expected", field="base_url")
+        raise InvalidInputError("must have no user, no query and no fragment", field="base_url")
     if parts.scheme == "http" and not allow_http and not is_loopback(host):
         raise InvalidInputError(
-            "plain http would show the token to the network; use https, or allow_http=True",
+            "plain http would expose the token to the network; use https, or allow_http=True",
             field="base_url",
         )
     return url.rstrip("/")
 
 
 def is_local_http(url: str) -> bool:
-    """Whether an address is plain http on this machine."""
+    """Return whether an address is plain http on this machine."""
     parts = urlsplit(url)
     return parts.scheme == "http" and is_loopback(parts.hostname or "")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether the host is this machine, by its name or its address."""
+    """Return whether the host is this machine, by its name or its address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,16 @@
-"""A write: guarded, on record, sent once, and read back where its outcome is not known."""
+"""Writes: guarded, recorded in the journal, sent once, and read back if the outcome is unknown.
+
+`send_write` runs these steps, in this order:
+
+1. Raise if an argument has expired; read and check the guard. Nothing is sent before this.
+2. Share the request among callers that ask for the same change at the same time (`_deduplicate`).
+3. Record the intent in the journal, before the first byte leaves (`_with_journal`).
+4. Send the request (`_send`). Only failures that prove that nothing was done are retried.
+5. If the outcome is unknown, read until the effect is seen or time is up (`_resolve_unknown`).
+6. Record the outcome in the journal.
+
+From the first byte on, an interruption or an error leaves the entry unresolved, never "not sent".
+"""
 
 from __future__ import annotations
 
@@ -32,15 +44,15 @@ T = TypeVar("T")
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 READ_BACK_WINDOW = 30.0
-"""Seconds that an effect is looked for, where there is no deadline."""
+"""Seconds in which an effect is read back, if there is no deadline."""
 
 
 def send_write(operation: Operation[T], write: Write[T], context: Context) -> Flow[RawResponse[T]]:
-    """Return the answer of a write.
+    """Make a write and return its result.
 
     Raises:
-        OutcomeUnknownError: It may have happened.
-        FerryError: It has not.
+        OutcomeUnknownError: The write may have happened.
+        FerryError: The write has not happened.
     """
     _refuse_expired(write, context)
     if write.guard is None:
@@ -58,7 +70,7 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
 
 
 def _refuse_expired(write: Write[T], context: Context) -> None:
-    """By the service's clock, as far as its replies have told."""
+    """Raise if an argument has expired by the service's clock, as known from its replies."""
     there = context.now() + context.session.skew
     for argument, moment in write.expiries.items():
         if there >= moment.timestamp():
@@ -136,10 +148,10 @@ def _with_journal(
     context: Context,
     send: Callable[[str], Flow[RawResponse[T]]],
 ) -> Flow[RawResponse[T]]:
-    """Send it with its intent on record before, and its outcome after.
+    """Record the intent, run `send`, and record the outcome.
 
     The entry is ``open``, which counts as unresolved, from before the first byte leaves. Only an
-    outcome that is certain changes that, so an interruption at any point leaves it unresolved.
+    certain outcome changes that, so an interruption at any point leaves it unresolved.
     """
     intent = _intent(operation, write, context)
     begun: list[str] = []
@@ -168,7 +180,7 @@ def _with_journal(
 
 
 def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:
-    """Put it on record; what is on record too late, when the call was left, is taken back."""
+    """Record the intent; undo that if the call was abandoned in the meantime."""
     begun.append(journal.begin(intent))
     if context.is_abandoned:
         journal.end(begun[0], "not_sent")
@@ -190,7 +202,7 @@ def _intent(operation: Operation[T], write: Write[T], context: Context) -> Inten
 def _resolve_duplicate(
     write: Write[T], context: Context, duplicate: UnresolvedWriteError
 ) -> Flow[RawResponse[T]]:
-    """The result of the same write, made earlier, if its effect is seen by now."""
+    """Return the result of the same earlier write if its effect is visible now."""
     if write.read_back is None:
         raise duplicate
     try:
@@ -204,7 +216,7 @@ def _resolve_duplicate(
 
 
 def record_outcome(context: Context, entry_id: str | None, state: EndState) -> Flow[None]:
-    """Put an outcome on record; where that fails, the entry stays unresolved, which is true."""
+    """Record an outcome; if that fails, the entry stays unresolved, which is safe."""
     journal = context.settings.journal
     if journal is None or entry_id is None:
         return
@@ -221,7 +233,7 @@ def record_outcome(context: Context, entry_id: str | None, state: EndState) -> F
 
 
 def outcome_after(stop: BaseException, context: Context) -> Outcome:
-    """Return what became of a write that ended so; "not sent" only where nothing may have left."""
+    """Return the outcome of a write that ended so; "not sent" only if nothing can have left."""
     outcome = stop.outcome if isinstance(stop, FerryError) else "not_sent"
     return "unknown" if outcome == "not_sent" and context.may_have_happened else outcome
 
@@ -229,7 +241,7 @@ def outcome_after(stop: BaseException, context: Context) -> Outcome:
 def _send(
     operation: Operation[T], write: Write[T], context: Context, entry_id: str | None
 ) -> Flow[RawResponse[T]]:
-    """Send it once; where the reply is lost, find out whether it was done."""
+    """Send the write once; if the reply is lost, find out whether it was done."""
     # Nothing is imported or built once the request has left: an interruption in the middle of it
     # would break what follows.
     import_module("ferry_sdk._engine.retry")
@@ -259,11 +271,11 @@ def _resolve_unknown(
     lost: FerryError,
     entry_id: str | None,
 ) -> Flow[RawResponse[T]]:
-    """The result of a write whose reply was lost, if its effect is seen in time."""
+    """Return the result of a write whose reply was lost, if its effect is seen in time."""
     last_seen = lost.body if isinstance(lost, UnexpectedResponseError | APIError) else None
     if write.read_back is not None:
         logger.info(
-            "%s may have happened (%s), its effect is looked for (correlation id %s)",
+            "%s may have happened (%s), reading its effect back (correlation id %s)",
             operation.name,
             type(lost).__name__,
             context.correlation_id,

@@ -1,4 +1,4 @@
-"""A refusal of the service's, of whatever status and body, named as one of the errors."""
+"""Error responses of the service, as the matching subclass of `APIError`."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def api_error(
     message: str | None = None,
     kind: type[APIError] | None = None,
 ) -> APIError:
-    """The error of a refusal; a known service code decides its class at any status.
+    """Return the error of a reply. A known service code decides its class, else the status.
 
     Args:
         head: Status and headers of the reply.
         body: The decoded body, of any shape.
-        code: The service's code, where the protocol knows it better than the body.
-        message: The service's words, likewise.
-        kind: The class, where neither the code nor the status decides it.
+        code: The service's code; by default it is taken from the body.
+        message: The service's message; by default it is taken from the body.
+        kind: The class, if neither the code nor the status decides it.
     """
     code = code or _first_text(body, _CODES)
     message = message or _first_text(body, _MESSAGES) or phrase_of(head.status_code)
@@ -85,7 +85,7 @@ def api_error(
 
 
 def service_error(value: object) -> tuple[str, str] | None:
-    """Code and message of the interface's error object, if the value is one."""
+    """Return code and message of the interface's error object; None if the value is none."""
     if not isinstance(value, dict):
         return None
     members = cast("dict[str, object]", value)
@@ -97,14 +97,14 @@ def service_error(value: object) -> tuple[str, str] | None:
 
 
 def is_service_code(code: str) -> bool:
-    """Whether it is one of the interface's own codes for a tool that failed."""
+    """Return whether a code is one of the interface's codes for a failed tool."""
     return code in _BY_CODE
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that ``Retry-After`` asks to wait, from seconds or a date; None if unreadable.
+    """Return the seconds of ``Retry-After``, from a number or a date; None if it is invalid.
 
-    A date is compared with the reply's own, because the service's clock may differ from ours.
+    A date is compared with the reply's Date, because the service's clock may differ from ours.
     """
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.replace(".", "", 1).isdigit():
@@ -134,7 +134,7 @@ def _class_of(status_code: int, code: str | None) -> type[APIError]:
 
 
 def _first_text(body: object, names: tuple[str, ...]) -> str | None:
-    """The first text under one of the names, in the body or one level below it."""
+    """Return the first text under one of the names, in the body or one level below."""
     if isinstance(body, list):
         items = cast("list[object]", body)
         return _first_text(items[0], names) if items else None

@@ -1,4 +1,4 @@
-"""JSON to bytes and back, and which texts of a request are a traveller's own."""
+"""JSON bodies: encoding, decoding, digests, and the travellers' data in them."""
 
 from __future__ import annotations
 
@@ -38,41 +38,41 @@ _NUMBERS: Final = bytes(
     for byte in range(256)
 )
 _LONG_NUMBER: Final = b" " + b"0" * _DIGITS
-"""How a number that a float may not keep begins, in the letters of `_NUMBERS`."""
+"""The start of a number too long for a float, after translation by `_NUMBERS`."""
 _SURROGATE: Final = re.compile(rb"\\u[dD]")
 _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _DIGEST_KEY = os.urandom(16)
 
 
 def encode_json(body: Mapping[str, object]) -> bytes:
-    """The body as JSON.
+    """Encode a body as JSON.
 
     Raises:
-        InvalidInputError: A value of the caller's has no place in JSON.
+        InvalidInputError: A value cannot be encoded.
     """
     try:
         return _encode(body).encode()
     except (TypeError, ValueError, RecursionError):
-        raise InvalidInputError("not a value that JSON can carry", field="arguments") from None
+        raise InvalidInputError("cannot be encoded as JSON", field="arguments") from None
 
 
 def normalize_json(body: Mapping[str, object]) -> dict[str, object]:
-    """The body as it arrives: of nothing but what JSON knows.
+    """Return the body as the service receives it, with JSON types only.
 
     Raises:
-        InvalidInputError: It is no mapping, or a value of the caller's has no place in JSON.
+        InvalidInputError: The body is not a mapping, or a value cannot be encoded.
     """
     if not isinstance(cast("object", body), Mapping):
-        raise InvalidInputError("a mapping is expected", field="arguments")
+        raise InvalidInputError("expected a mapping", field="arguments")
     return cast("dict[str, object]", decode_json(encode_json(body)))
 
 
 def decode_json(content: bytes) -> object:
-    """The JSON value of a body; a number of more digits than a float keeps is a `LongNumber`.
+    """Decode a JSON body; a number with more digits than a float keeps becomes a `LongNumber`.
 
     Raises:
-        ValueError: It is not JSON, or not UTF-8.
-        UnexpectedResponseError: It holds more values than are read.
+        ValueError: The body is not JSON, or not UTF-8.
+        UnexpectedResponseError: The body has too many values.
     """
     _refuse_many(content)
     if is_in_worker_thread.get() or _LONG_NUMBER in content.translate(_NUMBERS):
@@ -82,16 +82,16 @@ def decode_json(content: bytes) -> object:
 
 def _refuse_many(content: bytes) -> None:
     if len(content) <= MOST_JSON_VALUES:
-        return  # a value is a byte at the least
+        return  # a value has at least one byte
     values = JsonValueCounter()
     for start in range(0, len(content), _STRETCH):
         values.add(content[start : start + _STRETCH])
 
 
 def _decode_exactly(content: bytes) -> object:
-    """Decode with every digit of every number, and let other threads in at every object.
+    """Decode with every digit of every number, and let other threads run at every object.
 
-    The other decoder knows neither, but it decides what is JSON: as deep, and of the same texts.
+    pydantic's decoder does neither, but it defines what is accepted: the same depth and texts.
     """
     if _SURROGATE.search(content):
         from_json(content, allow_inf_nan=False)
@@ -140,7 +140,7 @@ def _children(outer: dict[str, object] | list[object]) -> Iterable[object]:
 
 
 def digest(method: str, path: str, body: object) -> RequestDigest:
-    """Which request it is, without its content."""
+    """Return what identifies a request, without its content."""
     import hashlib  # noqa: PLC0415 -- no read needs it
 
     content = json.dumps(body, sort_keys=True, default=str).encode()
@@ -149,7 +149,7 @@ def digest(method: str, path: str, body: object) -> RequestDigest:
 
 
 def personal_data(body: object) -> Iterable[str]:
-    """The texts of a request that are a traveller's own."""
+    """Yield the texts of a request that are travellers' data."""
     if isinstance(body, Mapping):
         for name, value in cast("Mapping[str, object]", body).items():
             if name in _PERSONAL and isinstance(value, str | int) and str(value).strip():
@@ -162,5 +162,5 @@ def personal_data(body: object) -> Iterable[str]:
 
 
 def text_of(content: bytes) -> str:
-    """A body that is not JSON, as far as it is text."""
+    """Return a body that is not JSON as text."""
     return content.decode("utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Identifiers, and paths made of them."""
+"""Identifiers, and URL paths made of them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ferry_sdk.errors import InvalidInputError
 
 
 def identifier(value: object, argument: str) -> str:
-    """The identifier, if it can be one segment of a path.
+    """Return the identifier if it is valid as one segment of a path.
 
     Raises:
-        InvalidInputError: It is empty, ``.`` or ``..``, or no text that can be sent.
+        InvalidInputError: It is empty, ``.`` or ``..``, or not a text that can be encoded.
     """
     if not isinstance(value, str) or not value.strip() or value in {".", ".."}:
-        raise InvalidInputError("an identifier is expected", field=argument)
+        raise InvalidInputError("expected an identifier", field=argument)
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidInputError("not a text that can be sent", field=argument) from None
+        raise InvalidInputError("not a text that can be encoded", field=argument) from None
     return value
 
 
 def identifiers(values: object, argument: str) -> list[str]:
-    """Several identifiers, each checked as one."""
+    """Return a list of valid identifiers."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InvalidInputError("a list of identifiers is expected", field=argument)
+        raise InvalidInputError("expected a list of identifiers", field=argument)
     return [
         identifier(value, f"{argument}[{index}]")
         for index, value in enumerate(cast("Iterable[object]", values))
@@ -38,10 +38,10 @@ def identifiers(values: object, argument: str) -> list[str]:
 
 
 def file_path(value: object, argument: str) -> Path:
-    """The path of a file.
+    """Return the path of a file.
 
     Raises:
-        InvalidInputError: It is no path, or no file can have its name.
+        InvalidInputError: It is not a path, or not a valid file name.
     """
     try:
         path = Path(os.fspath(cast("str", value)))
@@ -49,12 +49,12 @@ def file_path(value: object, argument: str) -> Path:
     except (TypeError, ValueError):
         is_good, path = False, Path()
     if not is_good:
-        raise InvalidInputError("the path of a file is expected", field=argument)
+        raise InvalidInputError("expected the path of a file", field=argument)
     return path
 
 
 def encoded_path(segments: tuple[str, ...]) -> str:
-    """A path of the segments, each percent-encoded."""
+    """Return a path of percent-encoded segments."""
     return "/".join(map(_encode_segment, segments))
 
 

@@ -1,4 +1,4 @@
-"""The service's REST API: a call as a request, a reply as a value or a named error."""
+"""The REST API: a call as a request, a reply as a decoded value or an error."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Rest:
 
     Attributes:
         method: HTTP method.
-        path: Path below ``/api``, encoded.
-        body: What is sent as JSON; None is no body.
-        authority: Whose token it carries.
+        path: Encoded path below ``/api``.
+        body: The JSON body; None: no body.
+        authority: Which token it carries.
     """
 
     method: Literal["GET", "POST"]
@@ -38,7 +38,7 @@ class Rest:
 
     @classmethod
     def get(cls, *segments: str) -> Rest:
-        """Read what the path names."""
+        """Describe a GET request."""
         return cls("GET", encoded_path(segments))
 
     @classmethod
@@ -48,12 +48,12 @@ class Rest:
         body: Mapping[str, object] | None = None,
         authority: Authority = "token",
     ) -> Rest:
-        """Hand the body to what the path names."""
+        """Describe a POST request."""
         return cls("POST", encoded_path(segments), body, authority)
 
     @property
     def route(self) -> str:
-        """The path with ``{id}`` where an id stands: read by it, or between two other names."""
+        """The path with ``{id}`` for an id: after the name in a GET, or between two names."""
         name, _, rest = self.path.partition("/")
         _, _, last = rest.partition("/")
         if last:
@@ -61,7 +61,7 @@ class Rest:
         return f"/api/{name}/{{id}}" if rest and self.method == "GET" else f"/api/{self.path}"
 
     def exchange(self, context: Context) -> Flow[DecodedReply]:
-        """Send the request once and read its reply."""
+        """Send the request once and decode its reply."""
         settings = context.settings
         headers = {
             **context.headers,
@@ -81,24 +81,24 @@ class Rest:
         return DecodedReply((yield from context.read(reply, partial(value_of, reply))), reply)
 
     def digest(self) -> RequestDigest:
-        """Which request it is, without its content."""
+        """Return what identifies the request, without its content."""
         return digest(self.method, f"/api/{self.path}", self.body)
 
     def secrets(self) -> frozenset[str]:
-        """Texts of the request that no message may repeat."""
+        """Return the texts of the request that no message may contain."""
         return frozenset(personal_data(self.body))
 
 
 def value_of(reply: Reply) -> object:
-    """The JSON value of a reply.
+    """Decode the JSON value of a reply.
 
     Raises:
-        APIError: The service refused, by its status or by its error object.
-        UnexpectedResponseError: It is a redirect, or no JSON.
+        APIError: The status or the error object of the reply reports an error.
+        UnexpectedResponseError: The reply is a redirect, or not JSON.
     """
     if reply.is_redirect:
         raise UnexpectedResponseError(
-            f"a redirect is not followed (HTTP {reply.status_code})",
+            f"redirects are not followed (HTTP {reply.status_code})",
             status_code=reply.status_code,
             request_id=reply.request_id,
         )

@@ -1,4 +1,4 @@
-"""A ticket's voucher: where it is, then the file itself, wherever that stands."""
+"""The voucher of a ticket: its URL is read from the service, then the file is downloaded."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ _PDF_WITHIN: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class VoucherFile:
-    """The voucher of a ticket, fetched and put into a file."""
+    """The voucher of a ticket, downloaded into a file."""
 
     ticket_id: str
     path: Path = field(repr=False)
     authority: Authority = "token"
 
     def exchange(self, context: Context) -> Flow[DecodedReply]:
-        """Ask where the voucher is, fetch it, save it."""
+        """Read the voucher's URL, download the voucher, save it."""
         decoded_reply = yield from self._address().exchange(context)
         url = _url_of(decoded_reply)
         reply = yield from _fetch(url, context)
         if reply.is_redirect:
-            raise _unexpected_response("the voucher's address redirects without end or aim", reply)
+            raise _unexpected_response("the voucher's URL redirects too often or to no URL", reply)
         if not reply.is_success:
             raise api_error(reply, text_of(reply.content), message="the voucher cannot be fetched")
         if _PDF not in reply.content[:_PDF_WITHIN]:
-            raise _unexpected_response("what stands at the voucher's address is no PDF", reply)
+            raise _unexpected_response("the file at the voucher's URL is not a PDF", reply)
         yield from Save(self.path, reply.content)
         return DecodedReply(self.path, reply)
 
     def digest(self) -> RequestDigest:
-        """Which request it is, without its content."""
+        """Return what identifies the request, without its content."""
         return self._address().digest()
 
     def secrets(self) -> frozenset[str]:
-        """Texts of the request that no message may repeat."""
+        """Return the texts of the request that no message may contain."""
         return frozenset()
 
     def _address(self) -> Rest:
@@ -66,30 +66,30 @@ def _url_of(decoded_reply: DecodedReply) -> str:
     url = cast("dict[str, object]", value).get("url") if isinstance(value, dict) else value
     if url is None:
         raise NotFoundError(
-            "there is no voucher to fetch: it is not there yet, or the carrier sends it by e-mail",
+            "there is no voucher to fetch: it is not ready, or the company sends it by e-mail",
             status_code=decoded_reply.reply.status_code,
             request_id=decoded_reply.reply.request_id,
         )
     if not isinstance(url, str):
-        raise _unexpected_response("the voucher's address cannot be read", decoded_reply.reply)
+        raise _unexpected_response("the reply has no URL of the voucher", decoded_reply.reply)
     return url
 
 
 def _fetch(url: str, context: Context) -> Flow[Reply]:
-    """Fetch it; the token goes to the service's own origin, and redirects to https only."""
+    """Download the file. Only the service's own origin gets the token; redirects must be https."""
     headers = _PLAIN_HEADERS
     if _origin(url) == _origin(context.settings.base_url):
         token = yield from authorisation(context, "token")
         headers = {**context.headers, **_PLAIN_HEADERS, "Authorization": token}
     elif not _is_https(url):
-        raise UnexpectedResponseError("the voucher's address is not https")
+        raise UnexpectedResponseError("the voucher's URL is not https")
     reply = yield from _get(url, headers, context)
     for _ in range(_MOST_REDIRECTS):
         if reply.status_code not in _REDIRECTS or "location" not in reply.headers:
             break
         url = _redirect_target(url, reply)
         if not _is_https(url):
-            raise _unexpected_response("the voucher's address leads away from https", reply)
+            raise _unexpected_response("the voucher's URL redirects away from https", reply)
         reply = yield from _get(url, _PLAIN_HEADERS, context)
     return reply
 
@@ -103,11 +103,11 @@ def _get(url: str, headers: Mapping[str, str], context: Context) -> Flow[Reply]:
             )
         )
     except ConfigurationError:
-        raise UnexpectedResponseError("the voucher's address is no URL") from None
+        raise UnexpectedResponseError("the voucher's URL is invalid") from None
 
 
 def _redirect_target(url: str, reply: Reply) -> str:
-    """Where a redirect leads; nowhere, if that is no URL."""
+    """Return the target of a redirect; empty if it is not a URL."""
     try:
         return urljoin(url, reply.headers["location"])
     except ValueError:
@@ -115,9 +115,9 @@ def _redirect_target(url: str, reply: Reply) -> str:
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None] | None:
-    """Scheme, host and port of a URL; None if it has none."""
+    """Return scheme, host and port of a URL; None if it has none."""
     if not url[:1].isalpha():
-        return None  # blanks before it: one parser drops them, another does not
+        return None  # leading spaces: parsers disagree on them
     try:
         parts = urlsplit(url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -1,4 +1,9 @@
-"""The async transport: performs what a flow asks for, on asyncio or trio."""
+"""The async transport: performs the effects of a flow, on asyncio or trio.
+
+`_run_flow` drives the generator: it awaits each effect, then sends the result, or throws the error,
+into the flow. After a cancellation the remaining effects are shielded, so that a cancelled write is
+still recorded in the journal.
+"""
 
 from __future__ import annotations
 
@@ -45,15 +50,15 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 _LOOK = 0.01
-"""Seconds between looks for the outcome of a call that another thread or loop may be making."""
+"""Seconds between checks for the result of a call in another thread or event loop."""
 
 
 class AsyncTransport:
-    """Performs the steps of a call and awaits meanwhile, on asyncio or trio.
+    """Performs calls on asyncio or trio.
 
     Args:
-        settings: What its calls need to know.
-        client: A client of the caller's own; else one is made.
+        settings: The settings of its calls.
+        client: The user's HTTP client; None: one is made.
     """
 
     def __init__(
@@ -70,7 +75,7 @@ class AsyncTransport:
         self.shared = shared
 
     def view(self, settings: Settings) -> Self:
-        """The same pool and session under other settings."""
+        """Return a transport with other settings on the same pool and session."""
         return type(self)(settings, shared=self.shared)
 
     async def close(self) -> None:
@@ -78,11 +83,11 @@ class AsyncTransport:
         await self.shared.close()
 
     def run(self, operation: Operation[T]) -> Coroutine[Any, Any, T]:
-        """Make a call and return its answer."""
+        """Make a call and return its result."""
         return self._call(operation, lambda response: response.parse())
 
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
-        """Make a call and return its answer with the reply it stood in."""
+        """Make a call and return its result with the HTTP reply."""
         return self._call(operation, lambda response: response)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> Coroutine[Any, Any, T]:
@@ -113,11 +118,9 @@ class AsyncTransport:
                     result = await perform(effect)
                 except GeneratorExit:
                     raise
-                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
+                except BaseException as error:  # noqa: BLE001 -- the flow handles it
                     if not isinstance(error, Exception):
-                        perform = (
-                            self._perform_shielded
-                        )  # a cancelled call still puts itself on record
+                        perform = self._perform_shielded  # a cancelled write is still recorded
                     effect = steps.throw(error)
                 else:
                     effect = steps.send(result)
@@ -133,7 +136,7 @@ class AsyncTransport:
             result = await self._perform(effect)
         return result  # noqa: RET504 -- a scope may leave its block early, to mypy
 
-    def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: PLR0911 -- one an effect
+    def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: PLR0911 -- one return for each effect
         match effect:
             case Send():
                 return self._send(effect)
@@ -161,7 +164,7 @@ class AsyncTransport:
                 raise RequestTimeoutError("the deadline has passed")
             return await self._run_flow(effect.steps())
         finally:
-            with suppress(RuntimeError):  # the lock is not this task's
+            with suppress(RuntimeError):  # the lock was not acquired
                 lock.release()
 
     async def _run_single_flight(self, effect: SingleFlight[T]) -> T:
@@ -169,7 +172,7 @@ class AsyncTransport:
         result = join_or_start(effect.key, shared)
         if result is not None:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)):
-                while not result.event.is_set():  # noqa: ASYNC110 -- its maker may be in no loop
+                while not result.event.is_set():  # noqa: ASYNC110 -- the other caller may be in a thread
                     await anyio.sleep(_LOOK)
                 joined: T = result.outcome()
                 return joined
@@ -219,18 +222,18 @@ class AsyncTransport:
 
 
 class AsyncRawTransport:
-    """An `AsyncTransport` whose calls give the reply along with the answer."""
+    """An `AsyncTransport` whose calls return the HTTP reply along with the result."""
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
     def run(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
-        """Make a call and give its answer with the reply it stood in."""
+        """Make a call and return its result with the HTTP reply."""
         return self._transport.answer(operation)
 
 
 async def _run_blocking(effect: RunBlocking[T]) -> T:
-    # A thread does it even if its task is cancelled by now.
+    # In a thread, the function runs even if the task is cancelled by now.
     future = start_thread(effect.function, or_here=True)
     if future.done():
         return future.result()

@@ -1,4 +1,4 @@
-"""Moments of the monotonic clock, and work that is left at one because it is in another thread."""
+"""Deadlines on the monotonic clock, and threads that can be left when a deadline comes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ferry_sdk.errors import ConfigurationError
 T = TypeVar("T")
 
 GRACE = 0.05
-"""Seconds after a deadline in which the HTTP library's own time-outs speak first."""
+"""Seconds after a deadline in which the HTTP library's own timeouts come first."""
 
 
 def seconds_until(moment: float | None, forever: float) -> float:
-    """Seconds until a moment; those of `forever` where there is none."""
+    """Return the seconds until a deadline; `forever` without one."""
     return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
 
 
 def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
-    """Begin work that nobody has to wait for, in the caller's context.
+    """Start a function in a daemon thread, in the caller's context.
 
     Args:
-        work: The work.
-        or_here: Where no thread can be started, do the work before returning.
+        work: The function.
+        or_here: Run it in the current thread if no thread can be started.
 
     Raises:
-        ConfigurationError: No thread can be started, as while the interpreter shuts down.
+        ConfigurationError: No thread can be started, for example during shutdown.
     """
     future: Future[T] = Future()
     context = copy_context()
@@ -38,7 +38,7 @@ def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
     def run_it() -> None:
         try:
             future.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 -- it is the caller's
+        except BaseException as error:  # noqa: BLE001 -- the caller gets it
             future.set_exception(error)
 
     try:
@@ -46,7 +46,7 @@ def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
     except RuntimeError:
         if not or_here:
             raise ConfigurationError(
-                "deadline: no thread can be started to keep it, as while the interpreter shuts down"
+                "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
             ) from None
         run_it()
     return future

@@ -1,4 +1,4 @@
-"""A packed body unpacked piece by piece, so that no piece becomes larger than is wanted."""
+"""Decompression of a body, in pieces of a bounded size."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from ferry_sdk.errors import UnexpectedResponseError
 
 _PIECE: Final = 64 * 1024
 _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
-"""How zlib calls the packings that HTTP knows; only gzip is asked for."""
+"""The zlib window bits of the content encodings; only gzip is requested."""
 
 
 class Decompressor(Protocol):
-    """Takes what comes in, and gives what is in it."""
+    """Decompresses a body piece by piece."""
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
-        """What can be unpacked by now."""
+        """Yield the bytes that can be decompressed so far."""
         ...
 
 
 class Identity:
-    """A body that is not packed, or in no way that is known."""
+    """A body without compression, or with an unknown one."""
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
-        """The same."""
+        """Yield the bytes unchanged."""
         yield raw
 
 
 class ZlibDecompressor:
-    """A body that zlib unpacks, of one member or several.
+    """A body that zlib decompresses, of one or more members.
 
     Args:
-        window: How zlib calls the packing.
+        window: The zlib window bits.
     """
 
     def __init__(self, window: int) -> None:
@@ -41,10 +41,10 @@ class ZlibDecompressor:
         self._decompressor = zlib.decompressobj(window)
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
-        """What can be unpacked by now, in pieces of a bounded size.
+        """Yield the bytes that can be decompressed so far, in pieces of a bounded size.
 
         Raises:
-            UnexpectedResponseError: It is not packed as it says.
+            UnexpectedResponseError: The body is not valid in its encoding.
         """
         try:
             while raw:
@@ -53,16 +53,16 @@ class ZlibDecompressor:
                 yield self._decompressor.decompress(raw, _PIECE)
                 raw = self._decompressor.unconsumed_tail or self._decompressor.unused_data
         except zlib.error as error:
-            raise UnexpectedResponseError(f"the reply cannot be unpacked: {error}") from None
+            raise UnexpectedResponseError(f"the reply cannot be decompressed: {error}") from None
 
 
 def decompressor_of(encoding: str) -> Decompressor:
-    """What unpacks a body of this Content-Encoding.
+    """Return the decompressor for a Content-Encoding.
 
     Raises:
-        UnexpectedResponseError: It is packed more than once.
+        UnexpectedResponseError: There is more than one encoding.
     """
     if "," in encoding:
-        raise UnexpectedResponseError("a reply that is packed more than once is not unpacked")
+        raise UnexpectedResponseError("the reply has more than one content encoding")
     window = _WINDOWS.get(encoding.strip().lower())
     return Identity() if window is None else ZlibDecompressor(window)

@@ -1,4 +1,8 @@
-"""Which HTTP client is made where the caller gave none."""
+"""The HTTP client that is made if the user gives none.
+
+Usually that is the library's own client over httpcore. It is httpx if the environment sets a proxy,
+or if a test or a tracer has patched httpx or httpcore: their patches must see the requests.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +31,18 @@ _PATCH_POINTS: Final = (
     ("httpcore", "ConnectionPool", "handle_request"),
     ("httpcore", "AsyncConnectionPool", "handle_async_request"),
 )
-"""Where doubles and tracers put themselves."""
+"""The methods that mocks and tracers patch."""
 
 
 def new_client(settings: Settings) -> HttpClient[Any]:
-    """A client of the library's own for the service of these settings."""
+    """Return a new HTTP client for the service of these settings."""
     return (
         _httpx_client("Client", settings) if _wants_httpx() else Connections(settings.certificates)
     )
 
 
 def new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
-    """An async client of the library's own for the service of these settings."""
+    """Return a new async HTTP client for the service of these settings."""
     return (
         _httpx_client("AsyncClient", settings)
         if _wants_httpx()
@@ -47,16 +51,16 @@ def new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
 
 
 def _wants_httpx() -> bool:
-    """Whether only httpx will do: it knows proxies, and others may have put themselves into it."""
+    """Return whether httpx is needed: for a proxy, or because it is patched."""
     return not getproxies().keys().isdisjoint({"http", "https", "all"}) or _is_patched()
 
 
 def _is_patched() -> bool:
-    """Whether some way through httpx is no longer its own: a test's double, a tracer's."""
+    """Return whether a mock or a tracer has patched httpx or httpcore."""
     for name, kind, method in _PATCH_POINTS:
         library = sys.modules.get(name)
         way: Any = getattr(getattr(library, kind, None), method, None)
-        # A tracer's wrapper says that it is of the class of what it wraps.
+        # A tracer's wrapper has the `__class__` of what it wraps, so isinstance is not enough.
         is_function = type(way) is FunctionType
         if library is not None and not (
             is_function and way.__globals__["__name__"].startswith(f"{library.__name__}.")
@@ -66,7 +70,7 @@ def _is_patched() -> bool:
 
 
 def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
-    import httpx  # noqa: PLC0415 -- it takes long to load
+    import httpx  # noqa: PLC0415 -- slow to import
 
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
     context = context_of(settings.certificates)
@@ -76,5 +80,5 @@ def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a cl
     try:
         return getattr(httpx, kind)(verify=context, limits=limits, mounts=direct)
     except (ImportError, ValueError, httpx.InvalidURL):
-        # What httpx says of it may show the proxy's password.
-        raise ConfigurationError("the environment names a proxy that cannot be used") from None
+        # The message of httpx may contain the proxy's password.
+        raise ConfigurationError("the environment sets a proxy that cannot be used") from None

@@ -1,4 +1,4 @@
-"""What comes of one exchange: its reply, as far as it is wanted, or its failure, named."""
+"""One HTTP exchange: its reply, as far as it is needed, or its error."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from ferry_sdk.errors import (
 class Exchange:
     """One request and its reply.
 
-    What the HTTP library does not tell of it (a transport of the caller's own tells nothing)
-    counts as sent.
+    A request counts as sent if the HTTP library does not report its steps, as with a custom
+    transport of httpx.
 
     Args:
-        effect: What is sent.
-        lines: The connections it may use.
+        effect: The request.
+        connections: The connections of the HTTP client.
 
     Attributes:
-        tracing: Follows it on its way.
+        tracing: Records the steps of the request.
     """
 
     __slots__ = (
@@ -60,20 +60,18 @@ class Exchange:
         self._decompressor: Decompressor = Identity()
 
     def start_reply(self, response: HttpHead) -> None:
-        """Take what comes before the body."""
+        """Process the status and the headers."""
         self._head = _http.head_of(response)
-        if self._head.status_code < HTTPStatus.OK:  # no answer to the request, which was sent
-            raise UnexpectedResponseError(
-                f"the reply is no final one (HTTP {self._head.status_code})"
-            )
+        if self._head.status_code < HTTPStatus.OK:  # not a reply to the request, which was sent
+            raise UnexpectedResponseError(f"the reply is not final (HTTP {self._head.status_code})")
         stream = response.extensions.get("network_stream")
         if stream is not None:
             self.tracing.use_connection(stream)
-        if not response.is_stream_consumed:  # by a double that has all of it, unpacked
+        if not response.is_stream_consumed:  # a mock may have the whole body, decompressed
             self._decompressor = decompressor_of(self._head.headers.get("content-encoding", ""))
 
     def feed(self, raw: bytes) -> bool:
-        """Take the next piece of the body; True when no more is needed."""
+        """Process the next piece of the body; return True if no more is needed."""
         head = self._head
         assert head is not None  # noqa: S101 -- a body has a head
         if self.tracing.is_given_up:
@@ -82,9 +80,7 @@ class Exchange:
             self._body.append(piece)
             self._size += len(piece)
             if self._size > LARGEST_REPLY:
-                raise UnexpectedResponseError(
-                    f"a reply of more than {LARGEST_REPLY} bytes is not read"
-                )
+                raise UnexpectedResponseError(f"the reply has more than {LARGEST_REPLY} bytes")
             if self._size > MOST_JSON_VALUES and "json" in head.media_type:
                 while self._counted < len(self._body):
                     self._values.add(self._body[self._counted])
@@ -94,24 +90,24 @@ class Exchange:
         return False
 
     def reply(self) -> Reply:
-        """The reply, as far as it was read."""
+        """Return the reply, as far as it was read."""
         assert self._head is not None  # noqa: S101 -- it was read
         return Reply(self._head.status_code, self._head.headers, b"".join(self._body))
 
     def give_up(self) -> RequestTimeoutError:
-        """The error of a request that is not waited for any longer; from now on it is not sent."""
+        """Stop the request and return its error; from now on it cannot be sent."""
         may_have_left = self.tracing.give_up()
         return RequestTimeoutError(
             "the deadline has passed", outcome="unknown" if may_have_left else "not_sent"
         )
 
     def failure(self, error: Exception) -> FerryError | None:
-        """The named failure of what the HTTP library raised; None if it is not its own."""
+        """Return the `FerryError` for an exception of the HTTP library; None for any other one."""
         named = error if isinstance(error, FerryError) else _http.failure_of(error)
         if named is None and (
             self._connections.is_closed or isinstance(error, RuntimeError | MemoryError)
         ):
-            # A client that is closed under a call raises whatever comes to hand.
+            # A client that is closed during a call may raise anything.
             named = ConnectionFailedError(_http.message_of(error, is_ours=False), outcome="unknown")
         if isinstance(named, TransportError) and self._sending.is_followed:
             named.outcome = "unknown" if self._sending.is_sent else "not_sent"

@@ -1,4 +1,4 @@
-"""A file put in its place whole or not at all, for its owner's eyes only."""
+"""Atomic writing of a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from ferry_sdk.errors import InvalidInputError
 
 _PRIVATE = 0o600
 _BINARY: int = getattr(os, "O_BINARY", 0)
-"""On Windows, bytes are not translated."""
+"""On Windows, without this flag line ends are translated."""
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write beside the place and move there, so that nobody sees half a file.
+    """Write a temporary file and rename it, so that nobody sees a part of a file.
 
-    The file is new, also where one is replaced: nobody but its owner may read it.
+    Only the owner can read the file, also if it replaces another one.
 
     Raises:
-        InvalidInputError: No file can be put there, or something that is no file is there.
-        OSError: The disk failed.
+        InvalidInputError: No file can be written there, or the path is not a regular file.
+        OSError: Writing failed.
     """
-    # The name beside it is short: the file's own may be as long as the system allows.
+    # A short name, because the file's own name may be as long as the system allows.
     part = path.with_name(f".{uuid4().hex}.part")
     try:
         _refuse_special(path)
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, _PRIVATE)
     except OSError as error:
         raise InvalidInputError(
-            f"no file can be put there: {error.strerror}", field="path"
+            f"no file can be written there: {error.strerror}", field="path"
         ) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -48,4 +48,4 @@ def _refuse_special(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISREG(mode):
-        raise InvalidInputError("something is there that is no file", field="path")
+        raise InvalidInputError("not a regular file", field="path")

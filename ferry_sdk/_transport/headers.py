@@ -1,4 +1,4 @@
-"""The headers of a reply, as they came in, read."""
+"""Parsing of the raw headers of a reply."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ferry_sdk._engine.http import Headers
 
 
 def parse_headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers; one that comes twice is one list."""
+    """Return the headers; repeated ones are joined with a comma."""
     values: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name, value = _name_of(raw_name), _text_of(raw_value)

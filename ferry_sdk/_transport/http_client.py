@@ -1,4 +1,4 @@
-"""What is asked of an HTTP client: the part of httpx's interface that httpx2 has as well."""
+"""The interface of an HTTP client: the part of httpx's API that httpx2 shares."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ RequestT_co = TypeVar("RequestT_co", covariant=True)
 
 
 class Requests(Protocol[RequestT_co]):
-    """Makes requests, of its own kind."""
+    """Builds requests of its own type."""
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the client is closed."""
         ...
 
     def build_request(
@@ -27,17 +27,17 @@ class Requests(Protocol[RequestT_co]):
         timeout: tuple[float | None, float | None, float | None, float | None],
         extensions: dict[str, Any] | None = None,
     ) -> RequestT_co:
-        """Make a request and send nothing; the time-outs: connect, read, write, pool."""
+        """Build a request without sending it; `timeout` is connect, read, write, pool."""
         ...
 
 
 class HttpClient(Requests[RequestT], Protocol[RequestT]):
-    """An `httpx.Client`, httpx2's, or what else has these methods of theirs."""
+    """An `httpx.Client`, httpx2's, or an object with the same methods."""
 
     def send(
         self, request: RequestT, *, stream: bool, auth: None, follow_redirects: bool
     ) -> HttpResponse:
-        """Send a request and give its reply, the body not yet read."""
+        """Send a request and return its reply with the body unread."""
         ...
 
     def close(self) -> None:
@@ -46,12 +46,12 @@ class HttpClient(Requests[RequestT], Protocol[RequestT]):
 
 
 class AsyncHttpClient(Requests[RequestT], Protocol[RequestT]):
-    """An `httpx.AsyncClient`, httpx2's, or what else has these methods of theirs."""
+    """An `httpx.AsyncClient`, httpx2's, or an object with the same methods."""
 
     async def send(
         self, request: RequestT, *, stream: bool, auth: None, follow_redirects: bool
     ) -> AsyncHttpResponse:
-        """Send a request and give its reply, the body not yet read."""
+        """Send a request and return its reply with the body unread."""
         ...
 
     async def aclose(self) -> None:
@@ -60,7 +60,7 @@ class AsyncHttpClient(Requests[RequestT], Protocol[RequestT]):
 
 
 class HttpHead(Protocol):
-    """How a reply begins."""
+    """Status and headers of a reply."""
 
     @property
     def status_code(self) -> int:
@@ -69,47 +69,47 @@ class HttpHead(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers; one that comes twice is one list."""
+        """The headers; repeated ones are joined with a comma."""
         ...
 
     @property
     def is_stream_consumed(self) -> bool:
-        """Whether the body is there already, as in a double that was made with it."""
+        """Whether the body is loaded already, as in a mock."""
         ...
 
     @property
     def extensions(self) -> Mapping[str, Any]:
-        """What else is known of it, such as the connection it came on."""
+        """Additional information, such as the connection."""
         ...
 
 
 class HttpResponse(HttpHead, Protocol):
-    """A reply whose body is read by waiting for it."""
+    """A reply with a body that is read synchronously."""
 
     def iter_bytes(self) -> Iterator[bytes]:
-        """The body as it comes in, decoded."""
+        """Yield the decompressed body as it arrives."""
         ...
 
     def iter_raw(self) -> Iterator[bytes]:
-        """The body as it comes in."""
+        """Yield the raw body as it arrives."""
         ...
 
     def close(self) -> None:
-        """Leave the rest of the body unread."""
+        """Close the reply; the rest of the body stays unread."""
         ...
 
 
 class AsyncHttpResponse(HttpHead, Protocol):
-    """A reply whose body is awaited."""
+    """A reply with a body that is read asynchronously."""
 
     def aiter_bytes(self) -> AsyncIterator[bytes]:
-        """The body as it comes in, decoded."""
+        """Yield the decompressed body as it arrives."""
         ...
 
     def aiter_raw(self) -> AsyncIterator[bytes]:
-        """The body as it comes in."""
+        """Yield the raw body as it arrives."""
         ...
 
     async def aclose(self) -> None:
-        """Leave the rest of the body unread."""
+        """Close the reply; the rest of the body stays unread."""
         ...

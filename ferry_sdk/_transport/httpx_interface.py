@@ -1,7 +1,7 @@
-"""What is known of httpx, in one place: how it is asked, and its failures named.
+"""Everything that depends on httpx: building requests, mapping its exceptions, its logs.
 
-A caller's own client may be of httpx or of httpx2, which share their names and no classes, so
-failures are told apart by name.
+The user's client may be of httpx or of httpx2. They share names but no classes, so exceptions are
+recognised by name.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def build_request(
     timeout: Timeout,
     trace: Callable[[str, Any], Awaitable[None] | None],
 ) -> RequestT:
-    """The request in the words of the client's library, which tells `trace` of its steps."""
+    """Build the request for the client's library, which reports its steps to `trace`."""
     return client.build_request(
         request.method,
         request.url,
@@ -77,20 +77,20 @@ def build_request(
 
 
 def failure_of(error: Exception) -> FerryError | None:
-    """The named failure of what the client raised; None if it is neither its nor the system's."""
+    """Return the `FerryError` for an exception of the client or the system; None for others."""
     names = [kind.__name__ for kind in type(error).__mro__ if _is_httpx(kind)]
     known = next((_FAILURES[name] for name in names if name in _FAILURES), None)
     if known is None and isinstance(error, OSError):
         known = _connection_error("unknown")
     if known is None and isinstance(error, UnicodeError):
-        known = ConfigurationError  # a host that no encoding of names allows
+        known = ConfigurationError  # a host that cannot be encoded
     if known is None:
         return None
     return known(message_of(error, is_ours=known("").outcome == "not_sent"))
 
 
 def message_of(error: Exception, *, is_ours: bool) -> str:
-    """What an exception is called and says; of a reply that it may quote, no word that names."""
+    """Return type and message of an exception; a message that may quote a reply is redacted."""
     from ferry_sdk._engine.redaction import plain_beginning  # noqa: PLC0415 -- most calls never need it
 
     message = " ".join(str(error).split())
@@ -106,9 +106,9 @@ def _is_httpx(kind: type[BaseException]) -> bool:
 
 
 class Quiet:
-    """Keeps what a request and its reply hold out of the HTTP library's log.
+    """Keeps the content of requests and replies out of the HTTP library's log.
 
-    Its address, and the ids in it, are for debug; headers and bodies of replies are for nobody.
+    URLs, which contain ids, are logged at DEBUG; headers and bodies of replies are not logged.
     """
 
     __slots__ = ("_token",)
@@ -140,18 +140,18 @@ for _name in ("httpcore.http11", "httpcore.http2", "httpcore2.http11", "httpcore
 
 
 def pieces(response: HttpResponse) -> Iterator[bytes]:
-    """The body piece by piece, as it is packed; unpacked only where it was there already."""
+    """Return the pieces of the body, compressed unless the body is loaded already."""
     return response.iter_bytes() if response.is_stream_consumed else response.iter_raw()
 
 
 def apieces(response: AsyncHttpResponse) -> AsyncGenerator[bytes, None]:
-    """The same, awaited; closed by whoever leaves off in the middle."""
+    """Return the pieces of the body, asynchronously; a caller that stops early closes it."""
     body = response.aiter_bytes() if response.is_stream_consumed else response.aiter_raw()
     return cast("AsyncGenerator[bytes, None]", body)
 
 
 def head_of(response: HttpHead) -> Head:
-    """Status and headers of a reply; a header that comes twice is one list."""
+    """Return status and headers of a reply."""
     headers = response.headers
     return Head(
         response.status_code, headers if isinstance(headers, Headers) else Headers(headers.items())

@@ -1,7 +1,8 @@
-"""Calls under way that others of this process may join, from any thread and any event loop.
+"""Sharing of one call by concurrent callers of this process, in any thread or event loop.
 
-The caller who makes the call holds a `SharedCall`; those who join hold only its `SharedResult`. If
-the first caller is interrupted, its `SharedCall` is collected with its frame and the others wake.
+The caller that makes the call holds a `SharedCall`; callers that join hold only its `SharedResult`.
+If the first caller is interrupted, its `SharedCall` is collected with its frame, and its `__del__`
+wakes the others.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ T = TypeVar("T")
 
 
 class SharedResult:
-    """How a call ended, for those who wait for it.
+    """The result of a shared call, for the callers that wait for it.
 
     Attributes:
-        event: Set when it ended.
+        event: Set when the call has ended.
     """
 
     def __init__(self) -> None:
@@ -31,40 +32,40 @@ class SharedResult:
         self.failure: FerryError | None = None
         self.is_done = False
 
-    def outcome(self) -> Any:  # noqa: ANN401 -- whatever the call gives
+    def outcome(self) -> Any:  # noqa: ANN401 -- any result
         """Return the result, or raise a copy of the error.
 
         Raises:
             FerryError: The call failed.
-            ConnectionFailedError: It was interrupted, by something that is not ours.
+            ConnectionFailedError: The call was interrupted by something else than a `FerryError`.
         """
         if self.is_done:
             return self.value
         if self.failure is not None:
             raise copy(self.failure) from self.failure.__cause__
         raise ConnectionFailedError(
-            "another caller's request for the same was interrupted", outcome="unknown"
+            "another caller's request for the same change was interrupted", outcome="unknown"
         )
 
 
 class SharedCall:
-    """One call that is under way, held by the one who makes it.
+    """A call in progress, held by the caller that makes it.
 
     Attributes:
-        landing: What those who join wait for.
+        result: Held by the callers that join.
     """
 
     def __init__(self) -> None:
         self.result = SharedResult()
 
     def complete(self, key: Hashable, value: T) -> T:
-        """Give the result to those who joined, and let nobody join any more."""
+        """Set the result and wake the callers that joined; nobody can join any more."""
         self.result.value, self.result.is_done = value, True
         self._end(key)
         return value
 
     def fail(self, key: Hashable, failure: BaseException) -> None:
-        """Give the error to those who joined, and let nobody join any more."""
+        """Set the error and wake the callers that joined; nobody can join any more."""
         if isinstance(failure, FerryError):
             self.result.failure = failure
         self._end(key)
@@ -82,11 +83,11 @@ _lock = threading.RLock()
 
 
 def join_or_start(key: Hashable, mine: SharedCall) -> SharedResult | None:
-    """Return what to wait for, if the call is under way; None where the caller's flight is to be.
+    """Return the result to wait for; None if there is no such call and the caller must make it.
 
     Args:
-        key: What the call is.
-        mine: The caller's own flight, which others join from now on if there is no other.
+        key: Identifies the call.
+        mine: The caller's own call, which others join from now on if there is no other.
     """
     with _lock:
         under_way = _shared_calls.setdefault(key, mine)

@@ -1,4 +1,10 @@
-"""The sync transport: performs what a flow asks for, and blocks meanwhile."""
+"""The sync transport: performs the effects of a flow and blocks.
+
+`_run_flow` drives the generator: it performs each effect, then sends the result, or throws the
+error, into the flow. `BaseException` too, so that an interrupted write is recorded.
+With a deadline, a request runs in a thread of its own, because a socket timeout limits only one
+step: when time is up, the caller leaves the thread and the request is stopped.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +54,11 @@ T = TypeVar("T")
 
 
 class Transport:
-    """Performs the steps of a call and blocks meanwhile; safe to share between threads.
+    """Performs calls and blocks; safe to share between threads.
 
     Args:
-        settings: What its calls need to know.
-        client: A client of the caller's own; else one is made.
+        settings: The settings of its calls.
+        client: The user's HTTP client; None: one is made.
     """
 
     def __init__(
@@ -65,7 +71,7 @@ class Transport:
         self.shared: Shared = shared or Shared(client, settings)
 
     def view(self, settings: Settings) -> Self:
-        """The same pool and session under other settings."""
+        """Return a transport with other settings on the same pool and session."""
         return type(self)(settings, shared=self.shared)
 
     def close(self) -> None:
@@ -73,11 +79,11 @@ class Transport:
         self.shared.close()
 
     def run(self, operation: Operation[T]) -> T:
-        """Make a call and return its answer."""
+        """Make a call and return its result."""
         return self._call(operation, lambda response: response.parse())
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
-        """Make a call and return its answer with the reply it stood in."""
+        """Make a call and return its result with the HTTP reply."""
         return self._call(operation, lambda response: response)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
@@ -105,7 +111,7 @@ class Transport:
             while True:
                 try:
                     result = self._perform(effect)
-                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
+                except BaseException as error:  # noqa: BLE001 -- the flow handles it
                     effect = steps.throw(error)
                 else:
                     effect = steps.send(result)
@@ -142,7 +148,7 @@ class Transport:
                 raise RequestTimeoutError("the deadline has passed")
             return self._run_flow(effect.steps())
         finally:
-            with suppress(RuntimeError):  # the lock is not this thread's
+            with suppress(RuntimeError):  # the lock was not acquired
                 lock.release()
 
     def _run_single_flight(self, effect: SingleFlight[T]) -> T:
@@ -164,7 +170,7 @@ class Transport:
         client, exchange = resources.client, Exchange(effect, resources.connections)
         if effect.until is None:
             return self._exchange(client, effect, exchange)
-        # A time-out of httpx is for one step; only another thread can be left at a moment.
+        # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
         try:
             future = start_thread(partial(self._exchange, client, effect, exchange))
             wait((future,), seconds_until(effect.until + GRACE, threading.TIMEOUT_MAX))
@@ -199,13 +205,13 @@ class Transport:
 
 
 class RawTransport:
-    """A `Transport` whose calls give the reply along with the answer."""
+    """A `Transport` whose calls return the HTTP reply along with the result."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     def run(self, operation: Operation[T]) -> RawResponse[T]:
-        """Make a call and give its answer with the reply it stood in."""
+        """Make a call and return its result with the HTTP reply."""
         return self._transport.answer(operation)
 
 

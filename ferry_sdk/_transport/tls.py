@@ -1,7 +1,7 @@
-"""What a service is trusted by, the same for every connection: to make it takes longer than a call.
+"""TLS contexts, cached because making one takes longer than a call.
 
-It is what httpx trusts: the environment's certificates, else certifi's. A file that is renewed is
-read again for the next connection.
+The trusted certificates are those of httpx: the environment's, else certifi's. A file that changes
+is read again for the next connection.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from ferry_sdk.errors import ConfigurationError
 
 
 def context_of(paths: CertificatePaths, *, verify: bool = True) -> ssl.SSLContext:
-    """The context of these certificates as they are now, made once.
+    """Return the context for these certificates in their current version.
 
     Args:
-        paths: Where they are; certifi's, where it names none.
-        verify: Whether a service has to show who it is.
+        paths: Their paths; certifi's if none is set.
+        verify: Whether the service's certificate is verified.
 
     Raises:
-        ConfigurationError: They cannot be read.
+        ConfigurationError: The certificates cannot be read.
     """
     if not verify:
         return _unverified()
     file = paths.file or (None if paths.folder else certifi.where())
     folder = None if file else paths.folder
     try:
-        # SSL_CERT_DIR may name several folders.
+        # SSL_CERT_DIR may contain several folders.
         versions = (*map(_version, [file] if file else (folder or "").split(os.pathsep)),)
         return _verified(file, folder, versions)
     except OSError:
         raise ConfigurationError(
-            "SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read"
+            "SSL_CERT_FILE or SSL_CERT_DIR: no certificates can be read"
         ) from None
 
 
 def _version(path: str) -> tuple[int, int, int] | None:
-    """What changes when a file, or what is in a folder, is written anew."""
+    """Return what changes when a file, or a file in a folder, is written."""
     try:
         now = Path(path).stat()
-    except OSError:  # whoever reads it says so
+    except OSError:  # reading the certificates reports it
         return None
     return now.st_mtime_ns, now.st_size, now.st_ino
 
@@ -54,7 +54,7 @@ def _version(path: str) -> tuple[int, int, int] | None:
 def _verified(
     file: str | None,
     folder: str | None,
-    versions: tuple[object, ...],  # noqa: ARG001 -- they are part of the cache's key
+    versions: tuple[object, ...],  # noqa: ARG001 -- part of the cache key
 ) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=file, capath=folder)
 

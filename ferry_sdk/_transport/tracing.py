@@ -1,4 +1,14 @@
-"""What the HTTP library tells of a request on its way, and the connections under it."""
+"""Tracing of requests: whether a request has left, and a way to stop it.
+
+httpcore reports each step of a request to a trace function. `Tracing` uses it in two ways. It marks
+the request as sent at the last step before the first byte, so that afterwards it is known whether
+the service can have received anything. And at that same step it raises if the request was given up,
+the client was closed, or plain http would leave this machine: nothing is sent then. A lock covers
+the check and the mark, because another thread may give the request up at any time.
+
+`OpenConnections` knows the sockets of a client, so that `close` and a deadline can shut them down
+under a thread that is blocked in a read.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +34,9 @@ class OpenConnections:
     """The connections of one HTTP client, in one process.
 
     Attributes:
-        is_ours: Whether the client is the library's own, which tells of every step.
-        pid: The process; what its child does must not reach them.
-        is_local_only: Whether plain http may be sent to this machine only.
+        is_ours: Whether the client is the library's own, which reports every step.
+        pid: The process that owns them; a forked child must not shut them down.
+        is_local_only: Whether plain http is allowed to this machine only.
         is_closed: Whether nothing may be sent any more.
     """
 
@@ -40,12 +50,12 @@ class OpenConnections:
     )
 
     def socket_of(self, stream: Any) -> socket | None:  # noqa: ANN401 -- httpcore's or httpcore2's
-        """The connection under a stream, taken in; one that comes too late is ended."""
+        """Return the socket of a stream and remember it; shut it down if the client is closed."""
         known = self._by_stream.get(stream)
         if known is not None:
             return known()
         found = stream.get_extra_info("socket")
-        found = getattr(found, "_sock", found)  # asyncio shows a wrapper of it
+        found = getattr(found, "_sock", found)  # asyncio returns a wrapper
         if not isinstance(found, socket):
             return None
         self._by_stream[stream] = ref(found)
@@ -55,25 +65,25 @@ class OpenConnections:
         return found
 
     def close(self) -> None:
-        """End all of them under those who read from them."""
+        """Shut all of them down, also under threads that read from them."""
         self.is_closed = True
         if self.pid == process_id():
             for connection in [*self._sockets]:
                 shut(connection)
 
     def drop(self) -> None:
-        """Close all of them, where nobody is left who could."""
+        """Close all of them, after their event loop has ended."""
         for connection in [*self._sockets]:
             connection.close()
 
 
 class Tracing:
-    """Hears, step by step, how far a request has got, and may stop it before its first byte.
+    """Follows the steps of one request, and can stop it before its first byte.
 
     Args:
-        sending: Where it is noted.
-        lines: The connections it may use.
-        is_plain: Whether it goes without TLS.
+        sending: Records how far the request got.
+        connections: The connections of the client.
+        is_plain: Whether the request goes without TLS.
     """
 
     __slots__ = (
@@ -98,36 +108,36 @@ class Tracing:
         sending.is_own = connections.is_ours
 
     def on_event(self, event: str, info: Mapping[str, Any]) -> None:
-        """Hear of a step; one that would send what must not be sent any more raises.
+        """Record a step; raise if the request must not be sent any more.
 
         Raises:
-            RequestTimeoutError: It was given up.
+            RequestTimeoutError: The request was given up.
             ConnectionFailedError: The client was closed.
-            ConfigurationError: It would leave this machine in plain http.
+            ConfigurationError: The request would leave this machine in plain http.
         """
         if self._record_step(event, info):
             self._stream.close()
 
     async def on_event_async(self, event: str, info: Mapping[str, Any]) -> None:
-        """Hear of a step, as `on_event` does."""
+        """Record a step, as `on_event` does."""
         if self._record_step(event, info):
             with anyio.CancelScope(shield=True):
                 await self._stream.aclose()
 
     def use_connection(self, stream: Any) -> None:  # noqa: ANN401 -- httpcore's or httpcore2's
-        """Know the connection."""
+        """Remember the connection of the request."""
         connection = self._connections.socket_of(stream)
         if connection is not None:
             with self._lock:
                 self._socket = connection
 
     def end_request(self) -> None:
-        """Let go of the connection, which may serve another request from now on."""
+        """Forget the connection, which may serve another request from now on."""
         with self._lock:
             self._socket = None
 
     def give_up(self) -> bool:
-        """Send nothing from now on, and end the connection; True if it may have left."""
+        """Prevent sending, shut the connection down; return whether the request may have left."""
         with self._lock:
             self.is_given_up = True
             if self._socket is not None:
@@ -135,15 +145,15 @@ class Tracing:
             return self._sending.may_have_left
 
     def _record_step(self, event: str, info: Mapping[str, Any]) -> bool:
-        """Note a step; True where TLS was given up half-way: httpcore does not close then."""
+        """Record a step; return True if TLS was interrupted: httpcore leaves that stream open."""
         self._sending.is_followed = True
         step = _step(event)
         if step == "connected":
             self._stream = info["return_value"]
             self.use_connection(self._stream)
-        elif step == "leaves":
+        elif step == "sending":
             request = info.get("request")
-            if request is None or request.method != b"CONNECT":  # which goes to a proxy
+            if request is None or request.method != b"CONNECT":  # CONNECT goes to a proxy
                 self._check_may_send()
         elif step == "interrupted":
             return self._stream is not None and not isinstance(info["exception"], Exception)
@@ -154,36 +164,36 @@ class Tracing:
             if self.is_given_up:
                 raise RequestTimeoutError("the deadline has passed")
             if self._connections.is_closed:
-                raise ConnectionFailedError("the client was closed meanwhile")
-            # A connection that is used again was looked at when it was made.
+                raise ConnectionFailedError("the client was closed during the call")
+            # A reused connection was checked when it was made.
             if self._is_local_only and self._socket is not None and _is_remote(self._socket):
                 raise ConfigurationError(
-                    "base_url: plain http would show the token to the network, as the connection "
+                    "base_url: plain http would expose the token to the network: the connection "
                     "leads to another machine"
                 )
             self._sending.is_sent = True
 
 
 def shut(connection: socket) -> None:
-    """End a connection under a thread that reads from it; to close it would not wake the thread."""
+    """Shut a socket down; closing it would not wake a thread that reads from it."""
     with suppress(OSError):
-        socket.shutdown(connection, SHUT_RDWR)  # under TLS, too, without its farewell
+        socket.shutdown(connection, SHUT_RDWR)  # also under TLS, without close_notify
 
 
 def _is_remote(connection: socket) -> bool:
-    """Whether the other end is another machine; ``localhost`` may be resolved to anything."""
+    """Return whether the peer is another machine; ``localhost`` may resolve to anything."""
     if connection.family not in {AF_INET, AF_INET6}:
         return False
     try:
         host: object = connection.getpeername()[0]
-    except OSError:  # it has ended, and nothing can be sent on it
+    except OSError:  # closed, so nothing can be sent on it
         return False
     return not is_loopback(str(host).removeprefix("::ffff:"))
 
 
 @lru_cache(maxsize=128)
 def _step(event: str) -> Literal["connected", "leaves", "interrupted"] | None:
-    """Which of the steps that matter an event is, by the end of its name."""
+    """Return which relevant step an event is, by the end of its name."""
     if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
         return "connected"
     if event.endswith("send_request_headers.started"):

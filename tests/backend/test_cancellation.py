@@ -196,7 +196,7 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(
     elif moment == "pause":
         ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=20)
         caplog.set_level(logging.INFO, "ferry_sdk")
-        stop(partial(aferry.bookings.confirm, booking_id), lambda: "next try" in caplog.text)
+        stop(partial(aferry.bookings.confirm, booking_id), lambda: "next attempt" in caplog.text)
     else:
         hold = Hold(ferry_sandbox, "mcp.initialize")
         first = None

@@ -111,7 +111,7 @@ def test_whatever_a_call_waits_for_it_ends(
         else:
             ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=20)
             calls = [UnderWay(lambda: ferry.bookings.confirm(booking_id))]
-            eventually(lambda: "next try" in caplog.text)
+            eventually(lambda: "next attempt" in caplog.text)
         ferry.close()
         expected = {"joined": "unknown", "pause": "rejected"}.get(moment, "not_sent")
         for call in calls:
@@ -133,7 +133,7 @@ def test_a_call_that_waits_out_a_retry_after_is_woken(
     caller = ferry if shared_with == "the client" else ferry.with_options(language="fr")
     ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=50)
     calls = at_once(*[caller.catalogue.ports] * 3)
-    eventually(lambda: caplog.text.count("next try") == 3)
+    eventually(lambda: caplog.text.count("next attempt") == 3)
     ferry.close()
     for call in calls:
         outcome = call.outcome()
@@ -156,7 +156,7 @@ def test_a_write_in_doubt_whose_read_back_waits_stays_in_doubt(
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("rate_limited", "bookings.get", times=None, retry_after=20)
     call = UnderWay(lambda: ferry.bookings.confirm(booking_id))
-    eventually(lambda: "next try" in caplog.text)
+    eventually(lambda: "next attempt" in caplog.text)
     ferry.close()
     outcome = call.outcome()
     assert outcome.seconds < SOON * 2
@@ -173,7 +173,7 @@ def test_a_client_closed_from_another_event_loop_wakes_who_waits(
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=50)
     call = portal.start_task_soon(ferry.catalogue.ports)
-    eventually(lambda: "next try" in caplog.text)
+    eventually(lambda: "next attempt" in caplog.text)
     anyio.run(ferry.aclose)
     assert "the client is closed" in str(call.exception(SOON))
     portal.call(ferry.aclose)

@@ -144,7 +144,7 @@ def test_a_pause_that_is_interrupted_leaves_the_write_not_sent(
 ) -> None:
     caplog.set_level(logging.INFO, "ferry_sdk")
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=15)
-    with interrupted(lambda: "next try" in caplog.text):
+    with interrupted(lambda: "next attempt" in caplog.text):
         noted.bookings.confirm(booking_id)
     assert noting.states == ["not_sent"]
     assert noted.bookings.confirm(booking_id).booking_id == booking_id

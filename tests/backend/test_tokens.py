@@ -257,6 +257,6 @@ def test_a_pipe_that_nothing_comes_through_is_given_up(
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)
     try:
-        assert "it cannot be read" in str(UnderWay(lambda: token_in(pipe)).error())
+        assert "cannot be read" in str(UnderWay(lambda: token_in(pipe)).error())
     finally:
         os.close(writer)

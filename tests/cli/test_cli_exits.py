@@ -185,7 +185,7 @@ def test_a_token_comes_from_a_file(cli, ferry_sandbox, tmp_path):
     assert cli("ports", "--token-file", str(file)).err == ""
     file.write_text("one\nanother\n", "utf-8")
     said = cli("ports", "--token-file", str(file), code=3).err
-    assert f"{file}: more than a token" in said
+    assert f"{file}: contains more than a token" in said
     assert "another" not in said
     assert "chmod" not in cli("ports", "--token-file", str(tmp_path), code=3).err
 

@@ -179,7 +179,7 @@ def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(
     name: str, given: Any
 ) -> None:
     driver = heard()
-    with pytest.raises(ConfigurationError, match="token: printable ASCII") as info:
+    with pytest.raises(ConfigurationError, match="token: expected printable ASCII") as info:
         driver.raw(described(name), SETTINGS, token=Secret(Tokens(given)))
     assert info.value.outcome == "not_sent"
     assert driver.requests == []
@@ -307,4 +307,4 @@ def test_a_call_that_follows_a_renewal_is_announced_as_any_repetition(
             hooks=Hooks({RetryEvent: [told.append]}),
         )
     assert [event.status_code for event in told] == [401]
-    assert "next try in 0.00 s" in caplog.text
+    assert "next attempt in 0.00 s" in caplog.text

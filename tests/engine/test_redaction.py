@@ -176,7 +176,7 @@ def test_what_the_local_service_says_of_nobody_is_said_in_six_languages() -> Non
         "Not Found",
         "Internal Server Error",
         "passengers[0].doc_number: This field is required.",
-        "there is no voucher to fetch: it is not there yet, or the carrier sends it by e-mail",
+        "there is no voucher to fetch: it is not ready, or the company sends it by e-mail",
         "Server disconnected without sending a response.",
     ],
 )

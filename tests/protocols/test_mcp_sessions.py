@@ -330,7 +330,7 @@ def test_a_server_of_another_era_is_named_as_that(call, code, status):
 
 @pytest.mark.parametrize(
     ("handshake", "words"),
-    [("modern_only", "without a handshake"), ("odd_version", "a version of MCP")],
+    [("modern_only", "without a handshake"), ("odd_version", "an MCP version")],
 )
 def test_a_version_that_is_not_spoken_ends_the_call(both, ferry_sandbox, handshake, words):
     ferry_sandbox.mcp.set(handshake=handshake)

@@ -1,4 +1,4 @@
-"""The service's MCP endpoint: a call as JSON-RPC, a reply as a value or a named error."""
+"""The MCP endpoint: a call as a JSON-RPC request, a reply as a decoded value or an error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SESSION_MESSAGES: Final = frozenset(
         "session terminated",
     }
 )
-"""All that a server says which refuses a message for its session alone, before it reads it."""
+"""Messages with which a server rejects a request for its session alone, before it reads it."""
 _SESSION_CODES: Final = frozenset({"SESSION_EXPIRED", "SESSION_NOT_FOUND", "SESSION_REQUIRED"})
 _MOST_PAGES: Final = 1000
 
@@ -48,7 +48,7 @@ class Mcp:
     Attributes:
         method: JSON-RPC method.
         params: Its parameters.
-        gives_list: Whether the answer is a list, so that empty content is an empty list.
+        gives_list: Whether the result is a list, so that empty content is an empty list.
     """
 
     method: Literal["tools/call", "resources/read", "tools/list", "resources/list"]
@@ -58,26 +58,26 @@ class Mcp:
 
     @classmethod
     def tool(cls, name: str, arguments: Mapping[str, object], *, gives_list: bool = False) -> Mcp:
-        """Call a tool."""
+        """Describe a call of a tool."""
         return cls("tools/call", {"name": name, "arguments": arguments}, gives_list)
 
     @classmethod
     def resource(cls, name: str) -> Mcp:
-        """Read one of the service's catalogues."""
+        """Describe a read of one of the service's catalogues."""
         return cls.read(f"resource://service/{name}")
 
     @classmethod
     def read(cls, uri: str) -> Mcp:
-        """Read a resource."""
+        """Describe a read of a resource."""
         return cls("resources/read", {"uri": uri}, gives_list=True)
 
     @classmethod
     def listing(cls, method: Literal["tools/list", "resources/list"]) -> Mcp:
-        """List what there is, page by page."""
+        """Describe a listing of all pages."""
         return cls(method, {}, gives_list=True)
 
     def exchange(self, context: Context) -> Flow[DecodedReply]:
-        """Say it once, in a session where the server wants one, and read the reply."""
+        """Send the request once, in a session if the server needs one, and decode the reply."""
         yield from open_session(context)
         if self.method == "tools/call":
             name = str(self.params.get("name"))
@@ -99,24 +99,24 @@ class Mcp:
         return DecodedReply(value, answer.reply)
 
     def digest(self) -> RequestDigest:
-        """Which request it is, without its content."""
+        """Return what identifies the request, without its content."""
         name = self.params.get("name") or self.params.get("uri")
         path = f"{PATH} {self.method} {name}" if name else f"{PATH} {self.method}"
         return digest("POST", path, self.params)
 
     def secrets(self) -> frozenset[str]:
-        """Texts of the request that no message may repeat."""
+        """Return the texts of the request that no message may contain."""
         return frozenset(personal_data(self.params.get("arguments")))
 
 
 def _post_in_session(
     context: Context, method: str, params: Mapping[str, object], *, is_read: bool = True
 ) -> Flow[JsonRpcReply]:
-    """Post a request; where its session is gone or missing, renew it and post once more.
+    """Post a request; if its session is gone or missing, renew it and post once more.
 
-    A write is posted again only where the server says that it refused the message for its session,
-    so that it has not looked at the tool. Where it may mean something else by the same status, the
-    refusal stands, and the next call makes a new handshake.
+    A write is posted again only if the server says that it rejected the message for its session,
+    so that it did not call the tool. If the same status may mean something else, the error is
+    returned, and the next call makes a new handshake.
     """
     session = context.session
     generation = session.generation
@@ -134,7 +134,7 @@ def _post_in_session(
         problem=type(answer.status_error()).__name__,
         operation=context.operation,
     )
-    context.sending = None  # the server did not look at it
+    context.sending = None  # the server did not process it
     context.attempts.append(rejected)
     yield from context.record_wait(0.0)
     yield from renew_session(context, generation)
@@ -142,7 +142,7 @@ def _post_in_session(
 
 
 def _names_session(answer: JsonRpcReply) -> bool:
-    """Whether the server refused the message for its session, and for nothing else."""
+    """Return whether the server rejected the message for its session and nothing else."""
     known = service_error(answer.message)
     if known is not None:
         return known[0] in _SESSION_CODES
@@ -167,7 +167,7 @@ def _may_want_session(answer: JsonRpcReply) -> bool:
 
 
 def _list_pages(context: Context, method: str) -> Flow[tuple[JsonRpcReply, object]]:
-    """All pages of a listing, as one list."""
+    """Return all pages of a listing as one list."""
     member = method.partition("/")[0]
     items: list[object] = []
     cursors: set[str] = set()

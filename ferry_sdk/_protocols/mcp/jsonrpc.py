@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0: which message answers a request."""
+"""JSON-RPC 2.0 messages, and which of them replies to a request."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ _ids = count(1)
 
 
 def next_id() -> str:
-    """The id of a new request, never null: a request without one is never answered."""
+    """Return the id of a new request."""
     return f"ferry-{next(_ids)}"
 
 
 def request(method: str, params: Mapping[str, object], request_id: str) -> dict[str, object]:
-    """A JSON-RPC request."""
+    """Return a JSON-RPC request."""
     return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
 
 
 def notification(method: str) -> dict[str, object]:
-    """A JSON-RPC notification, which is not answered."""
+    """Return a JSON-RPC notification, which has no reply."""
     return {"jsonrpc": "2.0", "method": method}
 
 
 def reply_among(value: object, request_id: str, *, is_stream: bool) -> object:
-    """The reply to a request: the value itself, or one element of a batch; None if neither.
+    """Return the reply to a request: the value itself, or an element of a batch; None if neither.
 
-    A reply alone in a body need not repeat the id, and servers put other ids on errors; in a
-    stream the messages of others are told apart by it.
+    The only reply in a body need not repeat the id, and servers put other ids on errors. In a
+    stream, the id distinguishes the reply from other messages.
     """
     for message in cast("list[object]", value) if isinstance(value, list) else [value]:
         if not isinstance(message, dict):

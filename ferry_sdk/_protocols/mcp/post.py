@@ -1,4 +1,4 @@
-"""One JSON-RPC message posted to ``/mcp``, and the message that answers it."""
+"""Posts one JSON-RPC message to ``/mcp`` and finds its reply."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ACCESS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 @dataclass(frozen=True, slots=True)
 class JsonRpcReply:
-    """What came back for a request.
+    """The reply to a JSON-RPC request.
 
     Attributes:
         reply: The HTTP reply.
-        message: The JSON-RPC message that answers, or the interface's bare error object.
-        body: The whole body, decoded as far as it can be.
-        session_id: The session that the request named.
+        message: The JSON-RPC reply, or the interface's bare error object; None if there is none.
+        body: The whole body, decoded if it is JSON.
+        session_id: The session id of the request.
     """
 
     reply: Reply
@@ -41,23 +41,23 @@ class JsonRpcReply:
 
     @property
     def rpc_code(self) -> object:
-        """The code of the JSON-RPC error, if it is one."""
+        """The code of the JSON-RPC error, if there is one."""
         return self._error.get("code")
 
     @property
     def rpc_message(self) -> str:
-        """The words of the JSON-RPC error, if it is one."""
+        """The message of the JSON-RPC error, if there is one."""
         words = self._error.get("message")
         return words if isinstance(words, str) else ""
 
     @property
     def is_access_refused(self) -> bool:
-        """Whether the token was refused."""
+        """Whether the service rejected the token."""
         return self.reply.status_code in _ACCESS
 
     @property
     def is_tools_answer(self) -> bool:
-        """Whether the request was admitted: it has a result, or a code that a tool fails with."""
+        """Whether a tool replied: with a result, or with the code of a failed tool."""
         message = self.message or {}
         known = service_error(message) or service_error(self._error.get("data"))
         return "result" in message or (known is not None and is_service_code(known[0]))
@@ -68,28 +68,28 @@ class JsonRpcReply:
         return cast("dict[str, object]", error) if isinstance(error, dict) else {}
 
     def status_error(self) -> APIError:
-        """The error of a reply that is refused by its status."""
+        """Return the error that the status of the reply reports."""
         code, message = service_error(self._error.get("data")) or (None, None)
         return api_error(self.reply, self.body, code=code, message=message)
 
     def result(self, *, of_resource: bool = False) -> object:
-        """The JSON-RPC result.
+        """Return the JSON-RPC result.
 
         Raises:
-            APIError: The service refused, in any of the ways it does.
-            UnexpectedResponseError: There is no reply to the request in it.
+            APIError: The reply reports an error, in any of the possible ways.
+            UnexpectedResponseError: The body has no reply to the request.
         """
         if self.is_access_refused:
             raise self.status_error()
         if self.message is None:
             if self.reply.is_redirect:
-                raise unexpected_response("a redirect is not followed", self.reply)
+                raise unexpected_response("redirects are not followed", self.reply)
             if not self.reply.is_success:
                 raise self.status_error()
             raise unexpected_response("no reply to the request", self.reply, self.body)
         if "result" in self.message and not self._error:
             return self.message["result"]
-        if self.message.get("result") is not None:  # done or refused, nobody can say
+        if self.message.get("result") is not None:  # nothing says whether it was done
             raise unexpected_response("both a result and an error", self.reply, self.body)
         bare = service_error(self.message)
         if bare is not None:
@@ -100,7 +100,7 @@ class JsonRpcReply:
 def post(
     context: Context, method: str, params: Mapping[str, object], *, in_session: bool = True
 ) -> Flow[JsonRpcReply]:
-    """Post a request, in the client's session if it has one, and find its reply."""
+    """Post a request, in the client's session if there is one, and find its reply."""
     request_id = next_id()
     listener = ReplyListener(request_id)
     session_id = context.session.id if in_session else None

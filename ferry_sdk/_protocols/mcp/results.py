@@ -1,4 +1,4 @@
-"""The result of an MCP request, out of every envelope servers put it in."""
+"""The result of an MCP request, extracted from the envelopes that servers use."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _BAD_REQUEST_STATUS: Final = 400
 
 
 def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
-    """What a tool gave.
+    """Return the value of a tool's result.
 
     Args:
         result: The result of ``tools/call``.
-        head: The reply it stood in.
-        gives_list: Whether the tool answers a list, so that empty content is an empty list.
+        head: Status and headers of the reply.
+        gives_list: Whether the tool returns a list, so that empty content is an empty list.
 
     Raises:
-        APIError: The tool failed, wherever the error object hides.
-        UnexpectedResponseError: There is nothing in it that could be a value.
+        APIError: The tool failed, wherever the error object is.
+        UnexpectedResponseError: The result has no value.
     """
     _raise_service_error(result, head)
     if not isinstance(result, dict):
@@ -52,7 +52,9 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     if value is None:
         value = _value_of(texts)
     if isinstance(value, str):
-        value = _parse_text(value)  # a tool that gives JSON as a text has it wrapped as a text, too
+        value = _parse_text(
+            value
+        )  # a tool that returns JSON as a text has it wrapped as a text, too
     if value is None:
         if gives_list and not texts:
             return []
@@ -62,10 +64,10 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
 
 
 def resource_value(result: object, head: Head) -> object:
-    """What a resource holds: JSON where it is JSON, else its text.
+    """Return the content of a resource: decoded if it is JSON, else its text.
 
     Raises:
-        UnexpectedResponseError: The content cannot be read.
+        UnexpectedResponseError: The content cannot be decoded.
     """
     _raise_service_error(result, head)
     if not isinstance(result, dict):
@@ -86,9 +88,9 @@ def resource_value(result: object, head: Head) -> object:
 
 
 def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
-    """The error of a JSON-RPC error object.
+    """Return the error of a JSON-RPC error object.
 
-    Its outcome is unknown unless its code says that the request was refused before any work.
+    Its outcome is unknown unless its code says that the request was rejected before any work.
     """
     members = cast("dict[str, object]", error) if isinstance(error, dict) else {}
     known = service_error(members.get("data"))
@@ -119,7 +121,7 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
 
 
 def unexpected_response(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
-    """The error of a reply that holds no value."""
+    """Return the error of a reply without a usable value."""
     return UnexpectedResponseError(
         f"{problem} (HTTP {head.status_code})",
         status_code=head.status_code,
@@ -138,7 +140,7 @@ def _check_type(kind: object, head: Head) -> None:
     if kind == "input_required":
         raise unexpected_response("the tool asks for more input, which is not supported", head)
     if kind not in (None, "complete"):
-        raise unexpected_response("a result of a type that is not known", head)
+        raise unexpected_response("the result has an unknown type", head)
 
 
 def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
@@ -153,7 +155,7 @@ def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> A
 
 
 def _unwrap(structured: object) -> object:
-    """Structured content, without the object that servers put around lists and scalars."""
+    """Return structured content without the object that servers put around lists and scalars."""
     if not isinstance(structured, dict):
         return structured
     members = cast("dict[str, object]", structured)
@@ -161,7 +163,7 @@ def _unwrap(structured: object) -> object:
 
 
 def _texts(content: object) -> list[str]:
-    """The texts of content blocks; those of embedded resources where there are no others."""
+    """Return the texts of content blocks, or of embedded resources if there are no others."""
     blocks = cast("list[object]", content) if isinstance(content, list) else []
     texts: list[str] = []
     embedded: list[str] = []
@@ -200,7 +202,7 @@ def _parse_text(text: str) -> object:
 def _content(item: object, head: Head) -> str:
     text = _text_of(cast("dict[str, object]", item)) if isinstance(item, dict) else None
     if text is None:
-        raise unexpected_response("a resource whose content cannot be read", head)
+        raise unexpected_response("the content of the resource cannot be decoded", head)
     return text
 
 

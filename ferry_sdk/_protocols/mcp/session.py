@@ -1,4 +1,4 @@
-"""The MCP session of a client: opened before the first call, renewed before it ends."""
+"""The MCP session of a client: opened before the first call, renewed before it expires."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ferry_sdk.errors import (
 )
 
 RENEW_AFTER: Final = 55 * 60.0
-"""Seconds after which a session is renewed before a call: the service keeps it for an hour."""
+"""Age in seconds at which a call renews the session; the service keeps it for an hour."""
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
@@ -31,7 +31,7 @@ _SERVER_ERRORS: Final = 500
 
 
 def open_session(context: Context) -> Flow[None]:
-    """Make sure that the handshake was made, and not too long ago."""
+    """Make the handshake if there is none, or if the session is about to expire."""
     session = context.session
     is_old = session.stage == "open" and context.clock() - session.opened_at > RENEW_AFTER
     if session.stage == "unknown" or is_old:
@@ -39,7 +39,7 @@ def open_session(context: Context) -> Flow[None]:
 
 
 def renew_session(context: Context, generation: int) -> Flow[None]:
-    """Make a new handshake, unless another call has made one since that generation."""
+    """Make a new handshake, unless another call has made one since the given generation."""
     yield from Exclusive(
         _SESSION_LOCK, lambda: _renew(context.copy(), generation), context.deadline
     )
@@ -71,7 +71,7 @@ def _handshake(context: Context) -> Flow[None]:
         raise answer.status_error()
     if answer.rpc_code in _MODERN_ONLY:
         raise unexpected_response(
-            "the server speaks only versions of MCP without a handshake", answer.reply
+            "the server supports only MCP versions without a handshake", answer.reply
         )
     session = context.session
     session.id, session.version = _parse_initialize(answer)
@@ -82,11 +82,11 @@ def _handshake(context: Context) -> Flow[None]:
         try:
             yield from notify(context, "notifications/initialized")
         except FerryError:
-            return  # whatever becomes of a notification, the session stands
+            return  # the session is open even if the notification fails
 
 
 def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
-    """Session id and protocol version, from a successful initialize only."""
+    """Return session id and protocol version; only a successful initialize has them."""
     result = answer.message.get("result") if answer.message else None
     if not answer.reply.is_success or not isinstance(result, dict):
         return None, None
@@ -95,7 +95,7 @@ def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
         return None, None
     if version not in _VERSIONS:
         raise unexpected_response(
-            "the server agreed on a version of MCP that is not spoken", answer.reply
+            "the server chose an MCP version that is not supported", answer.reply
         )
     session_id = answer.reply.headers.get("mcp-session-id")
     try:

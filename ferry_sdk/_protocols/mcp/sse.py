@@ -1,4 +1,4 @@
-"""A text/event-stream followed piece by piece until our reply has come."""
+"""Reads a text/event-stream piece by piece until the reply arrives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVENT_STREAM: Final = "text/event-stream"
 class EventStream:
     """Splits a stream into the data of its events.
 
-    Lines end with CR LF, LF or CR only; other separators of Unicode may stand inside JSON.
+    Lines end with CR LF, LF or CR only: other Unicode line separators may be part of the JSON.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class EventStream:
         self._began = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """The data of each event that the piece completes."""
+        """Yield the data of each event that the piece completes."""
         text = self._rest + chunk
         if not self._began and (len(text) >= len(_BOM) or not _BOM.startswith(text)):
             self._began = True
@@ -42,7 +42,7 @@ class EventStream:
         self._rest = text[start:]
 
     def finish(self) -> Iterator[bytes]:
-        """The data of the event that the end of the stream cut short."""
+        """Yield the data of the last event, if the stream ended without a blank line."""
         yield from self._feed_line(self._rest.rstrip(b"\r"))
         yield from self._feed_line(b"")
 
@@ -57,10 +57,10 @@ class EventStream:
 
 
 class ReplyListener:
-    """Waits in an event stream for the reply to one request, and for nothing after it.
+    """Finds the reply to one request in an event stream, and stops there.
 
     Attributes:
-        reply: The reply, once it has come.
+        reply: The reply; None until it arrives.
     """
 
     def __init__(self, request_id: str) -> None:
@@ -70,11 +70,11 @@ class ReplyListener:
         self.reply: object = None
 
     def feed(self, head: Head, chunk: bytes) -> bool:
-        """Take the next piece; True once the reply is there."""
+        """Process the next piece; return True once the reply is found."""
         return head.media_type == EVENT_STREAM and self._find_reply(self._stream.feed(chunk))
 
     def finish(self) -> object:
-        """The reply, from what the stream ended with if not from before."""
+        """Return the reply, also from an incomplete last event."""
         if self.reply is None:
             long, self._long = self._long, []
             self._find_reply(iter(long), is_complete=True)
@@ -85,7 +85,7 @@ class ReplyListener:
     def _find_reply(self, events: Iterator[bytes], *, is_complete: bool = False) -> bool:
         for data in events:
             if len(data) >= LONG_REPLY and not is_complete:
-                # It takes too long to read between two pieces of the stream.
+                # Decoding it here would block the event loop for too long.
                 self._long.append(data)
                 if self._request_id.encode() in data:
                     return True

@@ -1,4 +1,4 @@
-"""An HTTP client of aiohttp's connections; aiohttp is loaded when the first of them is made."""
+"""An HTTP client over aiohttp's connections; aiohttp is imported with the first connection."""
 
 from __future__ import annotations
 

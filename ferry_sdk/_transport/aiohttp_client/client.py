@@ -1,4 +1,4 @@
-"""An HTTP client of aiohttp's connections, for an `AsyncFerry` that makes many calls at a time."""
+"""`DefaultAioHttpClient`: an HTTP client over aiohttp's connections, for many concurrent calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ferry_sdk.errors import ConfigurationError, InvalidInputError
 
 
 class _LoopResources(NamedTuple):
-    """What belongs to one event loop: its connections, and what closes them at its end."""
+    """The pool of one event loop, and the generator that closes it at the loop's end."""
 
     pool: Pool
     keeper: AsyncGenerator[None, None]
@@ -37,25 +37,25 @@ _NO_LIMITS: Final = (None, None, None, None)
 
 
 class DefaultAioHttpClient:
-    """An ``http_client`` for `AsyncFerry`: less work for each call, on asyncio.
+    """An ``http_client`` for `AsyncFerry` on asyncio, with less work for each call.
 
-    ``pip install 'ferry-sdk[aiohttp]'`` brings what it needs. One client serves any number of
-    `AsyncFerry`, on one event loop after another; each event loop has connections of its own. It
-    is closed by whoever made it, or by the end of the event loop.
+    Install ``ferry-sdk[aiohttp]``. One client serves any number of `AsyncFerry`; each event loop
+    has its own connections. Close the client when you are done; the end of an event loop closes
+    its connections too.
 
     Args:
-        verify: Whether a service has to show who it is, or what it is trusted by.
-        proxy: The address of an HTTP proxy, which may hold a user and a password; else the
+        verify: Whether to verify the service's certificate, or an `SSLContext`.
+        proxy: The URL of an HTTP proxy, with user and password if needed; else the
             environment's.
-        trust_env: Ask the environment: ``HTTPS_PROXY`` and its kin, ``SSL_CERT_FILE``,
+        trust_env: Use the environment: ``HTTPS_PROXY`` and the like, ``SSL_CERT_FILE``,
             ``SSL_CERT_DIR``.
-        max_connections: How many may be in use at a time; further calls wait.
-        keepalive_expiry: Seconds after which a connection is not used again; None: any.
+        max_connections: Connections in use at the same time; further calls wait.
+        keepalive_expiry: Seconds after which an idle connection is not reused; None: no limit.
 
     Raises:
-        ConfigurationError: aiohttp is not installed, or an argument cannot work; the message
+        ConfigurationError: aiohttp is not installed, or an argument is invalid; the message
             names it.
-        InvalidInputError: An argument cannot work; `field` names it.
+        InvalidInputError: An argument is invalid; `field` names it.
 
     Example:
         ```python
@@ -91,7 +91,7 @@ class DefaultAioHttpClient:
         if find_spec("aiohttp") is None:
             raise ConfigurationError("DefaultAioHttpClient needs: pip install 'ferry-sdk[aiohttp]'")
         if type(max_connections) is not int or max_connections < 1:
-            raise InvalidInputError("1 or more are expected", field="max_connections")
+            raise InvalidInputError("expected 1 or more", field="max_connections")
         flag(trust_env, "trust_env")
         self._options = Options(
             tls=_ssl_context(verify, trust_env=trust_env),
@@ -110,11 +110,11 @@ class DefaultAioHttpClient:
         return f"DefaultAioHttpClient(max_connections={self._options.max_connections})"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("connections are not pickled")
+        raise TypeError("connections cannot be pickled")
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the client is closed."""
         return self._is_closed
 
     def build_request(
@@ -127,18 +127,18 @@ class DefaultAioHttpClient:
         timeout: tuple[float | None, float | None, float | None, float | None] = _NO_LIMITS,
         extensions: dict[str, Any] | None = None,
     ) -> AioRequest:
-        """Make a request and send nothing.
+        """Build a request without sending it.
 
         Args:
-            method: Its method.
-            url: Where it goes.
-            content: Its body.
-            headers: Its headers, besides those that say where it goes and how long it is.
+            method: The method.
+            url: The URL.
+            content: The body.
+            headers: The headers, except Host and Content-Length.
             timeout: Seconds to connect, to read, to write, and to wait for a connection.
-            extensions: What ``trace`` is told of its steps, as httpx tells it.
+            extensions: ``trace``: a function that receives the steps, as in httpx.
 
         Raises:
-            ConfigurationError: The address, or a header, cannot be sent.
+            ConfigurationError: The URL or a header is invalid.
         """
         trace = (extensions or {}).get("trace", _ignore_event)
         return request_of(method, url, content, headers or {}, Limits(*timeout), trace)
@@ -147,21 +147,23 @@ class DefaultAioHttpClient:
         self,
         request: AioRequest,
         *,
-        stream: bool = True,  # noqa: ARG002 -- asked of every HTTP client; a body is never read here
-        auth: None = None,  # noqa: ARG002 -- asked of every HTTP client
-        follow_redirects: bool = False,  # noqa: ARG002 -- asked of every one, and never True
+        stream: bool = True,  # noqa: ARG002 -- part of the interface; a body is never read here
+        auth: None = None,  # noqa: ARG002 -- part of the interface
+        follow_redirects: bool = False,  # noqa: ARG002 -- part of the interface, never True
     ) -> AioResponse:
-        """Send a request and give its reply, the body not yet read.
+        """Send a request and return its reply with the body unread.
 
         Raises:
-            ConnectionFailedError: It did not come about, or ended.
-            RequestTimeoutError: A part of it took too long.
-            ConfigurationError: It cannot be sent from here.
+            ConnectionFailedError: The connection failed or was lost.
+            RequestTimeoutError: A step took too long.
+            ConfigurationError: The client is closed, or not on asyncio.
         """
         try:
             return await exchange(await self._pool(), request)
         except asyncio.CancelledError:
-            await asyncio.sleep(0)  # the connection it leaves is closed in the loop's next round
+            await asyncio.sleep(
+                0
+            )  # the abandoned connection is closed in the next iteration of the loop
             raise
         except Exception as error:
             failure = failure_of(error, "unknown" if request.is_sent else "not_sent")
@@ -170,7 +172,7 @@ class DefaultAioHttpClient:
         raise failure
 
     async def aclose(self) -> None:
-        """Close the connections of this event loop, and end those of others."""
+        """Close the connections of this event loop, and abort those of other loops."""
         self._is_closed = True
         loop = _running_loop()
         if loop in self._resources:
@@ -190,13 +192,13 @@ class DefaultAioHttpClient:
         await self.aclose()
 
     async def _pool(self) -> Pool:
-        """The connections of this event loop."""
+        """Return the pool of this event loop."""
         loop = _running_loop()
         resources = self._resources.get(loop) if loop else None
         if resources is not None:
             return resources.pool
         if loop is None:
-            raise ConfigurationError("DefaultAioHttpClient runs on asyncio and nowhere else")
+            raise ConfigurationError("DefaultAioHttpClient runs on asyncio only")
         if self._is_closed:
             raise ConfigurationError("the client is closed")
         for other in [*self._resources]:
@@ -214,22 +216,22 @@ def _ssl_context(verify: object, *, trust_env: bool) -> ssl.SSLContext:
     if isinstance(verify, ssl.SSLContext):
         return verify
     if not isinstance(verify, bool):
-        raise InvalidInputError("a bool or an SSLContext is expected", field="verify")
+        raise InvalidInputError("expected a bool or an SSLContext", field="verify")
     paths = CertificatePaths.from_environment() if trust_env else DEFAULT_CERTIFICATES
     return context_of(paths, verify=verify)
 
 
 def _end_pools(resources_by_loop: _Resources) -> None:
-    """End the connections of all event loops, each in its own."""
+    """Abort the connections of all event loops, each in its own loop."""
     for loop, resources in [*resources_by_loop.items()]:
-        with suppress(RuntimeError):  # it has ended
+        with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(resources.pool.end)
 
 
 async def _close_at_loop_end(
     loop: asyncio.AbstractEventLoop, pool: Pool, resources_by_loop: _Resources
 ) -> AsyncGenerator[None, None]:
-    """Close a pool when its event loop ends, which shuts its generators down first."""
+    """Close a pool when its event loop ends: a loop shuts down its async generators first."""
     try:
         yield
     finally:
@@ -245,4 +247,4 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 async def _ignore_event(event: str, info: Mapping[str, Any]) -> None:
-    """Hear of a step that nobody asks about."""
+    """Ignore a step of a request."""

@@ -1,4 +1,4 @@
-"""A connection that aiohttp made, and the way it leads."""
+"""Connections made by aiohttp, and the routes they take."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class ActivityProtocol(asyncio.Protocol):
-    """Stands before aiohttp's protocol, and knows when something has come in.
+    """Wraps aiohttp's protocol and records when data arrived last.
 
     Args:
-        protocol: What it is for.
-        clock: The event loop's.
+        protocol: The wrapped protocol.
+        clock: The event loop's clock.
 
     Attributes:
-        heard_at: When something came in last.
+        last_activity: When data arrived last.
     """
 
     def __init__(self, protocol: asyncio.Protocol, clock: Callable[[], float]) -> None:
@@ -33,24 +33,24 @@ class ActivityProtocol(asyncio.Protocol):
         self.last_activity = clock()
 
     def data_received(self, data: bytes) -> None:
-        """Something has come in."""
+        """Record the time and pass the data on."""
         self.last_activity = self._clock()
         self._protocol.data_received(data)
 
     def eof_received(self) -> bool | None:
-        """No more will come."""
+        """Pass the end of the data on."""
         return self._protocol.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """Pass the end of the connection on."""
         self._protocol.connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Too much waits to be sent."""
+        """Pass on that the write buffer is full."""
         self._protocol.pause_writing()
 
     def resume_writing(self) -> None:
-        """More may be sent."""
+        """Pass on that the write buffer has space."""
         self._protocol.resume_writing()
 
 
@@ -58,14 +58,14 @@ class AioConnection:
     """One connection.
 
     Args:
-        connection: As aiohttp gives it.
-        route: Where it leads.
+        connection: The connection of aiohttp.
+        route: Its route.
 
     Attributes:
         protocol: Reads replies.
-        transport: Is written to.
-        route: Where it leads.
-        idle_since: When it began to, on the monotonic clock.
+        transport: Writes requests.
+        route: Its route.
+        idle_since: When it became idle, on the monotonic clock.
     """
 
     __slots__ = (
@@ -81,7 +81,7 @@ class AioConnection:
 
     def __init__(self, connection: Connection, route: Route) -> None:
         protocol, transport = connection.protocol, connection.transport
-        assert protocol is not None  # noqa: S101 -- it has just been made
+        assert protocol is not None  # noqa: S101 -- the connection is new
         assert transport is not None  # noqa: S101 -- the same
         self._connection = connection
         self.protocol = protocol
@@ -92,72 +92,72 @@ class AioConnection:
         self.route = route
         self.idle_since = monotonic()
 
-    def get_extra_info(self, name: str) -> Any:  # noqa: ANN401 -- whatever the event loop knows
-        """What the event loop knows of it, such as its socket."""
+    def get_extra_info(self, name: str) -> Any:  # noqa: ANN401 -- any value
+        """Return information of the event loop, such as the socket."""
         return self.transport.get_extra_info(name)
 
     @property
     def last_activity(self) -> float:
-        """When something came in last, on the event loop's clock."""
+        """When data arrived last, on the event loop's clock."""
         return self._activity.last_activity
 
     @property
     def is_reusable(self) -> bool:
-        """Whether another request could be sent on it, by what is known without looking."""
+        """Whether another request can be sent, without a look at the socket."""
         return not (self.transport.is_closing() or self.protocol.should_close)
 
     @property
     def has_no_pending_data(self) -> bool:
-        """Whether nothing has come since; a service that closed it cannot read a request."""
+        """Whether nothing has arrived while it was idle, neither data nor the end."""
         return self.is_reusable and not self._has_news()
 
     def end(self) -> None:
-        """End it at once: what is not written by now is not sent."""
+        """Abort it: what is not written yet is not sent."""
         self.transport.abort()
         self._connection.close()
 
     async def aclose(self) -> None:
-        """End it."""
+        """Abort it."""
         self.end()
 
 
 class Route:
-    """A way that connections lead, and those on it that wait.
+    """A service, with its proxy if there is one, and the idle connections to it.
 
     Args:
         origin: The scheme, host and port of the service.
-        proxy: The proxy on the way, or None.
+        proxy: The URL of the proxy, or None.
 
     Attributes:
-        request: What aiohttp connects by; it is not sent.
-        idle: The connections that wait, the one used last at the end.
+        request: Tells aiohttp where to connect; it is not sent.
+        idle: The idle connections, the one used last at the end.
     """
 
     def __init__(self, origin: str, proxy: str | None) -> None:
         from aiohttp import ClientRequest  # noqa: PLC0415 -- an extra installs it
-        from yarl import URL  # noqa: PLC0415 -- the same
+        from yarl import URL  # noqa: PLC0415 -- the same extra
 
         url = URL(origin)
-        words = {} if proxy is None else credentials_of(proxy)
+        credentials = {} if proxy is None else credentials_of(proxy)
         self.request = ClientRequest(
             "GET",
             url,
             proxy=None if proxy is None else URL(proxy).with_user(None),
-            proxy_headers=words,
+            proxy_headers=credentials,
         )
         is_forwarded = proxy is not None and url.scheme == "http"
-        connections = {"Host": self.request.headers["Host"]} | (words if is_forwarded else {})
+        hop_headers = {"Host": self.request.headers["Host"]} | (credentials if is_forwarded else {})
         self._prefix = origin if is_forwarded else ""
-        self._head = "".join(f"{name}: {value}\r\n" for name, value in connections.items())
+        self._head = "".join(f"{name}: {value}\r\n" for name, value in hop_headers.items())
         self.idle: deque[AioConnection] = deque()
 
     def first_lines(self, method: bytes, target: str) -> bytes:
-        """How the head of a request on this way begins."""
+        """Return the first lines of a request on this route."""
         return b"%b %b" % (method, f"{self._prefix}{target} HTTP/1.1\r\n{self._head}".encode())
 
 
 def _watch(descriptor: int) -> Callable[[], bool]:
-    """Tells whether something has come in that the event loop has not looked at yet."""
+    """Return a function that tells whether the socket has data that the event loop has not read."""
     if sys.platform == "win32":
         return lambda: bool(select.select([descriptor], [], [], 0)[0])
     poll = select.poll()

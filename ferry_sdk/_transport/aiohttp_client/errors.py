@@ -1,6 +1,6 @@
-"""What becomes of a call when aiohttp fails, told by the names of its exceptions.
+"""Maps the exceptions of aiohttp to `FerryError`.
 
-By their names, so that nothing is imported where aiohttp is not installed.
+Exceptions are recognised by name, so that aiohttp need not be installed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ferry_sdk.types import Outcome
 
 _LOST = frozenset({"ClientError", "EofStream", "HttpProcessingError"})
-_ENDED_UNDER_IT = (OSError, RuntimeError)
-"""A connection that is closed under a reader raises a RuntimeError."""
+_CLOSED_MEANWHILE = (OSError, RuntimeError)
+"""Reading from a connection that is closed meanwhile raises a RuntimeError."""
 
 
 def failure_of(error: Exception, outcome: Outcome) -> FerryError | None:
-    """The named failure of what was raised; None if it is neither aiohttp's nor the system's."""
+    """Return the `FerryError` for an exception of aiohttp or the system; None for others."""
     if isinstance(error, FerryError):
         return error
     names = {
@@ -39,6 +39,6 @@ def failure_of(error: Exception, outcome: Outcome) -> FerryError | None:
         return RequestTimeoutError(words, outcome=outcome)
     if isinstance(error, UnicodeError) or "InvalidURL" in names:
         return ConfigurationError(words)
-    if isinstance(error, _ENDED_UNDER_IT) or names & _LOST:
+    if isinstance(error, _CLOSED_MEANWHILE) or names & _LOST:
         return ConnectionFailedError(words, outcome=outcome)
     return None

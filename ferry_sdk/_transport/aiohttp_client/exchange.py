@@ -1,4 +1,4 @@
-"""One request written to a connection, and the head of its reply read."""
+"""Writes one request to a connection and reads the head of its reply."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from ferry_sdk._transport.aiohttp_client.request import AioRequest
 
 _AT_ONCE: Final = 64 * 1024
-"""Bytes of a body that the system takes, or the event loop keeps for it."""
+"""Bytes of a body that are written at once; the event loop buffers the rest."""
 _LONGEST_LINE: Final = 100 * 1024
-"""Bytes of one line of a reply's head: as many as httpx takes."""
+"""Bytes of one line of a reply's head, as in httpx."""
 _FINAL: Final = 200
-"""The first status that is not followed by another."""
+"""The lowest status of a final reply."""
 _SWITCHING: Final = 101
 
 
 async def exchange(pool: Pool, request: AioRequest) -> AioResponse:
-    """Send a request once, and give its reply, the body not yet read.
+    """Send a request once and return its reply with the body unread.
 
     Raises:
-        Exception: Whatever aiohttp raises; where `is_sent` is not set, nothing was sent.
+        Exception: Any exception of aiohttp; if `is_sent` is False, nothing was sent.
     """
     connection = await pool.take(request)
     try:
@@ -48,7 +48,7 @@ async def exchange(pool: Pool, request: AioRequest) -> AioResponse:
             connection.route.first_lines(request.method, request.address.target) + request.headers
         )
         if len(request.content) <= _AT_ONCE:
-            # What leaves in one round of the loop leaves together: less work for the system.
+            # Writes of one iteration of the loop leave together, which costs fewer system calls.
             pool.loop.call_soon(connection.transport.write, head + request.content)
         else:
             connection.transport.write(head)
@@ -66,7 +66,7 @@ async def exchange(pool: Pool, request: AioRequest) -> AioResponse:
 
 
 async def _write(connection: AioConnection, content: bytes, read_timeout: float | None) -> None:
-    """Write a body piece by piece, each taken in time."""
+    """Write a body in pieces, with a timeout for each."""
     from aiohttp.http import StreamWriter  # noqa: PLC0415 -- an extra installs it
 
     writer = StreamWriter(connection.protocol, asyncio.get_running_loop())
@@ -77,5 +77,5 @@ async def _write(connection: AioConnection, content: bytes, read_timeout: float 
                 await writer.write(view[start : start + 2 * _AT_ONCE])
     except TimeoutError:
         raise
-    except Exception:  # noqa: BLE001 -- the reply, or that there is none, says what became of it
+    except Exception:  # noqa: BLE001 -- the reply, or its absence, shows the outcome
         connection.protocol.force_close()

@@ -1,4 +1,10 @@
-"""Who may use a connection when there are more calls than connections."""
+"""The limit of connections in use: callers above it wait in order of arrival.
+
+asyncio's semaphore has no timeout, and wrapping it in one costs a third of a call. Here all waits
+share the one timer of `Timeouts`. A permit is handed to a waiter directly, never through the free
+count, so a new caller cannot overtake it. A waiter that is cancelled after it got a permit gives
+the permit back.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +24,11 @@ class _Waiter:
 
 
 class Limiter:
-    """So many turns at a time, given in the order in which they were asked for.
-
-    asyncio's semaphore has no time-out, and one around it costs a third of a call.
+    """A semaphore with a timeout, first come, first served.
 
     Args:
-        most: How many.
-        waits: How long they are waited for.
+        most: The number of permits.
+        timeouts: The timeouts of the event loop.
         loop: The event loop.
     """
 
@@ -36,14 +40,14 @@ class Limiter:
 
     @property
     def has_free(self) -> bool:
-        """Whether there is one now."""
+        """Whether a permit is free."""
         return self._free > 0
 
     async def take(self, seconds: float | None) -> None:
-        """Wait for a turn, and take it.
+        """Wait for a permit and take it.
 
         Raises:
-            TimeoutError: There was none in time.
+            TimeoutError: No permit became free in time.
         """
         if self.has_free:
             self._free -= 1
@@ -63,7 +67,7 @@ class Limiter:
             self._timeouts.end(waiter)
 
     def give_back(self) -> None:
-        """Let somebody else have it."""
+        """Release a permit, to the caller that has waited longest."""
         with suppress(IndexError):
             while True:
                 waiter = self._waiting.popleft()

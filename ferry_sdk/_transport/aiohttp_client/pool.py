@@ -1,7 +1,7 @@
-"""The connections of one event loop: aiohttp makes them, and each serves one request at a time.
+"""The connection pool of one event loop. A connection serves one request at a time.
 
-A connector of aiohttp connects (names, TLS, proxies). aiohttp's session is left out, because it
-sends some requests again by itself, and because it takes longer than all else.
+aiohttp's connector makes the connections (DNS, TLS, proxies). aiohttp's session is not used: it
+resends some requests by itself, which is not safe for a write, and it costs more than all else.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What connections are made by.
+    """The options of a pool.
 
     Attributes:
-        tls: What a service is trusted by.
-        proxy: The proxy to all of them; None: the environment's, if it is asked.
-        trust_env: Whether the environment is asked.
-        max_connections: How many may be in use at a time.
-        keepalive_expiry: Seconds after which one that waits is not used again; None: any.
+        tls: The TLS context.
+        proxy: The URL of the proxy; None: the environment's, if `trust_env`.
+        trust_env: Whether the environment's proxies are used.
+        max_connections: Connections in use at the same time.
+        keepalive_expiry: Seconds after which an idle connection is not reused; None: no limit.
     """
 
     tls: ssl.SSLContext = field(repr=False)
@@ -44,15 +44,15 @@ class Options:
 
 
 class Pool:
-    """Connections of the event loop that runs while it is made.
+    """The connections of the current event loop.
 
     Args:
-        options: What they are made by.
+        options: The options.
 
     Attributes:
         loop: The event loop.
-        is_closed: Whether no more are given.
-        waits: How long replies are waited for.
+        is_closed: Whether the pool is closed.
+        timeouts: The timeouts of replies.
     """
 
     def __init__(self, options: Options) -> None:
@@ -64,13 +64,13 @@ class Pool:
         self._options = options
         self._expiry = math.inf if options.keepalive_expiry is None else options.keepalive_expiry
         self._limiter = Limiter(options.max_connections, self.timeouts, self.loop)
-        # Lookups that calls share are cancelled when it is closed, and the calls with them.
+        # Without the cache: closing the connector cancels shared lookups, and the calls with them.
         self._connector = TCPConnector(ssl=options.tls, limit=0, use_dns_cache=False)
         self._routes: dict[str, Route] = {}
         self._connections: set[AioConnection] = set()
 
     async def take(self, request: AioRequest) -> AioConnection:
-        """A connection for one request, whose time-outs hold for the wait and the connecting."""
+        """Return a connection for a request, within its pool and connect timeouts."""
         if not self._limiter.has_free:
             await request.trace("pool.wait.started", {})
         await self._limiter.take(request.limits.pool)
@@ -82,7 +82,7 @@ class Pool:
             raise
 
     def give_back(self, connection: AioConnection) -> None:
-        """Let a connection wait for its next request, if it can have one."""
+        """Keep a connection for the next request, if it is reusable."""
         self._limiter.give_back()
         if self.is_closed or not connection.is_reusable:
             self._drop(connection)
@@ -94,18 +94,18 @@ class Pool:
             self._drop(idle.popleft())
 
     def give_up(self, connection: AioConnection) -> None:
-        """End a connection whose request did not come to its end."""
+        """Abort a connection whose request did not complete."""
         self._limiter.give_back()
         self._drop(connection)
 
     def end(self) -> None:
-        """End all connections under those who read from them."""
+        """Abort all connections, also those in use."""
         self.is_closed = True
         for connection in [*self._connections]:
             self._drop(connection)
 
     async def close(self) -> None:
-        """End all connections, and what is under way to make some."""
+        """Abort all connections and all attempts to connect."""
         self.end()
         self.timeouts.close()
         await self._connector.close()
@@ -133,7 +133,7 @@ class Pool:
 
         await request.trace("connection.connect_tcp.started", {})
         if self.is_closed:
-            raise ConnectionFailedError("the client was closed meanwhile")
+            raise ConnectionFailedError("the client was closed during the call")
         limit = ClientTimeout(connect=request.limits.connect, ceil_threshold=math.inf)
         connection = AioConnection(await self._connector.connect(route.request, [], limit), route)
         self._connections.add(connection)

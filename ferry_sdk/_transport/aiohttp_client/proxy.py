@@ -1,4 +1,4 @@
-"""Which proxy is on the way to a service, and what it is told of who asks."""
+"""The proxy for a service, and its credentials."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ferry_sdk.errors import ConfigurationError
 
 
 def proxy_address(url: object) -> str:
-    """The proxy's address, if it can be one.
+    """Return the URL of a proxy.
 
     Raises:
-        ConfigurationError: It cannot; the message holds nothing of it, as a password may be in it.
+        ConfigurationError: It is invalid; the message omits it, because it may have a password.
     """
     try:
         parts = urlsplit(url if isinstance(url, str) else "")
@@ -22,17 +22,17 @@ def proxy_address(url: object) -> str:
     except ValueError:
         is_one = False
     if not isinstance(url, str) or not is_one:
-        raise ConfigurationError("proxy: the address of an HTTP proxy is expected")
+        raise ConfigurationError("proxy: expected the URL of an HTTP proxy")
     return url
 
 
 def proxy_of_environment(origin: str) -> str | None:
-    """The proxy that the environment has for a service; None if it has none.
+    """Return the environment's proxy for a service; None without one.
 
-    Plain http to this machine uses none.
+    Plain http to this machine never uses a proxy.
 
     Raises:
-        ConfigurationError: It is no HTTP proxy.
+        ConfigurationError: The URL is not that of an HTTP proxy.
     """
     if is_local_http(origin):
         return None
@@ -45,9 +45,9 @@ def proxy_of_environment(origin: str) -> str | None:
 
 
 def credentials_of(proxy: str) -> dict[str, str]:
-    """The header that tells a proxy who asks, if its address says so."""
+    """Return the Proxy-Authorization header, if the URL of the proxy has a user."""
     parts = urlsplit(proxy)
     if parts.username is None:
         return {}
-    words = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return {"Proxy-Authorization": f"Basic {b64encode(words.encode()).decode()}"}
+    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(login.encode()).decode()}"}

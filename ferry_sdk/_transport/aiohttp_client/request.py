@@ -1,4 +1,4 @@
-"""A request in the bytes that leave, all but the first lines, which name where it goes."""
+"""A request as bytes, without its first lines, which depend on the route."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
 class Limits(NamedTuple):
-    """Seconds that each part may take; None is no limit."""
+    """Timeouts in seconds; None is no limit."""
 
     connect: float | None
     read: float | None
@@ -24,11 +24,11 @@ class Limits(NamedTuple):
 
 
 class Address(NamedTuple):
-    """Where a request goes.
+    """The parts of a URL.
 
     Attributes:
         origin: Scheme, host and port.
-        target: Path and query, as they are sent.
+        target: Encoded path and query.
     """
 
     origin: str
@@ -37,15 +37,15 @@ class Address(NamedTuple):
 
 @dataclass(slots=True)
 class AioRequest:
-    """One HTTP request, whole. Nothing of it but its method shows in a repr.
+    """One HTTP request. A repr shows only its method.
 
     Attributes:
-        method: In bytes, as a trace is told it.
-        address: Where it goes.
-        headers: The lines of the head that are its own, and the empty one after them.
+        method: The method as bytes, as trace functions expect it.
+        address: The parts of its URL.
+        headers: The encoded headers and the empty line after them.
         content: The body.
-        limits: Its time-outs.
-        trace: Is told of its steps, and may stop it before its first byte.
+        limits: The timeouts.
+        trace: Called with its steps; may raise to stop it before its first byte.
         is_sent: Whether its first byte was about to leave.
     """
 
@@ -63,10 +63,10 @@ class AioRequest:
 
 @lru_cache(maxsize=1024)
 def address_of(url: str) -> Address:
-    """The address in a URL.
+    """Return the parts of a URL.
 
     Raises:
-        ConfigurationError: It is none of HTTP's.
+        ConfigurationError: It is not an http or https URL.
     """
     from yarl import URL  # noqa: PLC0415 -- an extra installs it
 
@@ -76,7 +76,7 @@ def address_of(url: str) -> Address:
     except ValueError as error:
         raise ConfigurationError(f"not a URL: {error}") from None
     if origin.scheme not in {"http", "https"}:
-        raise ConfigurationError(f"not a URL of HTTP: its scheme is {origin.scheme!r}")
+        raise ConfigurationError(f"not an http or https URL: its scheme is {origin.scheme!r}")
     return Address(str(origin), parsed.raw_path_qs)
 
 
@@ -88,17 +88,17 @@ def request_of(
     limits: Limits,
     trace: Trace,
 ) -> AioRequest:
-    """The request, its head written.
+    """Return the request with encoded headers.
 
     Raises:
-        ConfigurationError: The address, or a header, cannot be sent.
+        ConfigurationError: The URL or a header is invalid.
     """
     lines = [f"{name}: {value}\r\n" for name, value in headers.items()]
     if content is not None or method in _WITH_BODY:
         lines.append(f"content-length: {len(content or b'')}\r\n")
     head = "".join(lines)
     if not head.isascii() or head.count("\r") != len(lines) or head.count("\n") != len(lines):
-        raise ConfigurationError("a header is printable ASCII in one line")
+        raise ConfigurationError("a header must be printable ASCII in one line")
     return AioRequest(
         method.encode(), address_of(url), f"{head}\r\n".encode(), content or b"", limits, trace
     )

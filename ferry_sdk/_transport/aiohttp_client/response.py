@@ -1,4 +1,4 @@
-"""A reply as aiohttp reads it: its head, and its body as it comes in."""
+"""A reply that aiohttp reads: its head, and its body as it arrives."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _NOTHING_MORE: Final[Mapping[str, Any]] = {}
 
 
 class AioResponse:
-    """One reply, the body not yet read.
+    """One reply with the body unread.
 
     Args:
         message: Its head.
-        body: What the body is read from.
-        line: The connection it comes on.
-        pool: Whose it is.
-        patience: Seconds that each piece of the body may take; None: any.
+        body: The stream of its body.
+        connection: Its connection.
+        pool: The pool of the connection.
+        read_timeout: Seconds for each piece of the body; None: no limit.
 
     Attributes:
         status_code: The status.
-        headers: The headers; one that comes twice is one list.
-        is_stream_consumed: False: the body is never there before it is read.
-        extensions: Nothing more is known of it.
+        headers: The headers; repeated ones are joined with a comma.
+        is_stream_consumed: Always False: the body is read later.
+        extensions: Always empty.
     """
 
     is_stream_consumed = False
@@ -57,28 +57,28 @@ class AioResponse:
         self._read_timeout = read_timeout
 
     def aiter_raw(self) -> Pieces:
-        """The body as it comes in."""
+        """Return the pieces of the raw body."""
         return Pieces(self._read_piece)
 
     async def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
-        """The body as it comes in, unpacked."""
+        """Yield the pieces of the decompressed body."""
         decompressor = decompressor_of(self.headers.get("content-encoding", ""))
         async for raw in self.aiter_raw():
             for piece in decompressor.pieces(raw):
                 yield piece
 
     async def aclose(self) -> None:
-        """Give the connection back; one that has more to say is ended."""
+        """Give the connection back; with unread data it is aborted."""
         connection, self._connection = self._connection, None
         if connection is not None:
             self._pool.give_back(connection)
 
     async def _read_piece(self) -> bytes:
-        """The next piece of the body, or nothing at its end.
+        """Read the next piece of the body; empty at its end.
 
         Raises:
-            ConnectionFailedError: It ends before its end.
-            RequestTimeoutError: Its next piece takes too long.
+            ConnectionFailedError: The body is incomplete.
+            RequestTimeoutError: The next piece takes too long.
         """
         connection = self._connection
         try:
@@ -96,10 +96,10 @@ class AioResponse:
 
 
 class Pieces:
-    """The pieces of a body. It holds nothing that has to be closed, as a generator would.
+    """The pieces of a body. Unlike a generator, it need not be closed.
 
     Args:
-        read: Gives the next piece; nothing at the end.
+        read: Returns the next piece; empty at the end.
     """
 
     def __init__(self, read: Callable[[], Awaitable[bytes]]) -> None:
@@ -115,4 +115,4 @@ class Pieces:
         return piece
 
     async def aclose(self) -> None:
-        """Let go of nothing."""
+        """Do nothing: there is nothing to close."""

@@ -1,4 +1,8 @@
-"""How long everything that is waited for may take, watched with one timer for all of it."""
+"""The timeouts of one event loop, with one timer for all of them.
+
+A timer for each wait would be made and cancelled within milliseconds, many thousand times a second.
+One timer, for the wait that ends first, rarely has anything to do.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,19 @@ from typing import NamedTuple, Protocol
 
 
 class Source(Protocol):
-    """What something comes from, at a time or in parts."""
+    """A source of data, such as a connection."""
 
     @property
     def last_activity(self) -> float:
-        """When something came from it last, on the event loop's clock."""
+        """When data arrived last, on the event loop's clock."""
         ...
 
 
 class Awaited(Protocol):
-    """What is awaited, such as a future, or a protocol or a body of aiohttp's."""
+    """An awaited object, such as a future, or a protocol or a body of aiohttp."""
 
     def set_exception(self, exc: BaseException, /) -> None:
-        """Fail whoever waits for it."""
+        """Raise the exception in the task that waits."""
         ...
 
 
@@ -30,10 +34,7 @@ class _Wait(NamedTuple):
 
 
 class Timeouts:
-    """The waits in one event loop.
-
-    A timer for each of them would be made and taken back within milliseconds, many thousand times
-    a second. One timer, for the wait that is over first, has nothing to do but once in a while.
+    """The timeouts of one event loop.
 
     Args:
         loop: The event loop.
@@ -45,7 +46,7 @@ class Timeouts:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, source: Source, awaited: Awaited, seconds: float | None) -> None:
-        """Fail what is awaited if nothing comes from its source for so long."""
+        """Start a timeout: without activity of the source for so long, the awaited object fails."""
         if seconds is not None:
             began = self._loop.time()
             self._waits[source] = _Wait(awaited, began, seconds)
@@ -53,11 +54,11 @@ class Timeouts:
                 self._schedule(began + seconds)
 
     def end(self, source: Source) -> None:
-        """Wait for nothing of a source."""
+        """Stop the timeout of a source."""
         self._waits.pop(source, None)
 
     def close(self) -> None:
-        """Fail nothing any more."""
+        """Stop all timeouts."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -67,7 +68,7 @@ class Timeouts:
         self._timer = self._loop.call_at(moment, self._fail_expired)
 
     def _fail_expired(self) -> None:
-        """Fail what is over; what came in this round of the loop was heard before."""
+        """Fail expired waits; data of this iteration of the loop was recorded before."""
         self._timer = None
         now = self._loop.time()
         later: list[float] = []
@@ -77,6 +78,6 @@ class Timeouts:
                 later.append(until)
             else:
                 del self._waits[source]
-                wait.awaited.set_exception(TimeoutError("nothing has come in time"))
+                wait.awaited.set_exception(TimeoutError("no data arrived in time"))
         if later:
             self._schedule(min(later))

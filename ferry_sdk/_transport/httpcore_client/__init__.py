@@ -1,7 +1,8 @@
-"""The library's own HTTP clients: connections of httpcore's that are kept, and nothing around them.
+"""The library's own HTTP clients: single connections of httpcore in a small pool.
 
-httpcore is what httpx is built on. Its pool takes the longer for a request the more connections it
-has; here each connection stands alone, and the one given back last is taken first.
+httpx is built on httpcore. The pool of httpcore becomes slower with each connection it has. Here
+the cost is constant: `slots` limits the connections in use, and `pool` keeps the idle ones, of
+which the one used last is taken first.
 """
 
 from __future__ import annotations

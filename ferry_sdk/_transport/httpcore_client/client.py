@@ -1,4 +1,9 @@
-"""An HTTP client for threads, and one for the tasks of an event loop."""
+"""An HTTP client for threads, and one for the tasks of an event loop.
+
+A request takes a slot, then an idle or a new connection. The slot holds the connection while it is
+in use. If a call is interrupted between two instructions, its slot is garbage-collected, and the
+next call closes the connection that it held.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,7 @@ class Connections:
     """An HTTP client for threads.
 
     Args:
-        certificates: What services are trusted by.
+        certificates: The trusted certificates.
     """
 
     build_request = staticmethod(prepare_request)
@@ -36,14 +41,14 @@ class Connections:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the client is closed."""
         return self._idle_connections.is_closed
 
     def send(
         self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
     ) -> Response:
-        """Send a request and give its reply, the body not yet read."""
-        del stream, auth, follow_redirects  # there is no other way
+        """Send a request and return its reply with the body unread."""
+        del stream, auth, follow_redirects  # fixed by the interface
         slot = self._slots.take() or self._slots.wait(request.pool_timeout)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
@@ -83,7 +88,7 @@ class Connections:
             return
         unwanted = [connection]
         try:
-            slot.connection = None  # what is given back must not be closed as lost
+            slot.connection = None  # otherwise it would be closed as lost
             response.close()
             unwanted = self._idle_connections.give_back(origin, connection)
         finally:
@@ -92,7 +97,7 @@ class Connections:
                 one.close()
 
     def close(self) -> None:
-        """Close the connections that are not in use; the others when they are given back."""
+        """Close the idle connections; those in use are closed when they are given back."""
         for connection in (*self._idle_connections.end(), *self._slots.lost()):
             connection.close()
 
@@ -101,7 +106,7 @@ class AsyncConnections:
     """An HTTP client for the tasks of one event loop.
 
     Args:
-        certificates: What services are trusted by.
+        certificates: The trusted certificates.
     """
 
     build_request = staticmethod(prepare_request)
@@ -113,13 +118,13 @@ class AsyncConnections:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the client is closed."""
         return self._idle_connections.is_closed
 
     async def send(
         self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
     ) -> AsyncResponse:
-        """Send a request and give its reply, the body not yet read."""
+        """Send a request and return its reply with the body unread."""
         del stream, auth, follow_redirects  # there is no other way
         slot = self._slots.take() or await self._slots.wait_async(request.pool_timeout)
         if slot is None:
@@ -132,7 +137,7 @@ class AsyncConnections:
             if trace is not None:
                 await trace(_SEND_STEP, {"request": request.request})
             response = await connection.handle_async_request(request.request)
-        except GeneratorExit:  # its loop has ended, and nothing can be awaited
+        except GeneratorExit:  # the event loop has ended, so nothing can be awaited
             raise
         except BaseException:
             unwanted = slot.connection
@@ -165,7 +170,7 @@ class AsyncConnections:
             return
         unwanted = [connection]
         try:
-            slot.connection = None  # what is given back must not be closed as lost
+            slot.connection = None  # otherwise it would be closed as lost
             await response.aclose()
             unwanted = self._idle_connections.give_back(origin, connection)
         finally:
@@ -174,7 +179,7 @@ class AsyncConnections:
                 await _close_shielded(one)
 
     async def aclose(self) -> None:
-        """Close the connections that are not in use; the others when they are given back."""
+        """Close the idle connections; those in use are closed when they are given back."""
         for connection in (*self._idle_connections.end(), *self._slots.lost()):
             await connection.aclose()
 

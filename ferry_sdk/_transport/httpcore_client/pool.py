@@ -1,4 +1,4 @@
-"""Connections that wait for their next request."""
+"""The idle connections of a client."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import httpcore
 ConnectionT = TypeVar("ConnectionT", httpcore.HTTPConnection, httpcore.AsyncHTTPConnection)
 
 KEPT_FOR: Final = 5.0
-"""Seconds after which a connection that nobody used is not used again."""
+"""Seconds after which an idle connection is not reused."""
 
 
 class IdleConnections(Generic[ConnectionT]):
-    """Keeps connections by where they lead; safe between threads.
+    """Idle connections by origin; safe between threads.
 
     Attributes:
-        is_over: Whether connections are kept no longer.
+        is_closed: Whether connections are no longer kept.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class IdleConnections(Generic[ConnectionT]):
         self._idle: dict[str, deque[tuple[float, ConnectionT]]] = {}
 
     def take(self, origin: str) -> tuple[ConnectionT | None, list[ConnectionT]]:
-        """The connection that was given back last, if it is of use; and those that are not."""
+        """Return the usable connection given back last, and the expired ones to close."""
         expired: list[ConnectionT] = []
         idle = self._idle.setdefault(origin, deque())
         while idle:
@@ -41,18 +41,18 @@ class IdleConnections(Generic[ConnectionT]):
         return None, expired
 
     def give_back(self, origin: str, connection: ConnectionT) -> list[ConnectionT]:
-        """Keep a connection; those that are to be closed."""
+        """Keep a connection; return those to close."""
         if not connection.is_available() or _has_unread_data(connection):
             return [connection]
         self._idle[origin].append((time.monotonic(), connection))
         return self.end() if self.is_closed else self._pop_expired()
 
     def end(self) -> list[ConnectionT]:
-        """Keep none any longer; those that are to be closed."""
+        """Stop keeping connections; return those to close."""
         self.is_closed = True
         ended: list[ConnectionT] = []
         for idle in tuple(self._idle.values()):
-            with suppress(IndexError):  # there is none left
+            with suppress(IndexError):  # empty
                 while True:
                     ended.append(idle.pop()[1])
         return ended

@@ -1,4 +1,4 @@
-"""A request in the words of httpcore."""
+"""A request for httpcore."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class PreparedRequest:
     """One request.
 
     Attributes:
-        request: As httpcore has it.
-        origin: Where it leads: scheme, host and port.
-        is_tls: Whether it goes over TLS.
-        patience: Seconds that a connection is waited for; None: any.
+        request: The request of httpcore.
+        origin: Scheme, host and port.
+        is_tls: Whether it uses TLS.
+        pool_timeout: Seconds to wait for a connection; None: no limit.
     """
 
     request: httpcore.Request
@@ -32,9 +32,9 @@ class PreparedRequest:
     pool_timeout: float | None
 
     def without_trace(self) -> Any:  # noqa: ANN401 -- a function, async or not
-        """Take the trace off, where a connection is made already; None if there is none.
+        """Remove and return the trace function; None without one.
 
-        It has one step to be told of there, and httpcore would tell of ten.
+        On an open connection only one step matters, and httpcore would report ten.
         """
         known: Any = vars(self.request)["extensions"]
         return known.pop("trace", None)
@@ -49,11 +49,11 @@ def prepare_request(
     timeout: tuple[float | None, float | None, float | None, float | None],
     extensions: dict[str, Any] | None = None,
 ) -> PreparedRequest:
-    """A request; the time-outs: connect, read, write, pool.
+    """Return a request; `timeout` is connect, read, write, pool.
 
     Raises:
-        httpcore.UnsupportedProtocol: The address is of no scheme that is spoken here.
-        UnicodeError: It has a host that no encoding of names allows.
+        httpcore.UnsupportedProtocol: The URL is neither http nor https.
+        UnicodeError: The host cannot be encoded.
     """
     address, origin, host = _address(url)
     connect, read, write, pool = timeout
@@ -74,7 +74,7 @@ def prepare_request(
 
 @lru_cache(maxsize=256)
 def _address(url: str) -> tuple[httpcore.URL, str, bytes]:
-    """The address, its origin, and what stands for it in the header Host."""
+    """Return the URL, its origin, and the value of the Host header."""
     parts = urlsplit(url)
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
         raise httpcore.UnsupportedProtocol("neither http nor https")

@@ -1,4 +1,4 @@
-"""The replies to requests, which give their connection back in the end."""
+"""Replies, which give their connection back when they are closed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ferry_sdk._transport.headers import parse_headers
 
 
 class ResponseHead:
-    """How a reply begins."""
+    """Status and headers of a reply."""
 
     __slots__ = ("_response",)
 
@@ -35,22 +35,22 @@ class ResponseHead:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers; one that comes twice is one list."""
+        """The headers; repeated ones are joined with a comma."""
         return parse_headers(self._response.headers)
 
     @property
     def extensions(self) -> Mapping[str, Any]:
-        """What else is known of it, such as the connection it came on."""
+        """Additional information, such as the connection."""
         known: Any = vars(self._response)["extensions"]
         return cast("Mapping[str, Any]", known)
 
 
 class Response(ResponseHead):
-    """A reply whose body is read by waiting for it.
+    """A reply with a body that is read synchronously.
 
     Args:
         response: The reply.
-        end: Called when it is read, or not wanted any longer.
+        end: Called when the reply is closed.
     """
 
     __slots__ = ("_end",)
@@ -60,22 +60,22 @@ class Response(ResponseHead):
         self._end = end
 
     def iter_raw(self) -> Iterator[bytes]:
-        """The body as it comes in."""
+        """Return the pieces of the body."""
         return iter(cast("Iterable[bytes]", self._response.stream))
 
     iter_bytes = iter_raw
 
     def close(self) -> None:
-        """Leave the rest of the body unread."""
+        """Close the reply; the rest of the body stays unread."""
         self._end()
 
 
 class AsyncResponse(ResponseHead):
-    """A reply whose body is awaited.
+    """A reply with a body that is read asynchronously.
 
     Args:
         response: The reply.
-        end: Awaited when it is read, or not wanted any longer.
+        end: Awaited when the reply is closed.
     """
 
     __slots__ = ("_end",)
@@ -85,11 +85,11 @@ class AsyncResponse(ResponseHead):
         self._end = end
 
     def aiter_raw(self) -> AsyncIterator[bytes]:
-        """The body as it comes in."""
+        """Return the pieces of the body."""
         return aiter(cast("AsyncIterable[bytes]", self._response.stream))
 
     aiter_bytes = aiter_raw
 
     async def aclose(self) -> None:
-        """Leave the rest of the body unread."""
+        """Close the reply; the rest of the body stays unread."""
         await self._end()

@@ -1,8 +1,9 @@
-"""How many connections are in use at the same time.
+"""The limit of connections in use at the same time.
 
-A slot is taken by holding it, and free again when nobody holds it any more. It is given back by
-name where a call ends, and by the garbage collector where a call was interrupted between two
-instructions: no interruption can lose one.
+Whoever holds a `Slot` object has the slot. A call releases its slot at its end. If a call is
+interrupted between two instructions, the garbage collector frees the slot: `_taken` is a `WeakSet`,
+so no interruption can lose a slot. Waiters check again each second, because a collected slot wakes
+nobody.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ import httpcore
 ConnectionT = TypeVar("ConnectionT", httpcore.HTTPConnection, httpcore.AsyncHTTPConnection)
 
 _LOOK = 1.0
-"""Seconds after which a waiter looks again: a slot that is collected wakes nobody."""
+"""Seconds after which a waiter checks again."""
 
 
 class Slot(Generic[ConnectionT]):
-    """One connection's place among those in use.
+    """The right to use one connection.
 
     Attributes:
-        connection: The connection; the one of a slot that was lost is closed by the next call.
+        connection: The connection in use; that of a lost slot is closed by the next call.
     """
 
     __slots__ = ("__weakref__", "_lost", "connection")
@@ -38,13 +39,13 @@ class Slot(Generic[ConnectionT]):
         self.connection: ConnectionT | None = None
 
     def __del__(self) -> None:
-        connection = getattr(self, "connection", None)  # missing where the making was interrupted
+        connection = getattr(self, "connection", None)  # missing if __init__ was interrupted
         if connection is not None:
             self._lost.append(connection)
 
 
 class _Waiter(Generic[ConnectionT]):
-    """Waits for a slot, which is put into it."""
+    """A caller that waits for a slot, with the slot once it gets one."""
 
     def __init__(self, wake: Callable[[], object]) -> None:
         self.wake = wake
@@ -55,7 +56,7 @@ class Slots(Generic[ConnectionT]):
     """The slots of one client; safe between threads, and first come, first served.
 
     Args:
-        most: How many may be taken at the same time.
+        most: The number of slots.
     """
 
     def __init__(self, most: int) -> None:
@@ -66,12 +67,12 @@ class Slots(Generic[ConnectionT]):
         self._waiters: dict[_Waiter[ConnectionT], None] = {}
 
     def take(self) -> Slot[ConnectionT] | None:
-        """Return a free slot; None if there is none, or others wait for it."""
+        """Return a free slot; None if there is none, or others are waiting."""
         with self._lock:
             return None if self._waiters else self._new()
 
     def wait(self, seconds: float | None) -> Slot[ConnectionT] | None:
-        """Block until a slot is free; None if none is by then."""
+        """Block until a slot is free; return None if none is free in time."""
         freed = Event()
         waiter = _Waiter[ConnectionT](freed.set)
         with self._waiting(waiter):
@@ -81,7 +82,7 @@ class Slots(Generic[ConnectionT]):
         return waiter.slot
 
     async def wait_async(self, seconds: float | None) -> Slot[ConnectionT] | None:
-        """Wait for a free slot, as `wait` does, without blocking."""
+        """Wait for a slot as `wait` does, without blocking."""
         freed = anyio.Event()
         waiter = _Waiter[ConnectionT](freed.set)
         with self._waiting(waiter):
@@ -93,15 +94,15 @@ class Slots(Generic[ConnectionT]):
         return waiter.slot
 
     def release(self, slot: Slot[ConnectionT]) -> None:
-        """Free a slot, for the one who has waited longest."""
+        """Release a slot to the caller that has waited longest."""
         slot.connection = None
         with self._lock:
             self._taken.discard(slot)
             self._hand_over()
 
     def lost(self) -> Iterator[ConnectionT]:
-        """The connections of calls that were interrupted, which nobody closed."""
-        with suppress(IndexError):  # there is none left
+        """Yield the unclosed connections of interrupted calls."""
+        with suppress(IndexError):  # empty
             while True:
                 yield self._lost.popleft()
 
@@ -127,7 +128,7 @@ class Slots(Generic[ConnectionT]):
                 self._waiters.pop(waiter, None)
 
     def _serve(self, waiter: _Waiter[ConnectionT]) -> bool:
-        """Whether the waiter has its slot by now."""
+        """Return whether the waiter has a slot."""
         with self._lock:
             self._hand_over()
         return waiter.slot is not None
@@ -141,7 +142,7 @@ class Slots(Generic[ConnectionT]):
 
 
 def _steps(seconds: float | None) -> Iterator[float]:
-    """Seconds to wait, one look after the other; 0 for the last look."""
+    """Yield the seconds of each wait; 0 for the last check."""
     until = None if seconds is None else time.monotonic() + seconds
     while until is None or time.monotonic() < until:
         yield _LOOK if until is None else min(_LOOK, max(0.0, until - time.monotonic()))

@@ -1,5 +1,5 @@
-"""What a client and its views have in common: connections and locks, and what the service told.
+"""State shared by a client and its views: connections, locks and the session.
 
-Connections and locks do not outlive the process, nor the event loop, that they were made in.
-Each has its own.
+Connections and locks belong to the process and the event loop that made them, so each process
+and each loop has its own.
 """

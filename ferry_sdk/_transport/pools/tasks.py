@@ -1,4 +1,4 @@
-"""What the tasks of an event loop share."""
+"""State shared by the tasks of an event loop."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class AsyncShared:
     """Connections and locks for tasks.
 
     Args:
-        client: A client of the caller's own; else one is made where it is needed.
-        settings: Where the service is.
+        client: The user's HTTP client; None: one is made when needed.
+        settings: The settings of the client.
 
     Attributes:
-        session: What the service has told.
-        is_closed: Whether calls are refused.
+        session: The MCP session and the clock skew.
+        is_closed: Whether the client is closed.
     """
 
     def __init__(self, client: AsyncHttpClient[Any] | None, settings: Settings) -> None:
@@ -42,7 +42,7 @@ class AsyncShared:
         )
 
     def resources(self) -> LoopResources[AsyncHttpClient[Any], anyio.Lock]:
-        """This event loop's.
+        """Return the resources of this event loop.
 
         Raises:
             ConfigurationError: The client is closed.
@@ -64,10 +64,10 @@ class AsyncShared:
         return resources.require_open()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for some seconds.
+        """Wait for a number of seconds.
 
         Raises:
-            ConfigurationError: The client is closed, or is closed meanwhile.
+            ConfigurationError: The client is closed, before or during the wait.
         """
         closed = anyio.Event()
         sleepers = self.resources().sleepers
@@ -80,7 +80,7 @@ class AsyncShared:
             sleepers.discard(closed.set)
 
     async def close(self) -> None:
-        """Close the connections of this event loop, and end those of others."""
+        """Close the connections of this event loop, and shut down those of other loops."""
         self.is_closed = True
         self._forget_ended_loops()
         for known in self._resources.keyrefs():
@@ -95,7 +95,7 @@ class AsyncShared:
             await self._resources.pop(loop).client.aclose()
 
     def _forget_ended_loops(self) -> None:
-        for known in self._resources.keyrefs():  # which other threads may change meanwhile
+        for known in self._resources.keyrefs():  # a copy: other threads may change the dict
             loop = known()
             if isinstance(loop, asyncio.AbstractEventLoop) and loop.is_closed():
                 ended = self._resources.pop(loop, None)
@@ -104,14 +104,14 @@ class AsyncShared:
 
 
 def _new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
-    from ferry_sdk._transport.default_client import new_async_client  # noqa: PLC0415 -- loaded with the first call
+    from ferry_sdk._transport.default_client import new_async_client  # noqa: PLC0415 -- imported with the first call
 
     return new_async_client(settings)
 
 
 def _call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio
-    """Have an event loop call a function soon, from whichever thread."""
-    with suppress(RuntimeError):  # it has ended
+    """Schedule a function in an event loop, from any thread."""
+    with suppress(RuntimeError):  # the loop has ended
         if isinstance(loop, asyncio.AbstractEventLoop):
             loop.call_soon_threadsafe(function)
         else:
@@ -119,7 +119,7 @@ def _call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: A
 
 
 def _running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
-    """The running event loop, or what stands for it."""
+    """Return the running event loop of asyncio, or the token of trio's."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

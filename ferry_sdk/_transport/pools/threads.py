@@ -1,4 +1,4 @@
-"""What the threads of a process share: connections, locks and the session."""
+"""State shared by the threads of a process: connections, locks and the session."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Shared:
     """Connections and locks for threads.
 
     Args:
-        client: A client of the caller's own; else one is made where it is needed.
-        settings: Where the service is.
+        client: The user's HTTP client; None: one is made when needed.
+        settings: The settings of the client.
 
     Attributes:
-        session: What the service has told.
-        is_closed: Whether calls are refused.
+        session: The MCP session and the clock skew.
+        is_closed: Whether the client is closed.
     """
 
     def __init__(self, client: HttpClient[Any] | None, settings: Settings) -> None:
@@ -38,7 +38,7 @@ class Shared:
         self._resources: dict[int, LoopResources[HttpClient[Any], RLock]] = {}
 
     def resources(self) -> LoopResources[HttpClient[Any], RLock]:
-        """This process's.
+        """Return the resources of this process.
 
         Raises:
             ConfigurationError: The client is closed.
@@ -55,10 +55,10 @@ class Shared:
         return resources.require_open()
 
     def sleep(self, seconds: float) -> None:
-        """Block for some seconds.
+        """Block for a number of seconds.
 
         Raises:
-            ConfigurationError: The client is closed, or is closed meanwhile.
+            ConfigurationError: The client is closed, before or during the wait.
         """
         closed = Event()
         sleepers = self.resources().sleepers
@@ -70,7 +70,7 @@ class Shared:
             sleepers.discard(closed.set)
 
     def close(self) -> None:
-        """Close the connections of this process; those of a parent are the parent's."""
+        """Close the connections of this process, not those of its parent."""
         self.is_closed = True
         resources = self._resources.get(process_id())
         if resources is not None:
@@ -80,7 +80,7 @@ class Shared:
 
 
 def _new_client(settings: Settings) -> HttpClient[Any]:
-    from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- loaded with the first call
+    from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- imported with the first call
 
     return new_client(settings)
 
@@ -91,13 +91,13 @@ LockT = TypeVar("LockT", RLock, anyio.Lock)
 
 @dataclass(slots=True)
 class LoopResources(Generic[ClientT, LockT]):
-    """What belongs to one process, or to one event loop in it.
+    """The resources of one process, or of one event loop in it.
 
     Attributes:
         client: The HTTP client with its pool.
-        new_lock: What makes the lock of a key.
-        lines: The client's connections.
-        sleepers: What wakes each call that waits before it goes on.
+        new_lock: Makes a lock.
+        connections: The client's connections.
+        sleepers: Functions that wake the calls that sleep before a retry.
     """
 
     client: ClientT
@@ -107,16 +107,16 @@ class LoopResources(Generic[ClientT, LockT]):
     _locks: dict[Hashable, LockT] = field(default_factory=dict[Hashable, LockT])
 
     def require_open(self) -> Self:
-        """Itself, unless its client was closed by whoever owns it."""
+        """Return the resources; raise if the owner of the HTTP client has closed it."""
         if self.client.is_closed:
             raise ConfigurationError("the client is closed")
         return self
 
     def wake(self) -> None:
-        """Wake every call that waits before it goes on."""
+        """Wake every call that sleeps before a retry."""
         for wake in [*self.sleepers]:
             wake()
 
     def lock(self, key: Hashable) -> LockT:
-        """The lock of a key; `setdefault` makes one only, whichever thread is first."""
+        """Return the lock of a key; `setdefault` keeps only one, whichever thread is first."""
         return self._locks.setdefault(key, self.new_lock())

@@ -55,7 +55,7 @@ def test_clients_share_what_they_trust_by() -> None:
 def test_it_is_neither_pickled_nor_copied() -> None:
     http = DefaultAioHttpClient()
     for attempt in (pickle.dumps, copy.copy):
-        with pytest.raises(TypeError, match="connections are not pickled"):
+        with pytest.raises(TypeError, match="connections cannot be pickled"):
             attempt(http)
 
 
