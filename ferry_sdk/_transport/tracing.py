@@ -192,10 +192,10 @@ def _is_remote(connection: socket) -> bool:
 
 
 @lru_cache(maxsize=128)
-def _step(event: str) -> Literal["connected", "leaves", "interrupted"] | None:
+def _step(event: str) -> Literal["connected", "sending", "interrupted"] | None:
     """Return which relevant step an event is, by the end of its name."""
     if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
         return "connected"
     if event.endswith("send_request_headers.started"):
-        return "leaves"
+        return "sending"
     return "interrupted" if event.endswith(".start_tls.failed") else None
