@@ -1,4 +1,4 @@
-"""Tools for agents, made from the operations themselves: a safe toolkit over a client."""
+"""Offer the methods of a client to an agent as tools, with limits, approval and an audit."""
 
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import AuditRecord

@@ -57,7 +57,7 @@ READ_BACK = "The reply was lost, and the effect was then seen by reading it back
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A write that is begun, with its price read and counted; nothing of it is sent."""
+    """A registered write, with its price read and counted; nothing has been sent."""
 
     tool: Tool
     arguments: Arguments
@@ -69,11 +69,11 @@ class Prepared:
 
 
 class ToolRunner:
-    """Where a toolkit's calls are decided; safe between threads and tasks.
+    """Run the tool calls of one toolkit; safe to share between threads and tasks.
 
     Attributes:
-        repeats: The writes that were made.
-        clock: Monotonic seconds.
+        duplicates: The writes made so far.
+        clock: A monotonic clock, in seconds.
     """
 
     def __init__(
@@ -99,28 +99,29 @@ class ToolRunner:
 
     @property
     def by_code(self) -> bool:
-        """Whether a write is approved by a code."""
+        """Whether writes are approved by a code."""
         return self._approve is None
 
     @property
     def is_sending(self) -> bool:
-        """Whether a write may be on its way, and its outcome is not on record yet."""
+        """Whether a write may be in progress, without a recorded outcome yet."""
         return any(call.is_sent for call in tuple(self._under_way))
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools that may be called."""
+        """The available tools."""
         may_write = self._may_write and not self._transport.settings.read_only
         return tuple(tool for tool in TOOLS.values() if may_write or tool.safety.is_read)
 
     def new_call(self) -> ToolCall:
-        """A call that begins now, under the client's own correlation id, or a new one."""
+        """Start a call, with the client's correlation id or a new one."""
         return ToolCall(self._transport.settings.correlation_id or next_correlation_id())
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
-        """Take it from a person whether a write in doubt happened.
+        """Record whether an unresolved write happened.
 
-        A booking that was made is nobody's until it is shown, and is counted when it is paid.
+        A new booking is not known here by its id, so its price is released; it counts again when
+        the booking is confirmed.
         """
         for earlier in self.duplicates.settle(correlation_id, happened=happened):
             is_made = earlier.write.tool == "bookings_create"
@@ -130,13 +131,13 @@ class ToolRunner:
     def call(
         self, call: ToolCall, name: object, arguments: object, approve: Approve | None = None
     ) -> ToolFlow:
-        """Answer a call, by an approver of its own or as the toolkit's maker said."""
+        """Answer a call, approved by its own approver if it has one, else by the toolkit's."""
         return self._track(call, self._decide(call, name, arguments, approve or self._approve))
 
     def preview(
         self, call: ToolCall, name: object, arguments: object
     ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
-        """What somebody would have to agree to; a refusal, which goes on record, if it is one."""
+        """Return what a person has to approve; a refusal is recorded and returned instead."""
         requests: list[ApprovalRequest] = []
         answer = yield from self._handle_errors(
             call, self._preview(call, name, arguments, requests)
@@ -181,12 +182,12 @@ class ToolRunner:
             self._under_way.discard(call)
 
     def _handle_errors(self, call: ToolCall, flow: ToolFlow) -> ToolFlow:
-        """The answer, whatever went wrong."""
+        """Turn every error into an answer, except what the caller's `approve` raises."""
         try:
             return (yield from flow)
         except RefusedError as refusal:
             return refusal.answer()
-        except Exception as error:  # an agent gets data, whatever was wrong
+        except Exception as error:  # the agent gets every failure as data
             if error is call.approver_error:
                 raise
             if isinstance(error, FerryError):
@@ -227,7 +228,9 @@ class ToolRunner:
             raise RefusedError("unknown_tool", "there is no tool of this name")
         call.tool = tool.name
         if tool not in self.tools:
-            raise RefusedError("writes_disabled", "this changes something, and only reading is on")
+            raise RefusedError(
+                "writes_disabled", "this tool changes something, and only reading is allowed"
+            )
         read = tool.read(arguments)
         call.add_ids(**{key: read.values.get(key) for key in ("booking_id", "ticket_id", "id")})
         if read.code is not None and not by_code:
@@ -237,7 +240,7 @@ class ToolRunner:
     def _prepare(
         self, call: ToolCall, tool: Tool, arguments: Arguments
     ) -> Generator[ToolEffect, Any, Prepared | Answer]:
-        """The write, begun; its answer where it may have happened before."""
+        """Register a write and read its price; answer at once if it may have happened before."""
         write = self._writes[tool.operation]
         identity = write.identity(arguments.values)
         call.add_ids(**identity.subject)
@@ -263,7 +266,7 @@ class ToolRunner:
         return Prepared(tool, arguments, write, identity, plan, request, until)
 
     def _drop(self, prepared: Prepared) -> None:
-        """Nothing of it was done."""
+        """Forget a write that was not sent."""
         if prepared.plan.hold is not None:
             self._state.budget.release(prepared.plan.hold)
         self.duplicates.abandon(prepared.identity.key)
@@ -271,7 +274,7 @@ class ToolRunner:
     def _ask_approval(
         self, call: ToolCall, prepared: Prepared, approve: Approve | None
     ) -> Generator[CallHandler, Any, Answer | None]:
-        """None where it is approved, else the answer that asks for it."""
+        """Return None if the write is approved, else the answer that asks for approval."""
         request = prepared.request
         if approve is None:
             call.approval = "code"
@@ -292,7 +295,7 @@ class ToolRunner:
         except RefusedError:
             raise
         except Exception as error:
-            # It may be what suspends the caller's framework, such as LangGraph's interrupt().
+            # It may be how a framework suspends the program, such as LangGraph's interrupt().
             call.approver_error = error
             raise
         if approval is not True:
@@ -333,7 +336,7 @@ class ToolRunner:
     def _remember_unknown(
         self, call: ToolCall, prepared: Prepared, error: FerryError | None
     ) -> None:
-        """Remember that it may have happened, and how its effect is read back."""
+        """Register a write that may have happened, with the error that can read its effect back."""
         call.correlation_id = (error and error.correlation_id) or call.correlation_id
         if not isinstance(error, OutcomeUnknownError):
             error = OutcomeUnknownError(
@@ -356,18 +359,20 @@ class ToolRunner:
         )
 
     def _unknown_answer(self, call: ToolCall) -> Answer:
-        return unknown_answer("it may have happened, and nobody knows yet", call.correlation_id)
+        return unknown_answer(
+            "it may have happened; the outcome is not known yet", call.correlation_id
+        )
 
     def _recover(
         self, tool: Tool, arguments: Arguments, identity: Identity, earlier: UnknownOutcome
     ) -> ToolFlow:
-        """The result of the same write, made earlier, if its effect is seen by now."""
+        """Return the result of an earlier identical write, if its effect can be read now."""
         try:
             result = yield Invoke("recover", {"error": earlier.error})
         except FerryError:
             raise RefusedError(
                 "outcome_unknown",
-                "the same may have happened already, and was not sent again",
+                "the same write may have happened already, and was not sent again",
                 correlation_id=earlier.write.correlation_id,
             ) from None
         return self._complete(tool, arguments, identity, result, [])
@@ -375,7 +380,7 @@ class ToolRunner:
     def _remember_result(
         self, result: object, asked: dict[str, Any], view: JsonValue = None
     ) -> None:
-        """Remember what is shown; what made a booking that is no more may be done again."""
+        """Remember the ids shown. Allow a booking that no longer exists to be made again."""
         self._state.known_ids.remember(result, asked, view if isinstance(view, dict) else None)
         if isinstance(result, BookingCancellation) or (
             isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}
@@ -383,5 +388,5 @@ class ToolRunner:
             self.duplicates.forget(result.booking_id)
 
     def _now(self) -> float:
-        """The service's clock, as far as its replies have told."""
+        """Return the time by the service's clock, as its last replies showed it."""
         return time.time() + self._transport.shared.session.skew

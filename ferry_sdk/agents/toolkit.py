@@ -1,4 +1,7 @@
-"""The tools of one client, safe to hand to an agent."""
+"""Offer the methods of one client to an agent as tools.
+
+`ToolRunner` decides what a call does, as a generator; the two toolkits perform what it yields.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,11 @@ from ferry_sdk.errors import ConfigurationError
 T = TypeVar("T")
 FerryT = TypeVar("FerryT", bound=Ferry | AsyncFerry)
 _FINAL_TIMEOUT = 1.0
-"""Seconds that an async audit is awaited of a call whose task was cancelled."""
+"""Seconds that an async `audit` gets when the task of its call was cancelled."""
 
 
 class AnyToolkit(Generic[FerryT]):
-    """What both toolkits have in common."""
+    """The part that both toolkits share."""
 
     def __init__(self, ferry: FerryT, runner: ToolRunner) -> None:
         self._ferry = ferry
@@ -38,69 +41,68 @@ class AnyToolkit(Generic[FerryT]):
         return f"{type(self).__name__}({self._ferry!r}, tools={len(self._runner.tools)})"
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The tools that may be called, each with its JSON Schemas."""
+        """Return the available tools with their JSON Schemas."""
         by_code = self._runner.by_code
         return tuple(tool.definition(approval=by_code) for tool in self._runner.tools)
 
     def openai(self, api: Literal["responses", "chat"] = "responses") -> list[dict[str, Any]]:
-        """The tools as OpenAI's client takes them.
+        """Return the tools in the format of OpenAI's client.
 
         Args:
-            api: For its Responses API, or for Chat Completions.
+            api: The Responses API, or Chat Completions.
         """
         return formats.openai(self.definitions(), api)
 
     def anthropic(self) -> list[dict[str, Any]]:
-        """The tools as Anthropic's client takes them."""
+        """Return the tools in the format of Anthropic's client."""
         return formats.anthropic(self.definitions())
 
     @property
     def is_sending(self) -> bool:
-        """Whether a write is on its way: wait a moment before you end the process."""
+        """Whether a write is being sent: wait until it is not before you end the process."""
         return self._runner.is_sending
 
     @property
     def unresolved(self) -> tuple[UnresolvedWrite, ...]:
-        """The writes that may have happened; a person has to look."""
+        """The writes that may have happened; a person has to check them."""
         return self._runner.duplicates.unresolved
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
-        """Say what became of a write that is unresolved, once a person has looked.
+        """Record whether an unresolved write happened, once a person has checked.
 
         Args:
-            correlation_id: The write's. Where a client sends one id with everything, all that is
-                unresolved is settled at once.
-            happened: True: it counts as done; a booking that was made is counted as spent when
-                it is confirmed. False: it may be made again, and what it would have cost may be
-                spent again.
+            correlation_id: The id of the write. If the client sends one id with every request, all
+                unresolved writes are settled at once.
+            happened: True: the write counts as done; a new booking counts as spent when it is
+                confirmed. False: the write may be sent again, and its price may be spent again.
 
         Raises:
-            InvalidInputError: No write of that id is unresolved.
+            InvalidInputError: No unresolved write has this id.
         """
         self._runner.settle(correlation_id, happened=happened)
 
 
 class Toolkit(AnyToolkit[Ferry]):
-    """Tools of a `Ferry` for an agent; safe between threads.
+    """Tools of a `Ferry` for an agent; safe to share between threads.
 
-    Without `writes` they only read. With them, a write takes only ids that this toolkit has
-    shown, keeps within the limits, is approved by somebody, and is not made twice. Recording a
-    payment is never a tool.
+    Without `writes`, the tools only read. With it, a write accepts only ids that this toolkit has
+    shown, stays within the limits, needs approval, and is never made twice. Recording a payment is
+    not a tool.
 
     Args:
         ferry: The client.
-        writes: Whether bookings may be made, confirmed and cancelled.
-        approve: Asked about each write; it goes ahead only if this gives True. What it raises,
-            `call` raises, and nothing is sent. None: the agent is told a code, to be given back
-            once somebody has agreed.
-        spend_limit: How much may be spent over the toolkit's life, by currency, such as
-            ``{"EUR": 500}``; one that is not named may not be spent at all. None: no limit.
-        penalty_limit: How much cancelling one booking may cost, all its tickets together, in the
-            same way.
-        audit: Told of every call, whatever became of it.
+        writes: Whether the agent may make, confirm and cancel bookings.
+        approve: Called for each write, which is sent only if it returns True. `call` raises what
+            it raises, and nothing is sent. None: the agent gets a code, to be given back once a
+            person has agreed.
+        spend_limit: The most that the agent may spend while the toolkit exists, by currency, such
+            as ``{"EUR": 500}``. A currency that is not listed cannot be spent. None: no limit.
+        penalty_limit: The most that cancelling one booking with all its tickets may cost, in the
+            same form.
+        audit: Called with the record of every call, however it ended.
 
     Raises:
-        ConfigurationError: A setting cannot work; the message names it.
+        ConfigurationError: A setting is invalid; the message names it.
     """
 
     def __init__(
@@ -114,7 +116,7 @@ class Toolkit(AnyToolkit[Ferry]):
         audit: Callable[[AuditRecord], object] | None = None,
     ) -> None:
         if not isinstance(ferry, Ferry):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-            raise ConfigurationError("ferry: a Ferry is expected; AsyncToolkit takes an AsyncFerry")
+            raise ConfigurationError("ferry: expected a Ferry; AsyncToolkit takes an AsyncFerry")
         for name, function in (("approve", approve), ("audit", audit)):
             if iscoroutinefunction(function):
                 raise ConfigurationError(f"{name}: an async function needs AsyncToolkit")
@@ -132,17 +134,17 @@ class Toolkit(AnyToolkit[Ferry]):
         """Call a tool.
 
         Args:
-            name: Its name.
-            arguments: An object, or the JSON text of one.
+            name: The tool's name.
+            arguments: A mapping, or the JSON text of an object.
 
         Returns:
-            The answer, ready for JSON: ``status`` with ``result``, ``approval`` or ``error``.
+            The answer as plain JSON: ``status`` with ``result``, ``approval`` or ``error``.
         """
         call = self._runner.new_call()
         return self._run(self._runner.call(call, name, arguments), call.correlation_id)
 
     def preview(self, name: str, arguments: Mapping[str, Any] | str) -> ApprovalRequest | Answer:
-        """What somebody would have to agree to before a write; the answer where it is refused."""
+        """Return what a person has to approve before a write, or the answer that refuses it."""
         call = self._runner.new_call()
         return self._run(self._runner.preview(call, name, arguments), call.correlation_id)
 
@@ -153,10 +155,10 @@ class Toolkit(AnyToolkit[Ferry]):
         *,
         approve: Callable[[ApprovalRequest], bool],
     ) -> Answer:
-        """Call a tool with an approver of this call's own; no code is taken.
+        """Call a tool with an `approve` for this call only; confirmation codes are not accepted.
 
-        The price is read anew, and may be another than a `preview` has shown: let `approve` compare
-        the `digest` of its request with that of the one that somebody agreed to.
+        The price is read again and may differ from that of `preview`: let `approve` compare the
+        `digest` of its request with the digest that the person agreed to.
         """
         call = self._runner.new_call()
         flow = self._runner.call(call, name, arguments, approve)
@@ -169,7 +171,7 @@ class Toolkit(AnyToolkit[Ferry]):
             while True:
                 try:
                     result = _perform(effect, ferry)
-                except BaseException as error:  # noqa: BLE001 -- the desk decides what it means
+                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
                     effect = flow.throw(error)
                 else:
                     effect = flow.send(result)
@@ -181,22 +183,22 @@ class Toolkit(AnyToolkit[Ferry]):
 
 
 class AsyncToolkit(AnyToolkit[AsyncFerry]):
-    """Tools of an `AsyncFerry` for an agent, on asyncio and trio; as `Toolkit` is.
+    """Tools of an `AsyncFerry` for an agent, on asyncio and trio; otherwise like `Toolkit`.
 
     Args:
         ferry: The client.
-        writes: Whether bookings may be made, confirmed and cancelled.
-        approve: Asked about each write, async or not; it goes ahead only if this gives True. What
-            it raises, `call` raises, and nothing is sent. None: the agent is told a code, to be
-            given back once somebody has agreed.
-        spend_limit: How much may be spent over the toolkit's life, by currency, such as
-            ``{"EUR": 500}``; one that is not named may not be spent at all. None: no limit.
-        penalty_limit: How much cancelling one booking may cost, all its tickets together, in the
-            same way.
-        audit: Told of every call, async or not, whatever became of it.
+        writes: Whether the agent may make, confirm and cancel bookings.
+        approve: Called for each write, which is sent only if it returns True; may be async. `call`
+            raises what it raises, and nothing is sent. None: the agent gets a code, to be given
+            back once a person has agreed.
+        spend_limit: The most that the agent may spend while the toolkit exists, by currency, such
+            as ``{"EUR": 500}``. A currency that is not listed cannot be spent. None: no limit.
+        penalty_limit: The most that cancelling one booking with all its tickets may cost, in the
+            same form.
+        audit: Called with the record of every call, however it ended; may be async.
 
     Raises:
-        ConfigurationError: A setting cannot work; the message names it.
+        ConfigurationError: A setting is invalid; the message names it.
     """
 
     def __init__(
@@ -210,7 +212,7 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
         audit: Callable[[AuditRecord], object] | None = None,
     ) -> None:
         if not isinstance(ferry, AsyncFerry):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-            raise ConfigurationError("ferry: an AsyncFerry is expected; Toolkit takes a Ferry")
+            raise ConfigurationError("ferry: expected an AsyncFerry; Toolkit takes a Ferry")
         runner = ToolRunner(
             ferry.bookings.transport,
             writes=writes,
@@ -225,11 +227,11 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
         """Call a tool.
 
         Args:
-            name: Its name.
-            arguments: An object, or the JSON text of one.
+            name: The tool's name.
+            arguments: A mapping, or the JSON text of an object.
 
         Returns:
-            The answer, ready for JSON: ``status`` with ``result``, ``approval`` or ``error``.
+            The answer as plain JSON: ``status`` with ``result``, ``approval`` or ``error``.
         """
         call = self._runner.new_call()
         return await self._run(self._runner.call(call, name, arguments), call.correlation_id)
@@ -237,7 +239,7 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
     async def preview(
         self, name: str, arguments: Mapping[str, Any] | str
     ) -> ApprovalRequest | Answer:
-        """What somebody would have to agree to before a write; the answer where it is refused."""
+        """Return what a person has to approve before a write, or the answer that refuses it."""
         call = self._runner.new_call()
         return await self._run(self._runner.preview(call, name, arguments), call.correlation_id)
 
@@ -248,10 +250,10 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
         *,
         approve: Callable[[ApprovalRequest], object],
     ) -> Answer:
-        """Call a tool with an approver of this call's own; no code is taken.
+        """Call a tool with an `approve` for this call only; confirmation codes are not accepted.
 
-        The price is read anew, and may be another than a `preview` has shown: let `approve` compare
-        the `digest` of its request with that of the one that somebody agreed to.
+        The price is read again and may differ from that of `preview`: let `approve` compare the
+        `digest` of its request with the digest that the person agreed to.
         """
         call = self._runner.new_call()
         flow = self._runner.call(call, name, arguments, approve)
@@ -267,9 +269,9 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
                     result = await perform(effect, ferry)
                 except GeneratorExit:
                     raise
-                except BaseException as error:  # noqa: BLE001 -- the desk decides what it means
+                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
                     if not isinstance(error, Exception):
-                        perform = _perform_shielded  # a cancelled call still puts itself on record
+                        perform = _perform_shielded  # a cancelled call still sends its audit record
                     effect = flow.throw(error)
                 else:
                     effect = flow.send(result)
@@ -280,18 +282,18 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
             flow.close()
 
 
-def _perform(effect: ToolEffect, ferry: Ferry | AsyncFerry) -> Any:  # noqa: ANN401 -- whatever comes of it
+def _perform(effect: ToolEffect, ferry: Ferry | AsyncFerry) -> Any:  # noqa: ANN401 -- any result
     if isinstance(effect, CallHandler):
         return effect.function(effect.argument)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)
 
 
-async def _perform_async(effect: ToolEffect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- whatever comes of it
+async def _perform_async(effect: ToolEffect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- any result
     result = _perform(effect, ferry)
     return await result if isawaitable(result) else result
 
 
-async def _perform_shielded(effect: ToolEffect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- whatever comes of it
+async def _perform_shielded(effect: ToolEffect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- any result
     with anyio.move_on_after(_FINAL_TIMEOUT, shield=True):
         return await _perform_async(effect, ferry)
     return None

@@ -1,4 +1,4 @@
-"""A journal of writes in SQLite or PostgreSQL, so that a crash leaves nobody guessing."""
+"""A journal of writes in SQLite or PostgreSQL, so that their outcome is known after a crash."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ try:
     import sqlalchemy as _sqlalchemy
 except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
-        'the journal needs an extra: pip install "ferry-sdk[journal]" (there is no sqlalchemy)',
+        'the journal needs an extra: pip install "ferry-sdk[journal]" '
+        "(sqlalchemy is not installed)",
         name=_error.name,
     ) from _error
 

@@ -1,4 +1,4 @@
-"""Database engines for SQLite and PostgreSQL, and what an error says of their failures."""
+"""Database engines for SQLite and PostgreSQL, and the errors made of their failures."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
-from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from sqlalchemy.engine import ExceptionContext
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-
-from ferry_sdk.errors import JournalError
 
 _TIMEOUT = 10
-"""Seconds that a lock of SQLite's, or a connection to PostgreSQL, is waited for."""
+"""Seconds to wait for a lock of SQLite, or for a connection to PostgreSQL."""
 _PAUSE = 0.01
 
 _SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
@@ -34,11 +31,11 @@ _SECRETS = ("password", "sslpassword")
 
 
 def engine_of(url: str | Engine) -> Engine:
-    """The engine to keep a journal with; one of the caller's own stays as it is."""
+    """Return an engine for a URL; the caller's own engine is used as it is."""
     if isinstance(url, Engine):
         return _check_engine(url)
     if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-        raise InvalidInputError("a URL or a SQLAlchemy Engine is expected", field="url")
+        raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
     parts = _parse(url)
     if parts.drivername in _SQLITE:
         return _sqlite(parts)
@@ -48,26 +45,26 @@ def engine_of(url: str | Engine) -> Engine:
 
 
 def is_in_memory(url: URL) -> bool:
-    """Whether the database lives and dies with its one connection."""
+    """Return True if the database exists only as long as its one connection."""
     return url.get_backend_name() == "sqlite" and (
         url.database in {None, "", ":memory:", "file::memory:"} or url.query.get("mode") == "memory"
     )
 
 
 def display_url(url: URL) -> str:
-    """A database's address without password and options."""
+    """Return a database's address without password and options."""
     return url.set(query={}).render_as_string(hide_password=True)
 
 
 @contextmanager
 def connect(engine: Engine) -> Generator[Connection]:
-    """A connection that goes back to its pool, whatever line an interrupt comes at."""
+    """Lend a connection, and return it to its pool even if an interrupt comes at any line."""
     connection = engine.connect()
     try:
         yield connection
         connection.close()
     except BaseException:
-        connection.close()  # perhaps for the second time, which does no harm
+        connection.close()  # possibly for the second time, which is harmless
         raise
 
 
@@ -76,7 +73,7 @@ def _check_engine(engine: Engine) -> Engine:
         raise _unsupported_url()
     if is_in_memory(engine.url) and isinstance(engine.pool, SingletonThreadPool):
         raise InvalidInputError(
-            "each thread would have a database of its own; use poolclass=StaticPool", field="url"
+            "each thread would have its own database; use poolclass=StaticPool", field="url"
         )
     return engine
 
@@ -91,13 +88,13 @@ def _parse(url: str) -> URL:
 
 def _unsupported_url() -> InvalidInputError:
     return InvalidInputError(
-        "sqlite:// or postgresql:// (with psycopg) is expected, and no async engine", field="url"
+        "expected sqlite:// or postgresql:// (with psycopg), and no async engine", field="url"
     )
 
 
 def _sqlite(url: URL) -> Engine:
     if is_in_memory(url):
-        # One connection is the database; threads take turns with it.
+        # The one connection is the database, so all threads share it, one at a time.
         engine = _create_engine(
             url,
             poolclass=QueuePool,
@@ -114,45 +111,45 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _keep_connection(context: ExceptionContext) -> None:
-    # SQLAlchemy gives up a connection in whose use Ctrl-C came; with this one all would be gone.
+    # SQLAlchemy drops a connection that Ctrl-C interrupted; this one holds the whole database.
     context.is_disconnect = False
 
 
 def _make_private(_dialect: Any, _record: Any, where: list[str], options: dict[str, Any]) -> None:  # noqa: ANN401 -- SQLAlchemy's own
-    """Create the file for its owner alone; SQLite gives -wal and -shm the same mode."""
+    """Create the file for its owner only; SQLite gives -wal and -shm the same mode."""
     path = where[0]
     if options.get("uri"):
         parts = urlsplit(path)
         if parse_qs(parts.query).get("mode", ["rwc"]) != ["rwc"]:
             return
         path = unquote(parts.path)
-    with suppress(OSError, ValueError):  # what cannot be created, SQLite says in its own words
+    with suppress(OSError, ValueError):  # SQLite reports it when it opens the file
         _create_file(os.path.realpath(path))
 
 
 def _create_file(path: str) -> None:
-    # Better without opening it: to close a file frees every lock that the process holds on it.
+    # Not by opening it: closing a file releases every lock that the process holds on it.
     try:
         os.mknod(path, 0o600)
     except FileExistsError:
         pass
-    except (AttributeError, OSError):  # of Windows, and of macOS
+    except (AttributeError, OSError):  # on Windows and macOS
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _make_durable(connection: sqlite3.Connection, _: object) -> None:
-    # WAL lets processes read while one writes; with a file system that has no WAL, EXTRA makes
-    # the rollback journal as durable.
+    # WAL lets processes read while one writes. On a file system without WAL, EXTRA makes the
+    # rollback journal equally durable.
     try:
         _switch_to_wal(connection)
         connection.execute("PRAGMA synchronous = EXTRA")
     except BaseException:
-        connection.close()  # SQLAlchemy forgets it
+        connection.close()  # SQLAlchemy does not close it
         raise
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    # Where two processes open a new file at once, SQLite refuses one without waiting.
+    # If two processes open a new file at once, SQLite refuses one without waiting.
     until = time.monotonic() + _TIMEOUT
     while True:
         try:
@@ -166,7 +163,7 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 
 def _postgresql(url: URL) -> Engine:
-    # An engine's repr hides the password of an address, but not those among its options.
+    # An engine's repr hides the password of the address, but not passwords among its options.
     hidden = {name: url.query[name] for name in _SECRETS if name in url.query}
     arguments = {**_default_timeout(url, "connect_timeout"), **hidden}
     try:
@@ -189,16 +186,16 @@ def _create_engine(url: URL, **options: object) -> Engine:
         return create_engine(url, hide_parameters=True, **options)
     except (SQLAlchemyError, ValueError, TypeError):
         pass
-    raise InvalidInputError("an option of the URL is not understood", field="url")
+    raise InvalidInputError("an option of the URL is not valid", field="url")
 
 
 def is_undecodable(failure: DBAPIError) -> bool:
-    """Whether SQLite holds a text that is none; it quotes it then."""
+    """Return True if SQLite found a text that is not UTF-8; its message quotes the text."""
     return str(failure.orig).startswith("Could not decode")
 
 
 def journal_error(failure: Exception) -> JournalError:
-    """The failure in words that hold no value, no address and no password."""
+    """Return an error for a failure, without values, addresses and passwords."""
     return JournalError(f"the journal cannot be used: {_describe(failure)}")
 
 
@@ -210,8 +207,8 @@ def _describe(failure: Exception) -> str:
     original = failure.orig
     name = type(original).__name__
     if is_undecodable(failure):
-        return f"{name}, a text that is no UTF-8"
+        return f"{name}, a text is not UTF-8"
     if type(original).__module__.startswith("sqlite3"):
-        return f"{name}, {original}"  # SQLite speaks of tables and files, and repeats no value
+        return f"{name}, {original}"  # SQLite's messages name tables and files, and repeat no value
     code = getattr(original, "sqlstate", None)
     return f"{name}, SQLSTATE {code}" if code else f"{name}, no connection or one that broke"

@@ -1,4 +1,4 @@
-"""The journal that a client writes to and a person reads."""
+"""The journal: a client writes to it, and a program or a person reads it."""
 
 from __future__ import annotations
 
@@ -32,33 +32,32 @@ _ATTEMPTS = 5
 
 
 class Journal:
-    """A record of writes: an intent before each leaves, its outcome after.
+    """A record of writes: each write is recorded before it is sent, and its outcome after.
 
-    ``Ferry(journal=Journal("sqlite:///ferry.db"))`` writes to it. After a crash `unresolved`
-    lists what may have happened; ``ferry.recover(entry)`` settles what can be read back, and
-    `settle` what a person has found out. Until then the same write is refused.
+    ``Ferry(journal=Journal("sqlite:///ferry.db"))`` writes to it. After a crash, `unresolved` lists
+    the writes that may have happened. ``ferry.recover(entry)`` resolves a write whose effect can be
+    read back, `settle` one that a person has checked. Until then the same write is refused.
 
-    One journal may be shared by threads, clients, processes and the children of a fork. It
-    belongs to one service: the same write to two services has one fingerprint. Its tables are
-    made on first use. SQLite is kept in WAL mode and flushed at every commit.
+    Threads, clients, processes and forked children may share one journal. Use one journal for each
+    service: the same write to two services has one fingerprint. The tables are created on first
+    use. SQLite runs in WAL mode and is flushed at every commit.
 
-    No traveller's data is stored, only a keyed fingerprint of it beside operation, path, ids,
-    correlation id, state and times. Without ``key=`` and FERRY_JOURNAL_KEY the journal makes a
-    key and keeps it in the same database. That protects entries that leave the database, in
-    logs, errors and exports: without the key their fingerprints say nothing. It does not
-    protect against those who have the whole database: they can tell whether a booking that they
-    guess in every detail is among them. Where that matters, keep a key of your own elsewhere.
-    Only a new journal takes one, and one that is lost cannot be replaced.
+    The journal stores no traveller's data, only a keyed fingerprint of it, with the operation, the
+    path, ids, the correlation id, the state and times. Without ``key=`` and FERRY_JOURNAL_KEY the
+    journal makes a key and stores it in the same database. This protects entries in logs, errors
+    and exports, but not from someone who has the whole database: they can test whether it holds a
+    booking that they guess in every detail. If that matters, keep your own key elsewhere. Only a
+    new journal accepts a key, and a lost key cannot be replaced.
 
     Args:
         url: ``sqlite:///file.db``, ``sqlite://`` (in memory, for one process) or
-            ``postgresql://…`` (through psycopg); or a SQLAlchemy `Engine`, whose settings and
-            life stay the caller's.
-        key: What fingerprints are made with, 16 bytes or more; else FERRY_JOURNAL_KEY.
+            ``postgresql://…`` (with psycopg); or a SQLAlchemy `Engine`, which the caller
+            configures and closes.
+        key: The key for fingerprints, at least 16 bytes; default: FERRY_JOURNAL_KEY.
 
     Raises:
-        InvalidInputError: The URL, the engine or the key cannot be used.
-        ConfigurationError: What the database needs is not installed.
+        InvalidInputError: The URL, the engine or the key is invalid.
+        ConfigurationError: The driver of the database is not installed.
 
     Example:
         ```python
@@ -91,14 +90,14 @@ class Journal:
         notify_after_fork(self)
 
     def begin(self, intent: Intent) -> str:
-        """Commit a write that is about to leave as ``open``, and give its entry's id.
+        """Record a write as ``open`` before it is sent, and return the id of its entry.
 
-        Where the commit itself is interrupted, the entry may stand although `JournalError` was
-        raised and nothing was sent: it is listed as unresolved then.
+        If the commit itself is interrupted, the entry may exist although `JournalError` was raised
+        and nothing was sent. It is then listed as unresolved.
 
         Raises:
-            UnresolvedWriteError: The same write is on record and unresolved.
-            JournalError: It cannot be committed.
+            UnresolvedWriteError: The same write is recorded and unresolved.
+            JournalError: The entry cannot be committed.
         """
         fingerprint = self._open().fingerprint(intent.effect, intent.identity)
         for _ in range(_ATTEMPTS):
@@ -108,36 +107,34 @@ class Journal:
             duplicate = self._run(lambda connection: statements.duplicate(connection, fingerprint))
             if duplicate is not None:
                 raise UnresolvedWriteError(duplicate)
-        raise JournalError("the journal does not say why it refuses the write")
+        raise JournalError("the journal refuses the write and holds no entry for it")
 
     def end(self, entry_id: str, state: EndState) -> None:
-        """Commit the outcome of a write.
+        """Record the outcome of a write.
 
-        ``unknown`` changes an entry that is ``open``; ``rejected`` and ``not_sent`` one that is
-        unresolved; ``done`` any. So what was seen or said to be done stays done, whoever comes
-        later, and a write that a person gave up is done after all if its reply says so.
+        ``unknown`` replaces ``open``; ``rejected`` and ``not_sent`` replace an unresolved state;
+        ``done`` replaces any state. So ``done`` is never overwritten, and a late reply can turn a
+        write that a person had given up into ``done``.
 
         Raises:
             InvalidInputError: A write cannot end in this state.
-            JournalError: It cannot be committed, or there is no such entry.
+            JournalError: The change cannot be committed, or no entry has this id.
         """
         if not statements.is_end_state(state):
-            raise InvalidInputError(
-                "unknown, done, rejected or not_sent is expected", field="state"
-            )
+            raise InvalidInputError("expected unknown, done, rejected or not_sent", field="state")
         self._open()
         if self._run(lambda connection: statements.change(connection, entry_id, state)) is None:
-            raise JournalError("the journal has no entry of this id")
+            raise JournalError("the journal has no entry with this id")
 
     def unresolved(self, *, older_than: float | timedelta = 0) -> tuple[JournalEntry, ...]:
-        """The writes that may have happened and nobody knows, oldest first.
+        """Return the writes that may have happened, oldest first.
 
         Args:
-            older_than: Seconds since each was begun. An ``open`` one may be under way in another
-                process at this moment; more than the longest call leaves those out.
+            older_than: The least age in seconds. An ``open`` write may be in progress in another
+                process; pass more than your longest call takes to leave those out.
 
         Raises:
-            InvalidInputError: `older_than` is not a length of time.
+            InvalidInputError: `older_than` is not a duration.
             JournalError: The journal cannot be read.
         """
         age = _age(older_than)
@@ -145,10 +142,10 @@ class Journal:
         return self._run(lambda connection: statements.unresolved(connection, age))
 
     def entry(self, entry_id: str) -> JournalEntry:
-        """The entry of this id, as it is now.
+        """Return the current entry with this id.
 
         Raises:
-            InvalidInputError: There is none.
+            InvalidInputError: No entry has this id.
             JournalError: The journal cannot be read.
         """
         _check_id(entry_id, "entry_id")
@@ -158,62 +155,62 @@ class Journal:
         )
 
     def settle(self, entry_or_id: JournalEntry | str, *, happened: bool) -> JournalEntry:
-        """Say what became of an unresolved write; the same write may be made again then.
+        """Record whether an unresolved write happened; the same write may then be made again.
 
-        To say it twice changes nothing. A write that was settled otherwise meanwhile is only
-        ever corrected to ``done``.
+        Settling an entry twice in the same way changes nothing. A settled entry can only be changed
+        to ``done``.
 
         Args:
             entry_or_id: The entry, or its id.
-            happened: ``done`` if it did, ``rejected`` if it did not.
+            happened: True records ``done``, False records ``rejected``.
 
         Returns:
-            The entry as it is now.
+            The entry after the change.
 
         Raises:
-            InvalidInputError: There is no such entry, or it is known to be done.
-            JournalError: It cannot be committed.
+            InvalidInputError: No entry has this id, or the write is known to be done.
+            JournalError: The change cannot be committed.
         """
         entry_id = entry_or_id.id if isinstance(entry_or_id, JournalEntry) else entry_or_id
         _check_id(entry_id, "entry_or_id")
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-            raise InvalidInputError("True or False is expected", field="happened")
+            raise InvalidInputError("expected True or False", field="happened")
         self._open()
         state: EndState = "done" if happened else "rejected"
         changed = self._run(lambda connection: statements.change(connection, entry_id, state))
         entry = _require(changed, "entry_or_id")
         if (entry.state == "done") != happened:
-            raise InvalidInputError("it is on record as done", field="happened")
+            raise InvalidInputError("the write is recorded as done", field="happened")
         return entry
 
     def forget(self, *, older_than: float | timedelta) -> int:
-        """Delete entries that were settled long ago; unresolved ones stay.
+        """Delete old settled entries; unresolved ones stay.
 
         Args:
-            older_than: Seconds since each was settled.
+            older_than: The least number of seconds since an entry was settled.
 
         Returns:
-            How many were deleted.
+            The number of deleted entries.
 
         Raises:
-            InvalidInputError: `older_than` is not a length of time.
-            JournalError: It cannot be committed.
+            InvalidInputError: `older_than` is not a duration.
+            JournalError: The change cannot be committed.
         """
         age = _age(older_than)
         self._open()
         return self._run(lambda connection: statements.forget(connection, age))
 
     def close(self) -> None:
-        """Close the connections, but for those of an engine of the caller's own."""
+        """Close the connections, except those of the caller's own engine."""
         self._unusable = "the journal is closed"
         if self._owns_engine:
             with FORK_LOCK.use():
                 self._engine.dispose()
 
     def after_fork(self) -> None:
-        """Leave the parent's connections alone, in a child process; called by itself there."""
+        """Leave the parent's connections alone; called automatically in a forked child."""
         if self._is_in_memory:
-            self._unusable = "a journal in memory does not follow into another process"
+            self._unusable = "a journal in memory cannot be used in a forked process"
         else:
             leave_to_parent(self._engine)
 
@@ -232,14 +229,14 @@ class Journal:
         return f"Journal({self._address!r})"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a journal is not pickled: give the other process its URL")
+        raise TypeError("a journal cannot be pickled: pass its URL to the other process")
 
     def _open(self) -> Key:
-        """The key, after the tables are there."""
+        """Create the tables if necessary, and return the key."""
         if self._unusable is not None:
             raise ConfigurationError(self._unusable)
         key = self._key
-        if key is None:  # threads that come here together find the same
+        if key is None:  # concurrent threads read the same key
             key = self._key = _guard(lambda: open_journal(self._engine, self._given_key))
         return key
 
@@ -252,19 +249,19 @@ class Journal:
 
 
 def _guard(work: Callable[[], T]) -> T:
-    """The work's result; what a database fails with becomes a `JournalError`."""
+    """Use the database, and turn its failures into `JournalError`."""
     try:
         with FORK_LOCK.use():
             return work()
     except (FerryError, MemoryError):
         raise
-    except Exception as error:  # noqa: BLE001 -- what is at rest may be damaged in any way
+    except Exception as error:  # noqa: BLE001 -- damaged data can fail in any way
         failure = journal_error(error)
-    raise failure  # outside, so that the database's own words do not come along
+    raise failure  # outside `except`, so that the database's error is not attached
 
 
 def _add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
-    """The id of a new entry; None where there is a twin."""
+    """Return the id of a new entry, or None if the same write is unresolved."""
     try:
         return statements.add(connection, intent, fingerprint)
     except IntegrityError:
@@ -275,19 +272,19 @@ def _age(older_than: float | timedelta) -> timedelta:
     if isinstance(older_than, timedelta):
         age = older_than
     elif isinstance(older_than, bool) or not isinstance(older_than, int | float):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-        raise InvalidInputError("seconds or a timedelta are expected", field="older_than")
+        raise InvalidInputError("expected seconds or a timedelta", field="older_than")
     elif math.isfinite(older_than) and abs(older_than) < timedelta.max.total_seconds():
         age = timedelta(seconds=older_than)
     else:
-        raise InvalidInputError("a length of time is expected", field="older_than")
+        raise InvalidInputError("expected a duration", field="older_than")
     if age < timedelta(0):
-        raise InvalidInputError("0 or more are expected", field="older_than")
+        raise InvalidInputError("expected 0 or more", field="older_than")
     return age
 
 
 def _check_id(entry_id: object, field: str) -> None:
     if not isinstance(entry_id, str):
-        raise InvalidInputError("an entry's id is expected", field=field)
+        raise InvalidInputError("expected the id of an entry", field=field)
 
 
 def _require(entry: JournalEntry | None, field: str) -> JournalEntry:

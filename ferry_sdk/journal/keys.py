@@ -15,7 +15,7 @@ _SHORTEST = 16
 
 
 class Key:
-    """What fingerprints are made with: in no repr and in no pickle."""
+    """The key for fingerprints; hidden in its repr, and not picklable."""
 
     __slots__ = ("_secret",)
 
@@ -23,15 +23,15 @@ class Key:
         self._secret = blake2b(secret, digest_size=32, person=b"ferry journal").digest()
 
     def fingerprint(self, effect: str, identity: bytes) -> str:
-        """The same for the same write, and of no use without the key."""
+        """Return a hash that is equal for equal writes, and useless without the key."""
         return self._digest(effect.encode() + b"\0" + identity, b"write")
 
     def check_value(self) -> str:
-        """What says whether two keys are one, without giving either away."""
+        """Return a value that is equal for equal keys, and does not reveal the key."""
         return self._digest(b"", b"check")
 
     def matches(self, check_value: str) -> bool:
-        """Whether it is the key that this check was made of."""
+        """Return True if the check value was made with this key."""
         return compare_digest(self.check_value().encode(), check_value.encode())
 
     def _digest(self, content: bytes, purpose: bytes) -> str:
@@ -41,26 +41,26 @@ class Key:
         return "Key(…)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a key is not pickled")
+        raise TypeError("a key cannot be pickled")
 
 
 def load_key(key: str | bytes | None) -> Key | None:
-    """The caller's key, or the environment's; None where there is none."""
+    """Return the caller's key, else the environment's, else None."""
     if key is None:
         variable = os.environ.get(VARIABLE)
         if not variable:
             return None
         if len(variable.encode()) < _SHORTEST:
-            raise ConfigurationError(f"{VARIABLE}: at least {_SHORTEST} bytes are expected")
+            raise ConfigurationError(f"{VARIABLE}: expected at least {_SHORTEST} bytes")
         return Key(variable.encode())
     secret = key.encode() if isinstance(key, str) else key
     if not isinstance(secret, bytes):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-        raise InvalidInputError("text or bytes are expected", field="key")
+        raise InvalidInputError("expected text or bytes", field="key")
     if len(secret) < _SHORTEST:
-        raise InvalidInputError(f"at least {_SHORTEST} bytes are expected", field="key")
+        raise InvalidInputError(f"expected at least {_SHORTEST} bytes", field="key")
     return Key(secret)
 
 
 def new_secret() -> bytes:
-    """The secret of a journal that makes its own key."""
+    """Return a random secret for a journal that makes its own key."""
     return token_bytes(32)

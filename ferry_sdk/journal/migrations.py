@@ -1,4 +1,4 @@
-"""A journal's tables made on first use, by one of all the processes that want them."""
+"""Create the tables on first use, also if several processes open a new journal at once."""
 
 from __future__ import annotations
 
@@ -18,35 +18,37 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _LOCK = 0x66657272796A6E6C
-"""Held in PostgreSQL while tables are made: there, IF NOT EXISTS does not settle a race."""
+"""An advisory lock of PostgreSQL, whose IF NOT EXISTS is not safe between processes."""
 
 
 class _About(NamedTuple):
-    schema_version: object  # as it was found: SQLite keeps anything in a column of numbers
+    schema_version: object  # any type: SQLite stores any value in an integer column
     key_check: object
     own_key: bytes | None
 
 
 def open_journal(engine: Engine, given: Key | None) -> Key:
-    """The journal's key, after its tables are there and fit.
+    """Create or check the tables, and return the journal's key.
 
     Args:
-        engine: Commits every statement.
+        engine: An engine that commits every statement.
         given: The caller's key.
 
     Raises:
-        JournalError: The tables are another version's, or damaged.
-        ConfigurationError: The journal was made with another key.
+        JournalError: The tables are damaged, or of another version.
+        ConfigurationError: The journal was created with another key.
     """
     known = _load_about(engine) or _create_journal(engine, given)
     key = given or (None if known.own_key is None else Key(known.own_key))
     if key is None:
-        raise ConfigurationError(f"missing: key=… or {VARIABLE}; the journal was made with a key")
+        raise ConfigurationError(
+            f"missing: key=… or {VARIABLE}; the journal was created with a key"
+        )
     if isinstance(known.key_check, str) and key.matches(known.key_check):
         return key
     if given is None:
-        raise JournalError("the journal's key is damaged: it does not fit the check made of it")
-    raise ConfigurationError(f"key=… or {VARIABLE}: the journal was made with another key")
+        raise JournalError("the journal's key is damaged: it does not match its check value")
+    raise ConfigurationError(f"key=… or {VARIABLE}: the journal was created with another key")
 
 
 def _load_about(engine: Engine) -> _About | None:
@@ -59,11 +61,11 @@ def _load_about(engine: Engine) -> _About | None:
             return None
         _check_schema(known.schema_version)
         if not database.has_table(entries.name):
-            raise JournalError(f"the journal's table {entries.name} is gone")
+            raise JournalError(f"the journal's table {entries.name} is missing")
         if unresolved_index.name not in {one["name"] for one in database.get_indexes(entries.name)}:
             raise JournalError(
-                f"the journal's index {unresolved_index.name} is gone, which holds back the same "
-                "write"
+                f"the journal's index {unresolved_index.name} is missing, which prevents duplicate "
+                "writes"
             )
         return known
 
@@ -74,7 +76,7 @@ def _check_schema(found: object) -> None:
     is_newer = isinstance(found, int) and found > SCHEMA
     raise JournalError(
         f"the journal has schema {found!r:.40}{', made by a newer ferry-sdk' * is_newer}; "
-        f"this one knows {SCHEMA}"
+        f"this version supports {SCHEMA}"
     )
 
 
@@ -94,18 +96,18 @@ def _create_journal(engine: Engine, given: Key | None) -> _About:
         about.c.key_check: key.check_value(),
         about.c.own_key: None if given else secret,
     }
-    # Entries beside no key are entries whose key was lost: with another, none would be known
-    # again, and the same write would pass.
+    # If there are entries but no key, the key was lost. With a new key, no earlier write would be
+    # recognised, and the same write would be sent twice. So a key is only added to empty tables.
     values = select(*(literal(value, column.type) for column, value in row.items()))
     statement = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
-    with connect(engine) as connection, suppress(IntegrityError):  # another was first
+    with connect(engine) as connection, suppress(IntegrityError):  # another process was first
         connection.execute(statement)
     with connect(engine) as connection:
         found = _fetch_about(connection)
     if found is None:
         raise JournalError(
-            f"the journal has entries, but their key is gone (the row of {about.name}): restore "
-            "it, or begin a new journal"
+            f"the journal has entries, but their key is missing (the row of {about.name}): restore "
+            "it, or start a new journal"
         )
     return found
 

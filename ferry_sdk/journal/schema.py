@@ -1,4 +1,4 @@
-"""The journal's two tables: one row about the journal, and one row a write."""
+"""The two tables of a journal: one row about the journal itself, and one row for each write."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
     from ferry_sdk.types import EntryState
 
 SCHEMA = 1
-"""What the tables below are called, should others follow."""
+"""The version of the tables below."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A moment, aware and in UTC on either side, whatever the database makes of it."""
+    """A time, aware and in UTC in Python, whatever the database stores."""
 
     impl: TypeEngine[Any] | type[TypeEngine[Any]] = DateTime(timezone=True)
     cache_ok: bool | None = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's signature
-        """What is stored."""
+        """Return the value to store."""
         return None if value is None else value.astimezone(timezone.utc)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's signature
-        """What is read; SQLite keeps no offset."""
+        """Return the value in UTC; SQLite stores no offset."""
         if value is None or value.tzinfo is None:
             return value and value.replace(tzinfo=timezone.utc)
         return value.astimezone(timezone.utc)
@@ -81,8 +81,8 @@ SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")
 is_unresolved: ColumnElement[bool] = entries.c.state.not_in(
     [literal_column(f"'{state}'") for state in SETTLED]
 )
-"""A state that nobody knows holds the same write back, too. The words are literals, because
-SQLite uses the index below only for a condition that it recognises."""
+"""An unknown state also counts as unresolved. The states are literals, because SQLite uses the
+index below only for a condition that it recognises."""
 
 _DIGITS: Final = "0123456789abcdef"
 _LENGTH: Final = 64
@@ -90,9 +90,9 @@ _LENGTH: Final = 64
 is_without_fingerprint: ColumnElement[bool] = or_(
     func.length(entries.c.fingerprint) != _LENGTH,
     func.ltrim(entries.c.fingerprint, _DIGITS) != "",
-    entries.c.fingerprint >= "g",  # in SQLite any bytes are, which the two above take for text
+    entries.c.fingerprint >= "g",  # bytes in SQLite, which the two conditions above read as text
 )
-"""A fingerprint that was damaged, so that nobody can say which write it is of."""
+"""A damaged fingerprint: the write that it belongs to cannot be identified."""
 
 unresolved_index: Index = Index(
     "ferry_journal_unresolved",

@@ -1,4 +1,4 @@
-"""Single statements on the table of writes; each is a transaction of its own."""
+"""Statements on the table of writes; each one is its own transaction."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
     "rejected": _UNRESOLVED,
     "done": (*_UNRESOLVED, "not_sent", "rejected"),
 }
-"""Which states a word takes the place of. What is done is never undone, so that any order of
-the same words ends in the same state. A state that is none of these gives way to any word."""
+"""The states that each outcome replaces. ``done`` is never replaced, so that outcomes may arrive in
+any order. A state that is not one of these is damaged, and any outcome replaces it."""
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=timezone.utc)
 _PLACEHOLDERS: Final[Mapping[str, Any]] = {
@@ -43,23 +43,23 @@ _PLACEHOLDERS: Final[Mapping[str, Any]] = {
     "created_at": _LONG_AGO,
     "changed_at": _LONG_AGO,
 }
-"""What stands for a value that cannot be read; for any other, an empty text."""
+"""Values for damaged columns; for the others, an empty text."""
 
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
 
 
 def is_end_state(state: str) -> bool:
-    """Whether a write can end in it."""
+    """Return True if a write can end in this state."""
     return state in _TRANSITIONS
 
 
 def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
-    """Put a write on record as open, and give its id.
+    """Insert an entry for a write as ``open``, and return its id.
 
     Raises:
-        IntegrityError: Another of the same fingerprint is unresolved.
-        JournalError: Another, whose fingerprint is damaged, may be the same.
+        IntegrityError: An unresolved entry has the same fingerprint.
+        JournalError: An unresolved entry has a damaged fingerprint, and may be the same write.
     """
     query = select(entries.c.id).where(is_unresolved, is_without_fingerprint).limit(1)
     for damaged in connection.execute(query).scalars():
@@ -85,14 +85,14 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
 
 
 def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
-    """The unresolved write of this fingerprint."""
+    """Return the unresolved entry with this fingerprint."""
     return _fetch_first(
         connection, select(entries).where(entries.c.fingerprint == fingerprint, is_unresolved)
     )
 
 
 def change(connection: Connection, entry_id: str, state: EndState) -> JournalEntry | None:
-    """Put an end on record, unless there is a stronger word; give what stands then."""
+    """Set an outcome if it may replace the present state, and return the entry."""
     may_change = or_(entries.c.state.in_(_TRANSITIONS[state]), entries.c.state.not_in(_STATES))
     connection.execute(
         update(entries)
@@ -103,14 +103,14 @@ def change(connection: Connection, entry_id: str, state: EndState) -> JournalEnt
 
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:
-    """The write of this id."""
+    """Return the entry with this id."""
     return _fetch_first(connection, select(entries).where(entries.c.id == entry_id))
 
 
 def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ...]:
-    """The writes begun that long ago which nobody knows the outcome of, oldest first.
+    """Return the unresolved entries of at least this age, oldest first.
 
-    One whose time is damaged comes first, however old the others have to be.
+    Entries with a damaged time are always included, and come first.
     """
     cutoff = _cutoff(age)
     found = _fetch(connection, select(entries).where(is_unresolved))
@@ -119,7 +119,7 @@ def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ..
 
 
 def forget(connection: Connection, age: timedelta) -> int:
-    """Delete the writes that were settled that long ago, and count them."""
+    """Delete the entries that were settled at least this long ago, and return their number."""
     return connection.execute(
         delete(entries).where(entries.c.state.in_(SETTLED), entries.c.changed_at <= _cutoff(age))
     ).rowcount
@@ -134,7 +134,7 @@ def _cutoff(age: timedelta) -> datetime:
         return _now() - age
     except OverflowError:
         pass
-    raise InvalidInputError("before the first year", field="older_than")
+    raise InvalidInputError("before the year 1", field="older_than")
 
 
 def _fetch_first(connection: Connection, query: Select[tuple[object, ...]]) -> JournalEntry | None:
@@ -142,18 +142,18 @@ def _fetch_first(connection: Connection, query: Select[tuple[object, ...]]) -> J
 
 
 def _fetch(connection: Connection, query: Select[tuple[object, ...]]) -> list[JournalEntry]:
-    """The entries, the damaged ones with what can be read of them."""
+    """Return the entries; of a damaged one, the values that can be read."""
     try:
         return [_make_entry(dict(row)) for row in connection.execute(query).mappings()]
     except Exception as error:
         if not _is_value_error(error):
-            raise  # else one value has spoilt all that are fetched with it
+            raise  # else: one damaged value made the whole query fail
     ids = connection.execute(query.with_only_columns(entries.c.id)).scalars().all()
     return [_make_entry(_fetch_values(connection, entry_id)) for entry_id in ids]
 
 
 def _fetch_values(connection: Connection, entry_id: str) -> dict[str, Any]:
-    """The values of one entry, each read by itself, but for those that cannot be."""
+    """Read each value of an entry separately, without those that cannot be read."""
     values: dict[str, Any] = {}
     for column in entries.c:
         try:
@@ -166,7 +166,7 @@ def _fetch_values(connection: Connection, entry_id: str) -> dict[str, Any]:
 
 
 def _is_value_error(error: Exception) -> bool:
-    """Whether a value cannot be read, and the database can."""
+    """Return True if the error concerns one value, and not the database."""
     return isinstance(error, _VALUE_ERRORS) or (
         isinstance(error, OperationalError) and is_undecodable(error)
     )
@@ -193,7 +193,7 @@ def _is_valid(name: str, value: object) -> bool:
             return isinstance(value, datetime)
         case "fingerprint":
             return isinstance(value, str) and _FINGERPRINT.fullmatch(value) is not None
-        case "correlation_id":  # it goes into a header again
+        case "correlation_id":  # it is sent in a header again
             return isinstance(value, str) and value.isascii() and value.isprintable()
         case _:
             return isinstance(value, str)

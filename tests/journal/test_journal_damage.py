@@ -204,7 +204,7 @@ class TestTheSchema:
         asked(url, f"UPDATE ferry_journal_about SET schema_version = {version}")  # noqa: S608 -- of this list
         with (
             Journal(url) as other,
-            pytest.raises(JournalError, match=rf"schema {version}\b.*this one knows 1"),
+            pytest.raises(JournalError, match=rf"schema {version}\b.*this version supports 1"),
         ):
             other.begin(intent())
 
@@ -227,7 +227,7 @@ class TestTheSchema:
         asked(url, loss)
         name = loss.rpartition(" ")[2]
         for _ in range(2):
-            with Journal(url) as other, pytest.raises(JournalError, match=f"{name} is gone"):
+            with Journal(url) as other, pytest.raises(JournalError, match=f"{name} is missing"):
                 other.begin(intent())
 
 
@@ -244,7 +244,7 @@ class TestTheKey:
         for _ in range(2):
             with Journal(url, **how) as other:
                 for use in (lambda journal=other: journal.begin(intent()), other.unresolved):
-                    with pytest.raises(JournalError, match="key is gone"):
+                    with pytest.raises(JournalError, match="key is missing"):
                         use()
         assert asked(url, "SELECT count(*) FROM ferry_journal_about") == [(0,)]
 

@@ -143,7 +143,7 @@ class TestTheLastWord:
         assert [entry.id for entry in any_journal.unresolved()] == [second]
 
     def test_the_end_of_an_entry_that_is_not_there_is_refused(self, any_journal):
-        with pytest.raises(JournalError, match="no entry of this id"):
+        with pytest.raises(JournalError, match="no entry with this id"):
             any_journal.end("0" * 32, "done")
 
     def test_a_write_cannot_end_open(self, any_journal):
@@ -226,7 +226,7 @@ class TestSettling:
 
     def test_what_is_done_cannot_be_said_not_to_have_happened(self, any_journal):
         entry_id = begun_and_ended(any_journal, "done")
-        with pytest.raises(InvalidInputError, match="on record as done") as caught:
+        with pytest.raises(InvalidInputError, match="recorded as done") as caught:
             any_journal.settle(entry_id, happened=False)
         assert caught.value.field == "happened"
         assert any_journal.entry(entry_id).state == "done"

@@ -117,7 +117,7 @@ def test_a_twin_that_is_settled_before_it_can_be_shown_lets_the_next_begin(
 def test_a_write_that_is_refused_without_a_twin_is_not_tried_for_ever(any_journal, monkeypatch):
     any_journal.begin(intent())
     monkeypatch.setattr(statements, "duplicate", lambda *_: None)
-    with pytest.raises(Exception, match="does not say why") as caught:
+    with pytest.raises(Exception, match="holds no entry for it") as caught:
         any_journal.begin(intent())
     assert type(caught.value).__name__ == "JournalError"
 

@@ -1,4 +1,4 @@
-"""Errors as data: a code that stays, what happened, and what to do next."""
+"""Answers for errors: a stable code, what happened, and what the agent should do next."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "a person has to look under this correlation id.",
     "internal_error": "Do not try again. Tell the user that the tool is out of order.",
 }
-"""What to do after each of the toolkit's own codes."""
+"""What the agent should do after each of the toolkit's own codes."""
 
 _LATER: Final = "Nothing was done. Call again in a minute; then tell the user."
 _AFTER_FAILURE: Final[tuple[tuple[type[FerryError], str], ...]] = (
@@ -112,7 +112,7 @@ _SERVICE_CODES: Final = frozenset(
         "VALIDATION_ERROR",
     }
 )
-"""Codes of the service that are passed on; another may be a sentence for the model to obey."""
+"""The service's codes that are passed on; any other text might instruct the model."""
 
 _CODES: Final[Mapping[type[FerryError], str]] = {
     InvalidInputError: "invalid_arguments",
@@ -125,16 +125,16 @@ _CODES: Final[Mapping[type[FerryError], str]] = {
     RateLimitError: "rate_limited",
     ServerError: "server_error",
 }
-"""Where a failure's code is not its own name in small letters."""
+"""Codes that differ from the error's own name in snake case."""
 
 
 class RefusedError(Exception):
-    """The toolkit says no, and nothing was sent.
+    """The toolkit refuses a call; nothing was sent.
 
     Attributes:
-        code: What for, for programs.
-        message: What for, in words.
-        facts: What else the answer's error has.
+        code: The reason, for programs.
+        message: The reason, for people.
+        details: Further fields of the answer's error.
     """
 
     def __init__(self, code: str, message: str, **details: JsonValue) -> None:
@@ -144,7 +144,7 @@ class RefusedError(Exception):
         self.details: dict[str, JsonValue] = details
 
     def answer(self) -> Answer:
-        """The refusal as data."""
+        """Return the refusal as an answer."""
         return {
             "status": "refused",
             "error": {
@@ -158,7 +158,7 @@ class RefusedError(Exception):
 
 
 def unknown_answer(message: str, correlation_id: str) -> Answer:
-    """A write that may have happened, as data."""
+    """Return the answer for a write that may have happened."""
     return {
         "status": "unknown",
         "error": {
@@ -172,12 +172,11 @@ def unknown_answer(message: str, correlation_id: str) -> Answer:
 
 
 def failure_answer(error: FerryError) -> Answer:
-    """What the library or the service said no to, as data.
+    """Return the answer for a call that the library or the service rejected.
 
     Args:
-        error: The failure, not one of a write that may have happened. A read that got no readable
-            reply has changed nothing, so its outcome is never ``unknown`` here: an agent may call
-            again.
+        error: The failure; not of a write that may have happened. A read changes nothing, so its
+            outcome is never ``unknown`` here: the agent may call again.
     """
     if isinstance(error, InvalidInputError):
         return RefusedError(
@@ -209,7 +208,7 @@ def failure_answer(error: FerryError) -> Answer:
 
 
 def internal_error(error: Exception) -> Answer:
-    """A failure that is neither the library's nor the service's; its text is nobody's business."""
+    """Return the answer for an unexpected exception, without its text, which may hold secrets."""
     return {
         "status": "failed",
         "error": {
@@ -231,7 +230,7 @@ def _next_step(error: FerryError) -> str:
 
 
 def _code_of(error: FerryError) -> str:
-    """The service's own code in lower case if it is a known one, else the error's name."""
+    """Return the service's code in lower case if it is known, else the error's name."""
     if isinstance(error, APIError) and error.code in _SERVICE_CODES:
         return error.code.lower()
     kind = type(error)

@@ -1,7 +1,6 @@
-"""A person's yes: what they are asked, and the codes that stand for it where nobody can be asked.
+"""Approval of writes: the request for a person, and codes where the toolkit cannot ask one.
 
-A code is a speed bump, not a proof: an agent that is told a code can give it back without having
-asked anybody.
+A code is no proof of approval: an agent can give it back without having asked anybody.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from ferry_sdk.agents.policy.answers import Answer, RefusedError
 from ferry_sdk.agents.tools.views import format_amount
 
 VALID_FOR = 300.0
-"""Seconds in which an approval is good, given by a code or not."""
+"""Seconds for which an approval is valid, by a code or not."""
 _MAX_CODES = 1000
-_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"  # no vowels: a code spells no word
+_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"  # no vowels, so that a code spells no word
 
 WARNING = (
     "Show the summary to the user and call again with this code only after they have agreed. "
@@ -33,17 +32,17 @@ WARNING = (
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """A write that somebody has to agree to.
+    """A write that a person has to approve.
 
     Attributes:
         tool: The tool that was called.
-        summary: What would be done, made of what the service said; it names no traveller.
-        amount: What would be paid, or kept as a penalty.
-        currency: Its currency.
-        subject: The ids of what would be changed, or booked.
-        expires_at: Until when a yes is good, UTC.
-        travellers: The travellers' names as the agent gave them, each in quotes; they do not
-            show in the repr.
+        summary: What the write does, made from the service's data; it names no traveller.
+        amount: The price, or the penalty that is kept.
+        currency: The currency of `amount`.
+        subject: The ids of what is changed or booked.
+        expires_at: Until when an approval is valid, UTC.
+        travellers: The travellers' names as the agent gave them, each in quotes; hidden in the
+            repr.
     """
 
     tool: str
@@ -56,10 +55,10 @@ class ApprovalRequest:
 
     @property
     def digest(self) -> str:
-        """What is asked, as 32 hexadecimal digits; a question about anything else has another.
+        """A hash of the request, as 32 hexadecimal digits.
 
-        It covers all that is shown, and not the time. Let a stored or a replayed answer carry the
-        digest of the question that it answers, and compare the two.
+        It covers every field but `expires_at`. Store it with a person's answer, and compare it with
+        the digest of the request that the answer is used for.
         """
         asked = [
             self.tool,
@@ -74,7 +73,7 @@ class ApprovalRequest:
 
 
 def approval_answer(request: ApprovalRequest, code: str) -> Answer:
-    """The answer that hands out a code."""
+    """Return the answer that holds a confirmation code."""
     return {
         "status": "approval_needed",
         "approval": {
@@ -89,18 +88,18 @@ def approval_answer(request: ApprovalRequest, code: str) -> Answer:
 
 
 class Codes:
-    """Codes that are waiting to be given back; safe between threads."""
+    """Confirmation codes that were issued and not used; safe to share between threads."""
 
     def __init__(self) -> None:
         self._pending: OrderedDict[str, tuple[str, float]] = OrderedDict()
         self._lock = threading.Lock()
 
     def issue(self, binding: str, until: float) -> str:
-        """A new code for a write at a price; an earlier one for the same is no longer good.
+        """Return a new code for a write at a price; it replaces an earlier code for the same.
 
         Args:
-            binding: What it is for.
-            until: How long it is good, on the monotonic clock.
+            binding: Identifies the write and its price.
+            until: When the code expires, on the monotonic clock.
         """
         code = "".join(secrets.choice(_LETTERS) for _ in range(10))
         with self._lock:
@@ -110,15 +109,15 @@ class Codes:
         return code
 
     def use(self, code: str, binding: str, now: float) -> None:
-        """Take a code back; whatever comes of it, it is used.
+        """Use up a code, also if it turns out to be invalid.
 
         Args:
-            code: What was given back.
-            binding: What it is to be for.
-            now: The monotonic clock.
+            code: The code that was given back.
+            binding: Identifies the write and its price.
+            now: The time on the monotonic clock.
 
         Raises:
-            RefusedError: It is not one, was used, has expired, or is for something else.
+            RefusedError: The code is wrong, used, expired, or issued for another write.
         """
         with self._lock:
             found = [

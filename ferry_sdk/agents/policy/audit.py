@@ -1,4 +1,4 @@
-"""What is put on record of every call of a tool."""
+"""The audit record of a tool call."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from ferry_sdk.agents.policy.effects import CallHandler
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_ID = re.compile(r"[A-Za-z0-9_.:~|+/=-]{1,200}")  # and no address of a mail
+_ID = re.compile(r"[A-Za-z0-9_.:~|+/=-]{1,200}")  # matches no e-mail address
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One call of a tool. No traveller's data, no token and no code is in it.
+    """One tool call, without travellers' data, tokens and confirmation codes.
 
     Attributes:
-        at: When it was over, UTC.
-        tool: The tool; ``?`` where there is none of that name.
-        status: As the answer says it: ``done``, ``approval_answer``, ``refused``, ``failed`` or
+        at: When the call ended, UTC.
+        tool: The tool; ``?`` if no tool has that name.
+        status: The answer's status: ``done``, ``approval_needed``, ``refused``, ``failed`` or
             ``unknown``.
-        code: The error's code; None where there is none.
-        outcome: What became of it: ``done``, ``not_sent``, ``rejected`` or ``unknown``.
-        subject: The ids that it named.
-        approval: How a write was, or was to be, approved; None for a read, and where it did not
-            come to that.
-        amount: The price or the penalty that was approved, or was to be.
-        currency: Its currency.
+        code: The code of the error, if there is one.
+        outcome: The effect of the call: ``done``, ``not_sent``, ``rejected`` or ``unknown``.
+        subject: The ids in its arguments.
+        approval: How a write is approved; None for a read, and for a write that was refused before
+            approval.
+        amount: The price or the penalty to approve.
+        currency: The currency of `amount`.
         correlation_id: The id that all its requests carried.
-        seconds: How long it took.
+        seconds: How long the call took.
     """
 
     at: datetime
@@ -56,18 +56,18 @@ class AuditRecord:
 
 @dataclass(slots=True, eq=False)
 class ToolCall:
-    """What is known of a call so far.
+    """The state of a tool call in progress.
 
     Attributes:
         correlation_id: The id of all its requests.
         tool: The tool's name.
-        subject: The ids that it names.
+        subject: The ids in its arguments.
         approval: How it is approved.
         amount: The price or the penalty.
-        currency: Its currency.
-        is_sent: Whether the write was handed to the client and is not known to have failed.
-        approver_error: What the approver raised; it is the caller's own, and reaches the caller.
-        began: When, on the monotonic clock.
+        currency: The currency of `amount`.
+        is_sent: Whether the client was asked to send the write, and did not report that it failed.
+        approver_error: What the caller's `approve` raised; it is raised to the caller.
+        started: When the call began, on the monotonic clock.
     """
 
     correlation_id: str
@@ -81,13 +81,13 @@ class ToolCall:
     started: float = field(default_factory=time.monotonic)
 
     def add_ids(self, **ids: object) -> None:
-        """Keep the ids that it names; what does not look like one is not kept."""
+        """Keep the ids in its arguments; a value that does not look like an id becomes ``?``."""
         for name, value in ids.items():
             if isinstance(value, str):
                 self.subject[name] = value if _ID.fullmatch(value) else "?"
 
     def record(self, answer: Mapping[str, JsonValue]) -> AuditRecord:
-        """What is put on record of it, now that it is answered."""
+        """Return the audit record of the answered call."""
         error = answer.get("error")
         details = error if isinstance(error, dict) else {}
         status = str(answer["status"])

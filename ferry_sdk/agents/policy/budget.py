@@ -1,4 +1,4 @@
-"""What an agent may spend, and what a cancellation may cost."""
+"""Limits on what an agent may spend, and on what a cancellation may cost."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from ferry_sdk.resources.arguments import money
 
 Limits = Mapping[str, Decimal | int | str]
 
-
 Amounts = dict[Hashable, tuple[Decimal, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Money that is counted as spent, or as kept for a cancellation.
+    """An amount that counts as spent, or as a penalty.
 
     Attributes:
-        ledger: Where it is counted.
-        key: What it is for.
-        before: What was counted for the same before.
+        amounts: The table that holds it.
+        key: Its key in the table.
+        before: The entry that it replaced.
     """
 
     amounts: Amounts = field(repr=False)
@@ -35,18 +34,17 @@ class Hold:
 
 
 class Budget:
-    """Counts what is spent over a toolkit's life; safe between threads.
+    """Count what a toolkit spends; safe to share between threads.
 
-    Nothing that was booked is ever given back by a cancellation: a loop that books and cancels
-    ends at the limit as well.
+    A cancellation gives nothing back, so that a loop that books and cancels ends at the limit, too.
 
     Args:
-        spend_limit: How much may be spent, by currency; None: no limit.
-        penalty_limit: How much cancelling one booking may cost, all its tickets together, by
+        spend_limit: The most that may be spent, by currency; None: no limit.
+        penalty_limit: The most that cancelling one booking with all its tickets may cost, by
             currency; None: no limit.
 
     Raises:
-        ConfigurationError: A limit is no amount, or its currency is none.
+        ConfigurationError: A limit is not an amount, or its currency is not a currency code.
     """
 
     def __init__(self, spend_limit: Limits | None, penalty_limit: Limits | None) -> None:
@@ -57,10 +55,10 @@ class Budget:
         self._lock = threading.Lock()
 
     def hold(self, key: str, amount: Decimal, currency: str) -> Hold:
-        """Count an amount as spent; more for the same key replaces what was counted.
+        """Count an amount as spent, in place of an earlier amount for the same key.
 
         Raises:
-            RefusedError: It would be more than may be spent.
+            RefusedError: The total would exceed the limit.
         """
         with self._lock:
             before = self._held.get(key)
@@ -79,12 +77,12 @@ class Budget:
             return Hold(self._held, key, before)
 
     def release(self, hold: Hold) -> None:
-        """Give back what was not spent after all."""
+        """Undo a hold of an amount that was not spent."""
         with self._lock:
             _restore(hold)
 
     def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
-        """Count what it costs in truth, whatever the limit, for what it turned out to be."""
+        """Replace a hold by the real price, even above the limit, under a new key."""
         with self._lock:
             _restore(hold)
             self._held[key] = max(amount, Decimal(0)), currency
@@ -92,17 +90,17 @@ class Budget:
     def hold_penalty(
         self, booking_id: str | None, subject: str, penalty: Decimal, currency: str
     ) -> Hold:
-        """Count what is kept for a cancellation, with the other cancellations of its booking.
+        """Count a penalty, together with the other penalties of its booking.
 
         Args:
-            booking_id: The booking; None where a ticket's is not known. It may be any, and is
-                counted with each.
-            subject: The booking, or the ticket, that is cancelled.
-            penalty: What is kept.
-            currency: Its currency.
+            booking_id: The booking; None if a ticket's booking is not known. The penalty then
+                counts for every booking.
+            subject: The booking or ticket that is cancelled.
+            penalty: The penalty.
+            currency: The currency of the penalty.
 
         Raises:
-            RefusedError: It would be more than cancelling the booking may cost.
+            RefusedError: The total would exceed the limit for one booking.
         """
         with self._lock:
             key = booking_id, subject
@@ -132,7 +130,7 @@ class Budget:
 
 
 def _restore(hold: Hold) -> None:
-    """Count what was counted before."""
+    """Put back the entry that the hold replaced."""
     hold.amounts.pop(hold.key, None)
     if hold.before is not None:
         hold.amounts[hold.key] = hold.before
@@ -144,11 +142,11 @@ def _parse_limits(given: Limits | None, setting: str) -> dict[str, Decimal] | No
     limits: dict[str, Decimal] = {}
     for currency, limit in given.items():
         if not re.fullmatch(r"[A-Z]{3}", currency):
-            raise ConfigurationError(f"{setting}: a currency such as EUR is expected")
+            raise ConfigurationError(f"{setting}: expected a currency such as EUR")
         try:
             limits[currency] = money(limit, setting)
         except InvalidInputError as error:
             raise ConfigurationError(str(error)) from None
         if limits[currency] < 0:
-            raise ConfigurationError(f"{setting}: at least 0 is expected")
+            raise ConfigurationError(f"{setting}: expected at least 0")
     return limits

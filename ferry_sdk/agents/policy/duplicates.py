@@ -1,4 +1,4 @@
-"""The same write is not made twice: not at once, not after it was done, not while in doubt."""
+"""Refuse a write that is in progress, is done, or may have happened."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ferry_sdk.agents.policy.budget import Hold
 from ferry_sdk.errors import InvalidInputError, OutcomeUnknownError
 
 REMEMBERED = 10_000
-"""Writes that are remembered as done; those in doubt all are."""
+"""How many completed writes are remembered; unresolved ones are never forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedWrite:
-    """A write of an agent's that may have happened.
+    """A write of an agent that may have happened.
 
     Attributes:
         tool: The tool that was called.
-        subject: The ids of what was to be changed, or of what was to be booked.
+        subject: The ids of what the write changes or books.
         correlation_id: The id that the request carried.
         at: When it was sent, UTC.
-        amount: What was approved: a price, or a penalty.
-        currency: Its currency.
+        amount: The price or the penalty that was approved.
+        currency: The currency of `amount`.
     """
 
     tool: str
@@ -42,12 +42,12 @@ class UnresolvedWrite:
 
 @dataclass(frozen=True, slots=True)
 class UnknownOutcome:
-    """What a toolkit has to know of a write that may have happened.
+    """A write that may have happened, with what is needed to resolve it.
 
     Attributes:
-        write: What is told of it.
-        error: What it ended in; `recover` reads its effect back where a read shows it.
-        hold: The money that is counted for it.
+        write: The public record of the write.
+        error: The error that it ended in; `recover` uses it to read the effect back.
+        hold: The amount that is counted for it.
     """
 
     write: UnresolvedWrite
@@ -60,8 +60,8 @@ class CompletedWrite:
     """A write that was done.
 
     Attributes:
-        result: What it gave, short.
-        made: The booking that it made, if it made one.
+        result: Its result, in the short view.
+        booking_id: The new booking, if it made one.
     """
 
     result: JsonValue = field(repr=False)
@@ -69,7 +69,7 @@ class CompletedWrite:
 
 
 class Duplicates:
-    """Remembers writes by what makes them the same; safe between threads."""
+    """Remember writes by their identity; safe to share between threads."""
 
     def __init__(self) -> None:
         self._under_way: dict[str, str] = {}
@@ -78,24 +78,26 @@ class Duplicates:
         self._lock = threading.Lock()
 
     def begin(self, key: str, subject: str) -> UnknownOutcome | None:
-        """Begin a write, unless it has been made or may have been.
+        """Register a write, unless the same write was made or may have been made.
 
-        Writes of different tools hold each other back only while they are under way: cancelling
-        what may have been confirmed is the way out of not knowing.
+        Writes of different tools block each other only while they are in progress: an agent may
+        cancel a booking whose confirmation is unresolved.
 
         Args:
-            key: What makes it the same.
-            subject: The booking or ticket that it changes; two changes are not made at once.
+            key: Equal for equal writes.
+            subject: The booking or ticket that it changes; only one change runs at a time.
 
         Returns:
-            The same write's doubt, where it may have happened; then nothing was begun.
+            The earlier write if it may have happened; then nothing is registered.
 
         Raises:
-            RefusedError: It is under way, or done.
+            RefusedError: The write is in progress, or done.
         """
         with self._lock:
             if key in self._under_way or subject in self._under_way.values():
-                raise RefusedError("under_way", "a write of the same is under way")
+                raise RefusedError(
+                    "under_way", "another write for the same booking or ticket is in progress"
+                )
             if key in self._completed:
                 raise RefusedError(
                     "already_done", "this was done before", result=self._completed[key].result
@@ -106,23 +108,23 @@ class Duplicates:
             return None
 
     def abandon(self, key: str) -> None:
-        """Nothing of it was done, and it may begin again."""
+        """Forget a write that was not sent."""
         with self._lock:
             self._under_way.pop(key, None)
 
     def mark_unknown(self, key: str, unknown: UnknownOutcome) -> None:
-        """It may have happened."""
+        """Record that a write may have happened."""
         with self._lock:
             self._unknown[key] = unknown
             self._under_way.pop(key, None)
 
     def complete(self, key: str, write: CompletedWrite) -> None:
-        """It was done, as its answer or a later look says."""
+        """Record that a write was done."""
         with self._lock:
             self._add_completed(key, write)
 
     def forget(self, booking_id: str) -> None:
-        """What made a booking that is no more may be done again."""
+        """Allow the write that made this booking to be made again."""
         with self._lock:
             for key in [
                 key for key, write in self._completed.items() if write.booking_id == booking_id
@@ -136,10 +138,10 @@ class Duplicates:
             return tuple(unknown.write for unknown in self._unknown.values())
 
     def settle(self, correlation_id: str, *, happened: bool) -> list[UnknownOutcome]:
-        """A person has looked: it is as good as done, or may be made again.
+        """Record a person's answer: the write counts as done, or may be made again.
 
         Raises:
-            InvalidInputError: No write of that id is in doubt.
+            InvalidInputError: No unresolved write has this id.
         """
         with self._lock:
             found = {
@@ -148,7 +150,7 @@ class Duplicates:
                 if unknown.write.correlation_id == correlation_id
             }
             if not found:
-                raise InvalidInputError("no write of it is unresolved", field="correlation_id")
+                raise InvalidInputError("no unresolved write has this id", field="correlation_id")
             for key in found:
                 if happened:
                     self._add_completed(key, CompletedWrite(None))

@@ -1,7 +1,7 @@
-"""What a toolkit has shown: the only sailings, bookings and tickets that it will change.
+"""Remember which sailings, bookings and tickets a toolkit has shown.
 
-Memory is bounded: of each kind the last `REMEMBERED` are known, and what is older has to be shown
-again.
+A write accepts only these ids. The last `REMEMBERED` of each kind are kept; older ones have to be
+shown again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketJourney
 
 REMEMBERED = 10_000
-"""How many sailings, bookings and tickets are remembered, of each."""
+"""How many sailings, bookings and tickets are remembered, of each kind."""
 _MAX_LENGTH = 60
 
 T = TypeVar("T")
@@ -31,9 +31,9 @@ class Offer:
     """A sailing as a search showed it.
 
     Attributes:
-        sailing: The search's answer.
-        question: What was asked, so far as prices depend on it.
-        with_vehicle: Whether a vehicle was searched with.
+        sailing: The record of the search.
+        question: The search parameters that prices depend on.
+        with_vehicle: Whether the search was for a vehicle, too.
     """
 
     sailing: Availability = field(repr=False)
@@ -42,12 +42,12 @@ class Offer:
 
     @property
     def sailing_key(self) -> str:
-        """Which sailing it is, whatever its id in one search or another."""
+        """Identify the sailing in every search; its id differs from search to search."""
         one = self.sailing
         return f"{one.company.id} {one.depart_code} {one.arrive_code} {one.depart_at.isoformat()}"
 
     def tariff_key(self, tariff: Tariff) -> tuple[object, ...]:
-        """What a tariff is among those of its kind, and what it costs there."""
+        """Return the kind of a tariff, its rank among that kind, and its price."""
         alike = [
             mine
             for mine in self.sailing.tariffs
@@ -62,8 +62,8 @@ class KnownRecord:
     """A booking or a ticket that was shown.
 
     Attributes:
-        words: What it is, for a person.
-        booking_id: The booking that a ticket is of; None where that is not known.
+        description: The booking or ticket, described for a person.
+        booking_id: The booking of a ticket, if it is known.
     """
 
     description: str
@@ -71,7 +71,7 @@ class KnownRecord:
 
 
 class _Recent(Generic[T]):
-    """The last of what was put in."""
+    """A dict that keeps its most recent entries."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, T] = OrderedDict()
@@ -87,7 +87,7 @@ class _Recent(Generic[T]):
 
 
 class KnownIds:
-    """Remembers what was shown; safe between threads."""
+    """Remember what was shown; safe to share between threads."""
 
     def __init__(self) -> None:
         self._offers: _Recent[Offer] = _Recent()
@@ -97,35 +97,35 @@ class KnownIds:
         self._lock = threading.Lock()
 
     def offer(self, availability_id: str) -> Offer | None:
-        """The sailing of an id; None where it was not shown, or too long ago."""
+        """Return the sailing with this id, if it is remembered."""
         with self._lock:
             return self._offers.get(availability_id)
 
     def has_current_price(self, offer: Offer, tariff: Tariff) -> bool:
-        """Whether no later search for the same has shown the sailing at another price."""
+        """Return False if a later search with the same parameters showed another price."""
         with self._lock:
             latest = self._prices.get((offer.question, offer.sailing_key))
         return latest is None or offer.tariff_key(tariff) in latest
 
     def booking(self, booking_id: str) -> KnownRecord | None:
-        """The booking of an id; None where it was not shown, or too long ago."""
+        """Return the booking with this id, if it is remembered."""
         with self._lock:
             return self._bookings.get(booking_id)
 
     def ticket(self, ticket_id: str) -> KnownRecord | None:
-        """The ticket of an id; None where it was not shown, or too long ago."""
+        """Return the ticket with this id, if it is remembered."""
         with self._lock:
             return self._tickets.get(ticket_id)
 
     def remember(
         self, result: object, asked: Mapping[str, Any], shown: Mapping[str, Any] | None = None
     ) -> None:
-        """Remember what a result shows.
+        """Remember the records of a result.
 
         Args:
-            result: What the client gave.
-            asked: The arguments that it was asked with.
-            shown: Of a list, what is shown; None: all of it.
+            result: The result of the client's method.
+            asked: The arguments of the call.
+            shown: The view of a list that was shown; None: all of it.
         """
         with self._lock:
             if isinstance(result, Records):
@@ -179,7 +179,7 @@ class KnownIds:
 
 
 def describe_sailing(sailing: Availability) -> str:
-    """Which sailing it is, for a person."""
+    """Describe a sailing for a person."""
     return (
         f"{quote(sailing.depart_name)} to {quote(sailing.arrive_name)}, "
         f"{_format_time(sailing.depart_at)}, {quote(sailing.company.name)}"
@@ -203,5 +203,5 @@ def _format_time(moment: datetime | str) -> str:
 
 
 def quote(text: str) -> str:
-    """A text of somebody else's, which cannot end its own quotes."""
+    """Put an untrusted text in quotes that it cannot end."""
     return '"' + clean_text(text, _MAX_LENGTH).replace('"', "'") + '"'

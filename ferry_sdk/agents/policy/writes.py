@@ -1,4 +1,4 @@
-"""What each write has to be told before it is sent: whether it may be, what it costs, in words."""
+"""What a toolkit knows about each write: its identity, its checks, its price and its summary."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from ferry_sdk.models.tickets import CancellationFee
 
 
 class ToolkitState:
-    """What a toolkit goes by.
+    """The state that the writes of a toolkit share.
 
     Attributes:
-        seen: What it has shown.
-        budget: What may be spent.
+        known_ids: What it has shown.
+        budget: The limits.
         now: The service's clock, in seconds since the epoch.
     """
 
@@ -40,19 +40,19 @@ class ToolkitState:
         self._key = secrets.token_bytes(32)
 
     def fingerprint(self, *of: object) -> str:
-        """The same for the same, and of no use outside this toolkit."""
+        """Return a hash that is equal for equal values, and useless outside this toolkit."""
         canonical = json.dumps(to_jsonable_python(of), sort_keys=True).encode()
         return hashlib.blake2b(canonical, key=self._key).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What makes a write the same as another.
+    """Identifies a write.
 
     Attributes:
-        key: Equal for the same write.
-        subject: The ids of what it changes, or books.
-        whose: The booking that it changes, else the ticket; its key where there is neither.
+        key: Equal for equal writes.
+        subject: The ids of what it changes or books.
+        target_id: The booking that it changes, else the ticket, else `key`.
     """
 
     key: str
@@ -62,16 +62,16 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A write as it would be sent.
+    """A write that is ready to be approved and sent.
 
     Attributes:
-        arguments: What the client's method is called with, guards and all.
-        summary: What it does, for a person; made of what the service said.
-        amount: What is paid, or kept as a penalty.
-        currency: Its currency.
+        arguments: The arguments for the client's method, guards included.
+        summary: What it does, for a person; made from the service's data.
+        amount: The price, or the penalty that is kept.
+        currency: The currency of `amount`.
         travellers: The travellers' names, each in quotes.
-        hold: The money that is counted for it; None where it spends none.
-        check: Refuses it where it no longer holds.
+        hold: The amount that is counted for it, if it costs anything.
+        check: Refuses the write if it is no longer valid.
     """
 
     arguments: Mapping[str, Any] = field(repr=False)
@@ -87,7 +87,7 @@ Plans = Generator[Invoke, Any, Plan]
 
 
 class _Choice(NamedTuple):
-    """What is booked of one sailing."""
+    """The tariff and the place to book on a sailing."""
 
     offer: Offer
     tariff: Tariff
@@ -95,19 +95,19 @@ class _Choice(NamedTuple):
 
     @property
     def description(self) -> str:
-        """What it is, for a person."""
+        """The choice, described for a person."""
         tariff, place = quote(self.tariff.type), quote(self.place.name)
         return f"{describe_sailing(self.offer.sailing)}, {tariff}, {place}"
 
 
 class Create:
-    """A booking is made of sailings that one search or another has shown."""
+    """Make a booking of sailings that searches have shown."""
 
     def __init__(self, state: ToolkitState) -> None:
         self._state = state
 
     def identity(self, values: Mapping[str, Any]) -> Identity:
-        """The same travellers on the same sailings are the same booking, however it is put."""
+        """Return the same identity for the same travellers on the same sailings."""
         offers = [one.offer.sailing_key for one in self._choices(values)]
         who = sorted(name_key(f"{one.first_name} {one.last_name}") for one in values["passengers"])
         key = self._state.fingerprint("bookings.create", sorted(offers), who)
@@ -116,11 +116,11 @@ class Create:
         return Identity(key, subject, key)
 
     def plan(self, values: Mapping[str, Any], identity: Identity) -> Plans:
-        """The booking, at the price of the tariffs chosen."""
+        """Plan the booking at the price of the chosen tariffs."""
         chosen = self._choices(values)
         if len(identity.subject) != len(set(identity.subject.values())):
             raise RefusedError(
-                "invalid_arguments", "a sailing is named twice", field="availabilities"
+                "invalid_arguments", "a sailing is listed twice", field="availabilities"
             )
         passengers: list[Passenger] = values["passengers"]
         vehicle: Vehicle | None = values.get("vehicle")
@@ -128,29 +128,28 @@ class Create:
             if offer.sailing.passenger_count != len(passengers):
                 raise RefusedError(
                     "party_changed",
-                    f"the sailing was searched for {offer.sailing.passenger_count} travellers, "
-                    f"and {len(passengers)} are to be booked",
+                    f"the search was for {offer.sailing.passenger_count} travellers, "
+                    f"the booking is for {len(passengers)}",
                     field="passengers",
                 )
             if offer.with_vehicle != (vehicle is not None):
                 raise RefusedError(
                     "party_changed",
-                    "the sailing was searched with a vehicle, or without one, and is to be booked "
-                    "the other way",
+                    "the search and the booking must both have a vehicle, or both have none",
                     field="vehicle",
                 )
         if vehicle is not None and "__" in vehicle.code:
             raise RefusedError(
                 "invalid_arguments",
-                "this is the code of a search; here the code of the vehicle's type is expected, "
-                "such as CAR, which catalogue_vehicle_types lists",
+                "this is a code for searches; expected the code of a vehicle type, such as CAR, "
+                "as catalogue_vehicle_types lists it",
                 field="vehicle.code",
             )
         currency = chosen[0].tariff.currency
         if any(one.tariff.currency != currency for one in chosen):
             raise RefusedError(
                 "invalid_arguments",
-                "all tariffs have to be in one currency",
+                "all tariffs must have the same currency",
                 field="availabilities",
             )
         self._check(chosen)
@@ -170,10 +169,10 @@ class Create:
             self._state.budget.hold(identity.key, amount, currency),
             lambda: self._check(chosen),
         )
-        yield  # a plan of its own, without a read
+        yield  # makes this a generator, like the other plans, although it reads nothing
 
     def conclude(self, plan: Plan, result: BookingCreated) -> list[str]:
-        """Count what it costs in truth, and say so where that is another price."""
+        """Count the real price, and return a note if it differs from the approved one."""
         if plan.hold is not None:
             self._state.budget.settle(
                 plan.hold, result.booking_id, result.total_price, result.currency
@@ -199,14 +198,14 @@ class Create:
             raise _unseen_id("the sailing", f"{where}.availability_id")
         tariffs = {one.id: one for one in offer.sailing.tariffs}
         if chosen.tariff_id not in tariffs:
-            raise _unseen_id("the tariff, of this sailing,", f"{where}.tariff_id")
+            raise _unseen_id("the tariff of this sailing", f"{where}.tariff_id")
         places = {one.id: one for one in offer.sailing.places}
         if chosen.place_id not in places:
-            raise _unseen_id("the place, of this sailing,", f"{where}.place_id")
+            raise _unseen_id("the place of this sailing", f"{where}.place_id")
         return _Choice(offer, tariffs[chosen.tariff_id], places[chosen.place_id])
 
     def _check(self, chosen: list[_Choice]) -> None:
-        """Refuse what has expired, or costs something else by now."""
+        """Refuse a tariff that has expired or has another price now."""
         for index, (offer, tariff, _) in enumerate(chosen):
             where = f"availabilities.{index}"
             if self._state.now() >= tariff.expiration_date.timestamp():
@@ -214,19 +213,19 @@ class Create:
             if not self._state.known_ids.has_current_price(offer, tariff):
                 raise RefusedError(
                     "price_changed",
-                    "a later search has shown this sailing at another price",
+                    "a later search showed this sailing at another price",
                     field=where,
                 )
 
 
 class Confirm:
-    """A booking that was shown is paid."""
+    """Confirm and pay a booking that was shown."""
 
     def __init__(self, state: ToolkitState) -> None:
         self._state = state
 
     def identity(self, values: Mapping[str, Any]) -> Identity:
-        """One booking is confirmed once."""
+        """Return one identity for each booking."""
         booking_id: str = values["booking_id"]
         if self._state.known_ids.booking(booking_id) is None:
             raise _unseen_id("the booking", "booking_id")
@@ -234,7 +233,7 @@ class Confirm:
         return Identity(key, {"booking_id": booking_id}, booking_id)
 
     def plan(self, values: Mapping[str, Any], identity: Identity) -> Plans:
-        """The booking, at the price that it has now."""
+        """Plan the payment at the current price."""
         booking_id = identity.target_id
         booking: Booking = yield Invoke("bookings.get", {"booking_id": booking_id})
         self._state.known_ids.remember(booking, {})
@@ -258,16 +257,16 @@ class Confirm:
         )
 
     def conclude(self, _plan: Plan, _result: object) -> list[str]:
-        """Nothing more."""
+        """Return no notes."""
         return []
 
 
 class Cancel:
-    """A booking, or a ticket, that was shown is cancelled.
+    """Cancel a booking or a ticket that was shown.
 
     Args:
-        facts: What the toolkit goes by.
-        subject: The argument that names it.
+        state: The state of the toolkit.
+        subject: The argument that holds the id.
     """
 
     def __init__(self, state: ToolkitState, subject: str) -> None:
@@ -275,7 +274,7 @@ class Cancel:
         self._subject = subject
 
     def identity(self, values: Mapping[str, Any]) -> Identity:
-        """One booking, or one ticket, is cancelled once."""
+        """Return one identity for each booking or ticket."""
         one: str = values[self._subject]
         known = self._known(one)
         if known is None:
@@ -284,7 +283,7 @@ class Cancel:
         return Identity(key, {self._subject: one}, known.booking_id or one)
 
     def plan(self, values: Mapping[str, Any], identity: Identity) -> Plans:
-        """The cancellation, at the penalty that it has now."""
+        """Plan the cancellation at the current penalty."""
         one = identity.subject[self._subject]
         fee: CancellationFee = yield Invoke("bookings.cancel_fee", {"id": one})
         penalty, currency = fee.penalty_amount, fee.currency
@@ -310,7 +309,7 @@ class Cancel:
         )
 
     def conclude(self, plan: Plan, result: object) -> list[str]:
-        """Say where less was paid back than was previewed."""
+        """Return a note if the refund is less than previewed."""
         lost = result.refund_shortfall if isinstance(result, BookingCancellation) else None
         if lost is None or lost <= 0:
             return []
@@ -325,7 +324,7 @@ AnyWrite = Create | Confirm | Cancel
 
 
 def all_writes(state: ToolkitState) -> dict[str, AnyWrite]:
-    """Every write that can be a tool, by its operation."""
+    """Return the writes that are tools, by operation."""
     return {
         "bookings.create": Create(state),
         "bookings.confirm": Confirm(state),
@@ -341,7 +340,7 @@ def _price(amount: Decimal, currency: str) -> str:
 def _unseen_id(what: str, where: str) -> RefusedError:
     return RefusedError(
         "unseen_id",
-        f"{what} is not one that a result has shown, or it was shown too long ago, or before this "
-        "server was started anew",
+        f"no result has shown {what}, or it was shown too long ago, or before this server was "
+        "restarted",
         field=where,
     )

@@ -1,4 +1,4 @@
-"""The tools for agents as an MCP server over stdin and stdout."""
+"""Serve the tools for agents over MCP, on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ try:
     import mcp as _mcp
 except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
-        'the MCP server needs an extra: pip install "ferry-sdk[agents]" (there is no mcp)',
+        'the MCP server needs an extra: pip install "ferry-sdk[agents]" (mcp is not installed)',
         name=_error.name,
     ) from _error
 

@@ -1,4 +1,8 @@
-"""Questions to the person behind the host, asked by elicitation or by a repeated call."""
+"""Ask the person at the host to approve a write.
+
+Hosts with a handshake are asked over the connection (elicitation). Newer hosts get the question as
+the result of the call, and repeat the call with the answer.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +26,15 @@ from ferry_sdk.agents.policy.approval import ApprovalRequest
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _MAX_QUESTIONS: Final = 3
-"""How often a host is asked that keeps answering another question."""
+"""How often a host is asked if it keeps answering another question."""
 
 Context = ServerRequestContext[Any, Any]
 
 
 def can_ask(context: Context) -> bool:
-    """Whether the host said that it shows forms to a person.
+    """Return True if the host declared that it shows forms to a person.
 
-    Hosts older than the modes of elicitation declare it without any, and mean forms.
+    Hosts that predate the modes of elicitation declare it without a mode, and mean forms.
     """
     capabilities = context.session.client_capabilities or ClientCapabilities()
     declared = capabilities.elicitation
@@ -38,16 +42,16 @@ def can_ask(context: Context) -> bool:
 
 
 def uses_input_required(context: Context) -> bool:
-    """Whether questions are results of a call here, and answers come with the call repeated."""
+    """Return True if this host takes questions as results, and repeats the call to answer."""
     return context.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 def form(request: ApprovalRequest, box: str) -> ElicitRequestFormParams:
-    """What the person is shown, with one box to tick.
+    """Return the form for the person, with one checkbox.
 
     Args:
-        request: What they are asked to agree to.
-        box: The name of the box, which is that of the question.
+        request: The write to approve.
+        box: The name of the checkbox, which identifies the question.
     """
     lines = [request.summary]
     if request.travellers:
@@ -61,13 +65,13 @@ def form(request: ApprovalRequest, box: str) -> ElicitRequestFormParams:
 
 
 def parse_answer(answer: object, box: str) -> bool | None:
-    """Whether the answer is a yes: the form was sent, and this box was ticked, and no other.
+    """Return True if the form was submitted with this checkbox ticked, and no other.
 
-    Hosts record answers and replay them, LangGraph for one, to whatever is asked next. So a yes
+    Some hosts, such as LangGraph, record an answer and replay it to the next question. So an answer
     has to name its question.
 
     Returns:
-        None if another box was ticked: it is the answer to another question.
+        None if another checkbox was ticked: the answer belongs to another question.
     """
     if not isinstance(answer, ElicitResult) or answer.action != "accept":
         return False
@@ -76,10 +80,10 @@ def parse_answer(answer: object, box: str) -> bool | None:
 
 
 async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
-    """Ask over the connection and wait for the answer, as hosts of the handshake era expect it.
+    """Ask over the connection and wait for the answer, for hosts with a handshake.
 
     Raises:
-        RefusedError: Nobody could be asked.
+        RefusedError: The host could not ask.
     """
     params = form(request, box)
     try:
@@ -90,7 +94,7 @@ async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
             is_agreed = parse_answer(answer, box)
             if is_agreed is not None:
                 return is_agreed
-    except Exception as error:  # noqa: BLE001 -- whatever it was, nobody said yes
+    except Exception as error:  # noqa: BLE001 -- after any failure, nobody has agreed
         logger.warning(
             "nobody could be asked to approve tool %s: %s", request.tool, type(error).__name__
         )
@@ -107,10 +111,10 @@ class _Pending:
 
 
 class Questions:
-    """What the person was asked, by the state that goes to the host and comes back.
+    """The questions that were asked, by the state that the host sends back with an answer.
 
-    The state is a random name and says nothing. An answer counts once, for the same tool with the
-    same arguments, for as long as the question was good.
+    The state is a random string. An answer counts once, for the same tool with the same arguments,
+    until the request expires.
     """
 
     def __init__(self) -> None:
@@ -119,21 +123,21 @@ class Questions:
         self._key = secrets.token_bytes(32)
 
     def box(self, request: ApprovalRequest) -> str:
-        """The name of the box that is ticked to agree: the same for the same question.
+        """Return the name of the checkbox, which is equal for equal questions.
 
-        A question that was agreed to is another one when it is asked again, so that a yes is good
-        once. The key makes it useless to another server, which may have another price in mind.
+        After an approval the same question gets another name, so that an answer counts once. The
+        key makes the answer useless to another server, which may have another price.
         """
         question = f"{request.digest} {self._agreed[request.digest]}"
         digest = hashlib.blake2b(question.encode(), key=self._key, digest_size=8)
         return f"approve_{digest.hexdigest()}"
 
     def agree(self, request: ApprovalRequest) -> None:
-        """Note that somebody agreed to this."""
+        """Record that a person agreed to this request."""
         self._agreed[request.digest] += 1
 
     def keep(self, tool: str, arguments: Mapping[str, Any], request: ApprovalRequest) -> str:
-        """Note that this was asked; the state to send with it."""
+        """Record a question, and return the state to send with it."""
         state = secrets.token_urlsafe(24)
         self._pending[state] = _Pending(_call(tool, arguments), request)
         while len(self._pending) > _MAX_PENDING:
@@ -143,7 +147,7 @@ class Questions:
     def take(
         self, state: str | None, tool: str, arguments: Mapping[str, Any]
     ) -> ApprovalRequest | None:
-        """What was asked under this state, which is used up; None where it is not for this call."""
+        """Return the question of a state if it is for this call, and use the state up."""
         waiting = self._pending.pop(state or "", None)
         if waiting is None or waiting.call != _call(tool, arguments):
             return None

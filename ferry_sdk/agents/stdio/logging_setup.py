@@ -1,7 +1,7 @@
-"""What is logged: to stderr, since stdout carries the protocol, and without anybody's secrets.
+"""Send log records to stderr, without secrets; stdout carries the protocol.
 
-Hosts may start the server with a pipe for stderr and never read it. A write to a full pipe blocks
-for good, so a thread of its own writes, and what it cannot get rid of is dropped and counted.
+Some hosts give the server a pipe for stderr and never read it. A write to a full pipe blocks for
+ever, so a separate thread writes, and lines that do not fit are dropped and counted.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from contextlib import suppress
 from typing import Final
 
 _MAX_LINES: Final = 1_000
-"""Lines that wait to be written; more are dropped."""
+"""The most lines that wait to be written; further ones are dropped."""
 _EMIT_TIMEOUT: Final = 0.1
-"""Seconds that a record waits until it is written, so that it is on record before a reply is."""
+"""Seconds to wait for a record to be written, so that it precedes the reply."""
 _FLUSH_TIMEOUT: Final = 0.5
-"""Seconds that the end of the process waits for lines to be written."""
+"""Seconds to wait for lines to be written when the process ends."""
 
 
 class _StderrHandler(logging.Handler):
-    """Writes records to stderr, and never waits for whoever reads them."""
+    """Write records to stderr without waiting for a reader."""
 
     def __init__(self, descriptor: int = 2) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class _StderrHandler(logging.Handler):
         threading.Thread(target=self._write, name="stderr", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record, as logging asks for it."""
+        """Queue a record, and wait briefly until it is written."""
         try:
             text = self.format(record)
         except Exception as error:  # noqa: BLE001 -- logging would print a traceback, and block
@@ -42,11 +42,11 @@ class _StderrHandler(logging.Handler):
             self._lines.put_nowait(f"{text}\n".encode(errors="backslashreplace"))
         except queue.Full:
             self._dropped += 1
-        if not self._is_stuck:  # nobody waits twice for a host that does not read
+        if not self._is_stuck:  # do not wait again for a host that does not read
             self._is_stuck = not self._wait_until_written(_EMIT_TIMEOUT)
 
     def flush(self) -> None:
-        """Wait a moment until everything is written."""
+        """Wait briefly until everything is written."""
         self._wait_until_written(_FLUSH_TIMEOUT)
 
     def _wait_until_written(self, timeout: float) -> bool:
@@ -55,13 +55,13 @@ class _StderrHandler(logging.Handler):
             return done.wait_for(lambda: not self._lines.unfinished_tasks, timeout)
 
     def _write(self) -> None:
-        # Not by sys.stderr: its lock, held by a blocked thread, aborts the interpreter's exit.
+        # Not sys.stderr: if a blocked thread holds its lock, the interpreter aborts at exit.
         while True:
             line = self._lines.get()
             if self._dropped:
                 dropped, self._dropped = self._dropped, 0
                 line = b"WARNING ferry_sdk: %d lines were dropped\n" % dropped + line
-            with suppress(OSError):  # nobody reads any more
+            with suppress(OSError):  # the reader is gone
                 while line:
                     line = line[os.write(self._descriptor, line) :]
             self._lines.task_done()
@@ -70,7 +70,7 @@ class _StderrHandler(logging.Handler):
 
 
 class _OneLineFormatter(logging.Formatter):
-    """A line for each record; of an exception its kind only, for its text may be a traveller's."""
+    """Format a record as one line, with only the type of an exception: its text may be personal."""
 
     def formatException(  # noqa: N802 -- logging's own name
         self, ei: tuple[type[BaseException] | None, object, object]
@@ -83,7 +83,7 @@ class _OneLineFormatter(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Send what is logged from now on to stderr, and nothing of it anywhere else."""
+    """Send all log records to stderr, and to nothing else."""
     handler = _StderrHandler()
     handler.setFormatter(_OneLineFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

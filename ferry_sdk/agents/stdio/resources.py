@@ -1,4 +1,4 @@
-"""The catalogues as MCP resources, and results in the terms of MCP."""
+"""Catalogues as MCP resources, and tools and answers as MCP types."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ TEMPLATES: Final = [
 
 
 async def read(toolkit: AsyncToolkit, uri: str) -> ReadResourceResult:
-    """A catalogue, read by the tool of the same name.
+    """Read a catalogue with the tool that lists it.
 
     Raises:
-        MCPError: There is none of this address, or it cannot be read.
+        MCPError: No resource has this address, or it cannot be read.
     """
     arguments: dict[str, Any] = {}
     if uri in _CATALOGUES:
@@ -71,7 +71,7 @@ async def read(toolkit: AsyncToolkit, uri: str) -> ReadResourceResult:
 
 
 def tool_of(definition: ToolDefinition) -> Tool:
-    """A tool as `tools/list` shows it."""
+    """Return a tool for `tools/list`."""
     return Tool(
         name=definition.name,
         title=definition.title,
@@ -88,7 +88,7 @@ def tool_of(definition: ToolDefinition) -> Tool:
 
 
 def result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:
-    """An answer as `tools/call` gives it: structured, or an error with the answer as its text."""
+    """Return an answer for `tools/call`: structured, or an error whose text is the answer."""
     failed = "error" in answer
     text = json.dumps(answer, ensure_ascii=False)
     return CallToolResult(

@@ -1,4 +1,4 @@
-"""The MCP server as a process: its token, its input and output, its end."""
+"""Run the MCP server as a process: its token, its input and output, its shutdown."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from ferry_sdk.client import AsyncFerry
 from ferry_sdk.errors import ConfigurationError
 
 _DEADLINE: Final = 60.0
-"""Seconds for a whole call: about what hosts wait."""
+"""Seconds for a whole call; hosts wait about as long."""
 _GRACE: Final = 3.0
-"""Seconds that a write under way is given at the end: hosts kill what takes 4 or more."""
+"""Seconds for a write in progress at shutdown; hosts kill the process after about 4."""
 _REPLY: Final = 0.05
-"""Seconds for its reply to leave after that."""
+"""Seconds for the reply to be sent after that."""
 _USAGE: Final = 2
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -42,20 +42,20 @@ def serve(
     penalty_limit: Mapping[str, str] | None = None,
     token_file: Path | None = None,
 ) -> None:
-    """Serve the tools to the host at the other end of stdin and stdout, until it ends.
+    """Serve the tools to the MCP host on stdin and stdout, until the input ends.
 
-    The token is in the file that ``FERRY_TOKEN_FILE`` names, or in ``FERRY_TOKEN``; the service's
-    address in ``FERRY_BASE_URL``. Only a process's main thread may call it.
+    The token comes from the file in ``FERRY_TOKEN_FILE``, or from ``FERRY_TOKEN``; the service's
+    address from ``FERRY_BASE_URL``. Call it in the main thread only.
 
     Args:
-        writes: Offer the tools that change something; else they are not there.
-        spend_limit: What all bookings together may cost, by currency.
-        penalty_limit: What cancelling one booking may cost, by currency.
+        writes: Whether to offer the tools that change something.
+        spend_limit: The most that all bookings together may cost, by currency.
+        penalty_limit: The most that cancelling one booking may cost, by currency.
         token_file: The file that holds the token.
 
     Raises:
-        SystemExit: A setting is missing or cannot work; stderr says which, and the code is 2. Or
-            the server failed; then the code is 1.
+        SystemExit: With code 2 if a setting is missing or invalid (stderr names it), with code 1 if
+            the server failed.
     """
     log_to_stderr()
     try:
@@ -64,7 +64,7 @@ def serve(
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(_USAGE) from None
-    except Exception as error:  # noqa: BLE001 -- nobody knows what its words would tell
+    except Exception as error:  # noqa: BLE001 -- its text may hold secrets
         if not _is_host_gone(error):
             logger.critical("the server failed (%s)", type(error).__name__)
             raise SystemExit(1) from None
@@ -85,31 +85,31 @@ async def _serve(
         async def wait_for_writes() -> None:
             if toolkit.is_sending:
                 with anyio.move_on_after(_GRACE):
-                    while toolkit.is_sending:  # noqa: ASYNC110 -- a toolkit is for threads, too
+                    while toolkit.is_sending:  # noqa: ASYNC110 -- a toolkit has no event to wait for
                         await anyio.sleep(_REPLY)
                 await anyio.sleep(_REPLY)
-            if lines.is_ended:  # by a signal, whose sender reads no more replies
+            if lines.is_ended:  # a signal ended the input: nobody reads further replies
                 scope.cancel()
                 await anyio.lowlevel.checkpoint()
 
         lines = Lines(sys.stdin.fileno(), wait_for_writes)
         with anyio.CancelScope() as scope, _handle_signals(lines, scope):
-            # It iterates over the lines and asks no more of a file.
+            # `stdio_server` only iterates over the lines, so `Lines` is enough of a file.
             async with stdio_server(stdin=cast("Any", lines)) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
 
 def _is_host_gone(error: Exception) -> bool:
-    """Whether nobody reads what is written any more, which is one of the ways to end it."""
+    """Return True if the host closed its end, which is a normal way to stop the server."""
     inner: tuple[Exception, ...] = getattr(error, "exceptions", ())
     return all(map(_is_host_gone, inner)) if inner else isinstance(error, BrokenPipeError)
 
 
 @contextmanager
 def _handle_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None, None, None]:
-    """Let Ctrl-C and SIGTERM end what runs in this block, and nothing after it.
+    """Stop the block at Ctrl-C or SIGTERM, and restore the handlers after it.
 
-    The first is the end of the input, the second cancels at once.
+    The first signal ends the input, the second cancels at once.
     """
     loop = asyncio.get_running_loop()
 
@@ -131,20 +131,19 @@ def _handle_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None, N
 
 
 def take_token(file: Path | None) -> str | Callable[[], str]:
-    """The token, which children of this process do not inherit.
+    """Return the token, and remove it from the environment, so that no child inherits it.
 
     Args:
-        file: Where it is; else it is in the file that ``FERRY_TOKEN_FILE`` names, else in
-            ``FERRY_TOKEN``.
+        file: The file that holds it; else the file in ``FERRY_TOKEN_FILE``, else ``FERRY_TOKEN``.
 
     Returns:
-        It, or, of a file, a function that reads it anew.
+        The token, or a function that reads the file again.
 
     Raises:
-        ConfigurationError: There is none.
+        ConfigurationError: There is no token.
     """
     token = os.environ.pop("FERRY_TOKEN", "").strip()
-    os.environ.pop("FERRY_ORGANISATION_TOKEN", None)  # no tool has a use for it
+    os.environ.pop("FERRY_ORGANISATION_TOKEN", None)  # no tool uses it
     file = file_of(file)
     if file is not None:
         return token_in(file)

@@ -1,4 +1,4 @@
-"""The server: a toolkit's tools and catalogues, offered to one host."""
+"""The MCP server: offers the tools and catalogues of a toolkit to one host."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 _QUESTION: Final = "approval"
 _INSTRUCTIONS: Final = (
     "Sells ferry crossings. Search, book, then confirm; a booking that is not confirmed in time "
-    "lapses. Use ids exactly as results show them. Whatever costs money is first shown to the "
-    "person, with its price. Where an answer says that the outcome is unknown, do not repeat "
-    "the call: tell the person."
+    "lapses. Use ids exactly as results show them. Show the person the price of every action "
+    "that costs money first. If an answer says that the outcome is unknown, do not repeat the "
+    "call: tell the person."
 )
 
 
 class _RequestHandler:
-    """What is answered to each request.
+    """Answer the requests of a host.
 
-    A host that can ask a person is never given a code: each write is asked about, and agreed to
-    for that tool, those arguments and that price alone.
+    A host that can ask a person never gets a confirmation code: the person is asked about each
+    write, and agrees to one tool, with these arguments, at this price.
     """
 
     def __init__(self, toolkit: AsyncToolkit) -> None:
@@ -139,18 +139,18 @@ class _RequestHandler:
 
 
 async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Keep the words of an unforeseen failure from the host: nobody knows what is in them."""
+    """Hide the text of an unexpected exception from the host, as it may hold secrets."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
         raise
-    except Exception as error:  # noqa: BLE001 -- whatever it is, its text goes nowhere
+    except Exception as error:  # noqa: BLE001 -- no text of an exception leaves the process
         logger.error("MCP request %s failed: %s", ctx.method, type(error).__name__)  # noqa: TRY400 -- the same
         raise MCPError(INTERNAL_ERROR, "Internal error") from None
 
 
 def make_server(toolkit: AsyncToolkit) -> Server[Any]:
-    """A server of this toolkit's tools, for one host."""
+    """Return an MCP server for the tools of this toolkit."""
     runner = _RequestHandler(toolkit)
     server = Server[Any](
         "ferry",

@@ -1,4 +1,4 @@
-"""Standard input, line by line, for as long as somebody waits for a line and no longer."""
+"""Read standard input line by line, without keeping the process alive."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from contextlib import suppress
 
 
 class Lines:
-    """The lines of a file descriptor, as the SDK iterates over them.
+    """The lines of a file descriptor, for the MCP SDK to iterate over.
 
-    A thread reads them: a read cannot be interrupted, and nobody has to wait for a thread that is
-    a daemon, so the process ends although its host keeps the pipe open.
+    A blocking read cannot be interrupted. A daemon thread reads, so that the process can end while
+    its host keeps the pipe open.
 
     Args:
         descriptor: The file descriptor.
         before_end: Awaited after the last line, before the iteration ends.
 
     Attributes:
-        is_ended: Whether no more lines are taken.
+        is_ended: Whether further lines are ignored.
     """
 
     def __init__(self, descriptor: int, before_end: Callable[[], Awaitable[object]]) -> None:
@@ -37,12 +37,12 @@ class Lines:
         await self._before_end()
 
     def end(self) -> None:
-        """Take no more lines, although there may be some."""
+        """End the iteration, and ignore further lines."""
         self.is_ended = True
         self._lines.put_nowait(None)
 
     def _read(self) -> None:
-        # The loop is closed where the process ends for another reason.
+        # The loop may be closed already, if the process ends for another reason.
         with (
             os.fdopen(self._descriptor, encoding="utf-8", errors="replace", newline="\n") as file,
             suppress(RuntimeError),

@@ -1,1 +1,1 @@
-"""Operations as tools, described to a model."""
+"""Tools made from the client's methods: arguments, views of results, and JSON Schemas."""

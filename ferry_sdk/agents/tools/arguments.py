@@ -1,4 +1,7 @@
-"""An operation's arguments, as a model made from its signature; stricter than the operation."""
+"""Make a strict pydantic model of a method's arguments from its signature.
+
+The model is stricter than the method: a language model sends JSON, and a near miss is an error.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def _parse_date(value: object) -> date:
             return date.fromisoformat(value)
         except ValueError:
             pass
-    raise ValueError("a date of the calendar as YYYY-MM-DD is expected")
+    raise ValueError("expected a calendar date as YYYY-MM-DD")
 
 
 def _parse_time(value: object) -> time:
@@ -50,14 +53,14 @@ def _parse_time(value: object) -> time:
             return time.fromisoformat(value)
         except ValueError:
             pass
-    raise ValueError("a time of day as HH:MM is expected")
+    raise ValueError("expected a time of day as HH:MM")
 
 
 def _parse_amount(value: object) -> Decimal:
     text = str(value) if isinstance(value, str | int) else ""
     if re.fullmatch(_MONEY, text, re.ASCII):
         return Decimal(text)
-    raise ValueError('an amount as a text such as "49.90", or a whole number, is expected')
+    raise ValueError('expected an amount as a string such as "49.90", or a whole number')
 
 
 def _text_schema(**more: str) -> WithJsonSchema:
@@ -68,7 +71,7 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
     Decimal: Annotated[
         Decimal,
         BeforeValidator(_parse_amount),
-        # A whole number is read as well, but a list of types crashes google-genai and AutoGen.
+        # A whole number is accepted, too, but a list of types crashes google-genai and AutoGen.
         _text_schema(pattern=_MONEY),
     ],
     time: Annotated[
@@ -78,7 +81,7 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
     bool: Annotated[bool, Strict()],
     int: Annotated[int, Strict()],
 }
-"""What is strict and reads JSON, first the one that stands for all of a union."""
+"""Strict types that read JSON. Of a union, the first type listed here is used."""
 
 
 _SHORT_TEXT: Final = Annotated[str, Strict(), Field(min_length=1, max_length=64)]
@@ -88,7 +91,7 @@ _DETAIL: Final[Any] = (
 )
 _CONTAINS: Final[Any] = (
     _SHORT_TEXT,
-    Field(default=None, description="Only the records in which this text stands; case is ignored."),
+    Field(default=None, description="Only the records that contain this text; case is ignored."),
 )
 _CODE: Final[Any] = (
     _SHORT_TEXT,
@@ -97,10 +100,10 @@ _CODE: Final[Any] = (
 
 
 def model_of(describe: Callable[..., Any], defaults: Mapping[str, str]) -> type[BaseModel]:
-    """The model of an operation's arguments.
+    """Return a model of an operation's arguments.
 
     Args:
-        describe: The operation's description.
+        describe: The method that describes the operation.
         defaults: What is said of arguments of which its own docstring says nothing.
     """
     hints = get_type_hints(describe, include_extras=True)
@@ -116,7 +119,7 @@ def model_of(describe: Callable[..., Any], defaults: Mapping[str, str]) -> type[
 
 
 def add_code(model: type[BaseModel]) -> type[BaseModel]:
-    """The same arguments, and the code with which a person agrees."""
+    """Return the same model with an argument for the confirmation code."""
     more: dict[str, Any] = {"confirmation_code": _CODE}
     return create_model("Arguments", __base__=model, **more)
 
@@ -155,7 +158,7 @@ def _constrain(kind: Any, limits: Iterable[object]) -> Any:  # noqa: ANN401 -- a
 
 @cache
 def _input_type(model: type[BaseModel]) -> Any:  # noqa: ANN401 -- a type for pydantic
-    """An input with strict fields, of those that are sent; it is read as the input itself."""
+    """Return a strict type for an input model; a valid value becomes that model."""
     descriptions = parse_docstring(model).fields
     fields: dict[str, Any] = {
         name: _field(

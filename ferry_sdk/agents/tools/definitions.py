@@ -1,4 +1,4 @@
-"""Definitions of tools, also in the formats of the OpenAI, Anthropic and MCP clients."""
+"""Definitions of tools, and their formats for the clients of OpenAI and Anthropic."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as a client of any model takes it.
+    """A tool, described for the client of any model.
 
     Attributes:
         name: The operation's name with ``_`` for ``.``, such as ``bookings_create``.
         title: What it does, in one line.
-        description: What it does and what to know before it is called.
-        input_schema: JSON Schema (2020-12) of its arguments: an object.
-        output_schema: JSON Schema of the whole answer: an object.
-        read_only: It changes nothing.
-        destructive: What it changes cannot be put back.
-        idempotent: To call it again with the same arguments changes nothing more.
+        description: What it does, and what to know before calling it.
+        input_schema: JSON Schema (2020-12) of its arguments, an object.
+        output_schema: JSON Schema of the whole answer, an object.
+        read_only: Whether it changes nothing.
+        destructive: Whether its change cannot be undone.
+        idempotent: Whether calling it again with the same arguments changes nothing more.
     """
 
     name: str
@@ -36,13 +36,13 @@ class ToolDefinition:
 def openai(
     definitions: Iterable[ToolDefinition], api: Literal["responses", "chat"] = "responses"
 ) -> list[dict[str, Any]]:
-    """Function tools of OpenAI's Responses API, or of its Chat Completions."""
+    """Return function tools for OpenAI's Responses API or Chat Completions."""
     functions = [
         {
             "name": one.name,
             "description": one.description,
             "parameters": deepcopy(one.input_schema),
-            "strict": False,  # its strict mode knows no optional arguments
+            "strict": False,  # its strict mode has no optional arguments
         }
         for one in definitions
     ]
@@ -52,7 +52,7 @@ def openai(
 
 
 def anthropic(definitions: Iterable[ToolDefinition]) -> list[dict[str, Any]]:
-    """Tools of Anthropic's Messages API."""
+    """Return tools for Anthropic's Messages API."""
     return [
         {
             "name": one.name,

@@ -1,4 +1,4 @@
-"""What an agent said, as plain JSON; an error names the field and never repeats a value."""
+"""Read an agent's arguments as plain JSON. Errors name the field and never repeat a value."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _PROBLEMS: Final = {
 
 
 def parse_arguments(arguments: object) -> dict[str, Any]:
-    """The arguments as a dict of plain JSON values.
+    """Return the arguments as a dict of plain JSON values.
 
     Args:
         arguments: A mapping, or the JSON text of an object.
 
     Raises:
-        InvalidInputError: It is neither, or holds what is not JSON.
+        InvalidInputError: It is neither, or it holds values that JSON does not have.
     """
     if isinstance(arguments, str):
         arguments = _decode(arguments)
     if not isinstance(arguments, Mapping):
-        raise InvalidInputError("an object is expected", field="arguments")
+        raise InvalidInputError("expected an object", field="arguments")
     members = cast("Mapping[object, object]", arguments)
     return cast("dict[str, Any]", _to_plain(dict(members), ()))
 
 
 def validate(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
-    """The values, read as the model.
+    """Return the values as an instance of the model.
 
     Raises:
-        InvalidInputError: They are not what it asks for; the first field that is wrong is named.
+        InvalidInputError: The values do not fit; the error names the first invalid field.
     """
     try:
         return model.model_validate(values)
@@ -53,15 +53,13 @@ def validate(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
 
 def _decode(text: str) -> object:
     if len(text) > _MAX_LENGTH:
-        raise InvalidInputError("shorter arguments are expected", field="arguments")
+        raise InvalidInputError("the arguments are too long", field="arguments")
     try:
         return json.loads(text, object_pairs_hook=_unique_members, parse_constant=_reject_constant)
     except InvalidInputError:
         raise
     except (ValueError, RecursionError):
-        raise InvalidInputError(
-            "the JSON text of an object is expected", field="arguments"
-        ) from None
+        raise InvalidInputError("expected the JSON text of an object", field="arguments") from None
 
 
 def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -69,7 +67,7 @@ def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidInputError("it is given more than once", field=_path((twice,)))
+        raise InvalidInputError("this argument is given more than once", field=_path((twice,)))
     return members
 
 
@@ -79,7 +77,7 @@ def _reject_constant(_constant: str) -> NoReturn:
 
 def _to_plain(value: object, path: tuple[int | str, ...]) -> object:
     if len(path) > _MAX_DEPTH:
-        raise InvalidInputError("flatter arguments are expected", field="arguments")
+        raise InvalidInputError("the arguments are nested too deeply", field="arguments")
     match value:
         case str():
             return str(value)
@@ -90,24 +88,25 @@ def _to_plain(value: object, path: tuple[int | str, ...]) -> object:
             return {
                 _key(name, path): _to_plain(one, (*path, str(name)))
                 for name, one in members.items()
-                if one is not None and one != ""  # models fill in what they would leave out
+                if one is not None
+                and one != ""  # models send these for arguments that they would omit
             }
         case list() | tuple():
             several = cast("list[object]", value)
             return [_to_plain(one, (*path, index)) for index, one in enumerate(several)]
         case None:
-            raise InvalidInputError("null is no value; leave the field out", field=_path(path))
+            raise InvalidInputError("null is not accepted; leave the field out", field=_path(path))
         case _:
-            raise InvalidInputError("a value of JSON is expected", field=_path(path))
+            raise InvalidInputError("expected a JSON value", field=_path(path))
 
 
 def _key(name: object, path: tuple[int | str, ...]) -> str:
     if isinstance(name, str):
         return str(name)
-    raise InvalidInputError("its members' names are to be texts", field=_path(path))
+    raise InvalidInputError("the names of its members must be strings", field=_path(path))
 
 
 def _path(parts: tuple[int | str, ...]) -> str:
-    """Where a field stands; a name that no field could have is the agent's prose, not a name."""
+    """Return a field's path; a part that cannot be a name becomes ``?``, as it may be any text."""
     known = [str(part) if isinstance(part, int) or _NAME.fullmatch(part) else "?" for part in parts]
     return ".".join(known) or "arguments"

@@ -1,4 +1,4 @@
-"""Text between the service, the agent and its reader: what is removed, and what is rejected."""
+"""Clean texts of the service for an agent, and reject unsafe texts in an agent's arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _UNSEEN: Final = frozenset(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164))
 ) | frozenset(map(chr, (*range(0xFE00, 0xFE10), 0xFFA0, *range(0xE0100, 0xE01F0))))
-"""Letters, marks and symbols by their category, that leave nothing to see."""
+"""Characters whose category is a letter, mark or symbol, but which are invisible."""
 _PLAIN: Final = str.maketrans(
     {
         "æ": "a",
@@ -28,25 +28,25 @@ _PLAIN: Final = str.maketrans(
         "Ł": "l",
     }
 )
-"""Letters with which travel documents do without, and which are no letter with an accent."""
+"""Letters that travel documents replace, and that Unicode does not decompose."""
 
 
 def is_hidden(character: str) -> bool:
-    """Whether a character controls, formats or is not to be seen."""
+    """Return True for control, format and invisible characters."""
     return unicodedata.category(character) in _HIDDEN or character in _UNSEEN
 
 
 def clean_text(text: str, longest: int | None = None) -> str:
-    """A text of somebody else's, safe to show: in one line, and no longer than so."""
+    """Return an untrusted text in one line, without hidden characters, cut to a length."""
     shown = "".join(" " if one.isspace() else "" if is_hidden(one) else one for one in text)
     return shown if longest is None or len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
 def name_key(name: str) -> str:
-    """What a name comes to, however it is spelt.
+    """Return a key that is equal for common spellings of one name.
 
-    Its letters without accents, case or signs, an ``ue`` for ``ü`` as ``u``, in a ring: swapped
-    first and last names are the same.
+    It has the name's letters without accents, case and punctuation, with ``ue`` (for ``ü``) as
+    ``u``. The letters are rotated to the least order, so that swapped first and last names match.
     """
     plain = unicodedata.normalize("NFKD", name.translate(_PLAIN)).casefold()
     plain = "".join(one for one in unicodedata.normalize("NFKD", plain) if one.isalpha())
@@ -59,9 +59,9 @@ def _allow(signs: str, expected: str, *, digits: bool) -> Callable[[str], str]:
         for one in text:
             letter = unicodedata.category(one)[0] in "LM" and not is_hidden(one)
             if not (letter or one in signs or (digits and one.isdecimal())):
-                raise ValueError(f"only {expected} are expected")
+                raise ValueError(f"expected only {expected}")
         if not any(map(str.isalnum, text)):
-            raise ValueError("a text that says something is expected")
+            raise ValueError("expected at least one letter or digit")
         return text
 
     return check_text
@@ -116,4 +116,4 @@ KINDS: Final[Mapping[str, Any]] = {
     "ticket_number": _LABEL,
     "vehicule_code": _LABEL,
 }
-"""What each text may be, by its argument's or field's name; without one it is no argument."""
+"""The type of each text argument, by name. A text without an entry cannot be an argument."""

@@ -1,4 +1,4 @@
-"""JSON schemas and descriptions of tools, from signatures and docstrings."""
+"""Make the JSON Schemas and descriptions of tools from signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _APPROVAL: Final[Schema] = {
 
 
 def arguments_schema(model: type[BaseModel]) -> Schema:
-    """The schema of a model, without what a reader has no use for."""
+    """Return the schema of a model, without references and titles."""
     schema = model.model_json_schema()
     return _compact(schema, schema.pop("$defs", {}))
 
 
 def answer_schema(results: list[Schema], *, approval: bool) -> Schema:
-    """The schema of a whole answer, of which exactly one shape is given."""
+    """Return the schema of a whole answer, which has exactly one of these shapes."""
     result: Schema = {"anyOf": results}
     shapes: list[tuple[str, list[str], Schema]] = [
         ("result", ["done"], result),
@@ -74,7 +74,7 @@ def _compact(schema: Schema, definitions: dict[str, Schema]) -> Schema:
     if "$ref" in schema:
         target = definitions[schema["$ref"].rpartition("/")[2]]
         schema = {**target, **{name: part for name, part in schema.items() if name != "$ref"}}
-    if "allOf" in schema:  # a reference with a description beside it
+    if "allOf" in schema:  # pydantic's form of a reference with a description
         (only,) = schema["allOf"]
         schema = {**only, **{name: part for name, part in schema.items() if name != "allOf"}}
         return _compact(schema, definitions)
@@ -99,12 +99,12 @@ _OPERATION: Final = re.compile(r"`([a-z_]+)\.([a-z_]+)`")
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """What a docstring says.
+    """The parts of a docstring.
 
     Attributes:
-        summary: Its first sentence.
-        details: What follows, up to the first section.
-        fields: Each argument or attribute with what is said of it.
+        summary: The first sentence.
+        details: The text up to the first section.
+        fields: The description of each argument or attribute.
     """
 
     summary: str
@@ -114,7 +114,7 @@ class Docstring:
 
 @cache
 def parse_docstring(thing: object) -> Docstring:
-    """The words of a function or a class; there are none under ``python -OO``."""
+    """Parse the docstring of a function or a class; it is empty under ``python -OO``."""
     text = inspect.cleandoc(getattr(thing, "__doc__", None) or "")
     head, *sections = _SECTION.split(text)
     summary, _, details = _one_line(_INTERFACE.sub("", head)).partition(". ")
@@ -129,6 +129,6 @@ def parse_docstring(thing: object) -> Docstring:
 
 
 def _one_line(text: str) -> str:
-    """The text in one line, with the tools by their own names."""
+    """Put a text in one line, with methods replaced by the names of their tools."""
     line = " ".join(text.replace("``", "`").split())
     return _OPERATION.sub(r"`\1_\2`", line)

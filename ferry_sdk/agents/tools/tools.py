@@ -1,4 +1,4 @@
-"""The tools: operations of the library, told to an agent by their own signatures and words."""
+"""The tools: methods of the client, described by their own signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -48,27 +48,27 @@ _OPERATIONS: Final = (
     "tickets.cancel",
 )
 EXCLUDED: Final[Mapping[str, str]] = {
-    "bookings.wait": "an agent asks again; it does not hold its turn",
-    "tickets.wait_pdf": "an agent asks again; it does not hold its turn",
+    "bookings.wait": "an agent polls by calling again; it does not block",
+    "tickets.wait_pdf": "an agent polls by calling again; it does not block",
     "tickets.cancel_fee": "bookings.cancel_fee takes a ticket too",
     "tickets.save_pdf": "an agent writes no files",
-    "tickets.mark_paid": "it carries the organisation's token, and no payment was seen",
+    "tickets.mark_paid": "it carries the organisation's token, and an agent has seen no payment",
     "mcp.search_availability": "availability.search over another protocol",
     "mcp.create_booking": "bookings.create over another protocol",
     "mcp.confirm_booking": "bookings.confirm over another protocol",
     "mcp.view_ticket": "tickets.get over another protocol",
     "mcp.cancel_ticket": "tickets.cancel over another protocol",
     "mcp.ports": "catalogue.ports over another protocol",
-    "mcp.countries": "no other tool takes what it lists",
+    "mcp.countries": "no other tool accepts what it lists",
     "mcp.vehicle_brands": "catalogue.vehicle_brands over another protocol",
     "mcp.vehicle_data": "catalogue.vehicle_types over another protocol",
     "mcp.departures": "it lists the sailings of all companies, too many for a conversation",
-    "mcp.read_resource": "it reads anything the server has",
-    "mcp.list_tools": "it lists what is not a tool here",
-    "mcp.list_resources": "it lists what no tool reads",
-    "mcp.call_tool": "it does anything the server can",
+    "mcp.read_resource": "it can read anything on the server",
+    "mcp.list_tools": "its tools are not tools here",
+    "mcp.list_resources": "no tool reads its resources",
+    "mcp.call_tool": "it can do anything on the server",
 }
-"""The operations that are no tools, and why."""
+"""The operations that are not tools, each with the reason."""
 
 _TOOLKIT_ARGUMENTS: Final = {
     "detail": "detail",
@@ -77,7 +77,7 @@ _TOOLKIT_ARGUMENTS: Final = {
 }
 _DESTRUCTIVE: Final = frozenset({"bookings.confirm", "bookings.cancel", "tickets.cancel"})
 _BY_CODE: Final = (
-    "The first call changes nothing: it answers with a summary, a price and a confirmation code. "
+    "The first call changes nothing: it returns a summary, a price and a confirmation code. "
     "Show these to the person. Only if the person agrees, call again with the same arguments and "
     "`confirmation_code`."
 )
@@ -86,13 +86,13 @@ _BY_PERSON: Final = "A person is asked before anything is changed."
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What an agent asked for, read and checked.
+    """The validated arguments of a call.
 
     Attributes:
-        values: Keyword arguments of the client's method.
+        values: The keyword arguments of the client's method.
         detail: How much of the result is shown.
-        contains: Which records of a list are shown; None: all.
-        code: The confirmation code, if one was given.
+        contains: The text that shown records contain; None: all records are shown.
+        code: The confirmation code, if there is one.
     """
 
     values: dict[str, Any] = field(repr=False)
@@ -106,7 +106,7 @@ class Tool:
 
     Attributes:
         operation: The operation's name, such as ``bookings.create``.
-        name: The tool's, such as ``bookings_create``.
+        name: The tool's name, such as ``bookings_create``.
         safety: The operation's row of the safety table.
     """
 
@@ -119,10 +119,10 @@ class Tool:
         return f"Tool({self.operation!r})"
 
     def definition(self, *, approval: bool) -> ToolDefinition:
-        """What an agent is told of it.
+        """Return the definition for an agent.
 
         Args:
-            approval: A person agrees to a write by a code, which is one more argument.
+            approval: Whether writes are approved by a code, which is one more argument.
         """
         words = parse_docstring(self.describe)
         by_code = approval and not self.safety.is_read
@@ -140,13 +140,13 @@ class Tool:
         )
 
     def read(self, arguments: object) -> Arguments:
-        """The arguments of a call, checked.
+        """Validate the arguments of a call.
 
         Args:
             arguments: A mapping, or the JSON text of an object.
 
         Raises:
-            InvalidInputError: They are not what the tool takes; `field` says where.
+            InvalidInputError: An argument is invalid; `field` names it.
         """
         model = self._model if self.safety.is_read else self._model_with_code
         made = validate(model, parse_arguments(arguments))
@@ -158,12 +158,12 @@ class Tool:
         return Arguments(values, **ours)
 
     def view(self, result: object, detail: Detail, contains: str | None = None) -> JsonValue:
-        """What is shown of a result; of a list, only the records in which a text stands."""
+        """Return the view of a result; of a list, only the records that contain a text."""
         return view_of(result, detail, contains)
 
     @cached_property
     def describe(self) -> Callable[..., Any]:
-        """The operation's description."""
+        """The method that describes the operation."""
         group, method = self.operation.split(".")
         return cast("Callable[..., Any]", getattr(_GROUPS[group], method))
 
@@ -184,4 +184,4 @@ class Tool:
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
     {tool.name: tool for tool in map(Tool, _OPERATIONS)}
 )
-"""Every tool, by its name; what it needs of its operation is made when it is first asked for."""
+"""Every tool, by name. Models and schemas are made on first use."""

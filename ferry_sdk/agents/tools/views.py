@@ -1,7 +1,7 @@
-"""What an agent is shown of a result: short or full, in plain JSON, with its schema.
+"""Views of results for an agent, short or full, in plain JSON, with their schemas.
 
-Short is ids, times, prices and next actions, and nothing of a traveller. Full is every field that
-is known, but for the picture of a QR code, which gives its bearer a seat and an agent nothing.
+A short view has ids, times, prices and next actions, and no data of a traveller. A full view has
+every known field except the image of a QR code, which would let its holder board.
 """
 
 from __future__ import annotations
@@ -106,10 +106,10 @@ _MAX_LENGTH: Final = 200
 _MAX_LENGTH_IN_FULL: Final = 2_000
 _PUNCTUATION: Final = 8
 _MAX_SIZE: Final = 150_000
-"""Characters of a whole result, near enough: a model reads no more, and hosts cut it anyway."""
+"""Approximate characters of a whole result; hosts cut what is longer."""
 _MAX_DEPTH: Final = 20
 _MAX_DIGITS: Final = 50
-"""Digits of an amount; with more, as in 1E+999999, its exponent is shown."""
+"""Digits of an amount. A longer one, such as 1E+999999, is shown with an exponent."""
 _TOOLS: Final = {
     "Pay": "bookings_confirm",
     "Cancel": "bookings_cancel",
@@ -131,8 +131,8 @@ _ACTIONS: Final[Schema] = {
 }
 _OMITTED: Final[Schema] = {
     "type": "integer",
-    "description": "How many entries were left out, because the result is too long. Ask for less, "
-    "such as with `contains`.",
+    "description": "How many entries were left out, because the result is too long. Ask for fewer "
+    "records, such as with `contains`.",
 }
 _LEAVES: Final[Mapping[Any, Schema]] = {
     str: {"type": "string"},
@@ -148,18 +148,18 @@ _LEAVES: Final[Mapping[Any, Schema]] = {
 
 @dataclass(slots=True)
 class _SizeLimit:
-    """What is left for a result.
+    """Limits the size of a result.
 
     Attributes:
-        left: The characters that it may still have.
-        left_out: The entries of its lists for which there were none.
+        remaining: The characters that the result may still have.
+        omitted: How many entries of its lists were left out.
     """
 
     remaining: int = _MAX_SIZE
     omitted: int = 0
 
     def entries(self, several: Collection[T]) -> Iterator[T]:
-        """The entries for which there is room."""
+        """Yield entries until the limit is reached, and count the others."""
         for index, one in enumerate(several):
             if self.remaining <= 0:
                 self.omitted += len(several) - index
@@ -168,12 +168,12 @@ class _SizeLimit:
 
 
 def view_of(value: object, detail: Detail, contains: str | None = None) -> JsonValue:
-    """A result as it is shown.
+    """Return the view of a result.
 
     Args:
         value: The result.
-        detail: How much of it.
-        contains: Of a list, only the records with this in a text of their short view.
+        detail: How much of it is shown.
+        contains: Of a list, show only the records whose short view contains this text.
     """
     limit = _SizeLimit()
     if isinstance(value, Records):
@@ -193,7 +193,7 @@ def view_of(value: object, detail: Detail, contains: str | None = None) -> JsonV
 
 
 def schema_of(annotation: object, detail: Detail) -> Schema:
-    """The schema of what is shown of such results."""
+    """Return the schema of the view of a result type."""
     if get_origin(annotation) is Records:
         schema = _object_schema(
             {
@@ -209,7 +209,7 @@ def schema_of(annotation: object, detail: Detail) -> Schema:
 
 
 def format_amount(amount: Decimal) -> str:
-    """An amount with all its digits, and two behind the point at the least."""
+    """Format an amount with all its digits, and at least two decimal places."""
     if len(amount.as_tuple().digits) > _MAX_DIGITS:
         return f"{amount:.{_MAX_DIGITS}E}"
     if abs(amount.adjusted()) > _MAX_DIGITS:
@@ -245,7 +245,7 @@ def _view(value: Any, limit: _SizeLimit, detail: Detail, name: str, depth: int =
     if isinstance(value, Decimal):
         return format_amount(value)
     if isinstance(value, float) and not isfinite(value):
-        return None  # 1e999 is a number in JSON, and infinite when it is read
+        return None  # the JSON number 1e999 is read as infinity
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
@@ -263,7 +263,7 @@ def _view(value: Any, limit: _SizeLimit, detail: Detail, name: str, depth: int =
 
 
 def _max_length(name: str, detail: Detail) -> int:
-    """How long a text may be; one that is cut ends in an ellipsis, and no id or address does."""
+    """Return the maximum length of a text; longer ones end in an ellipsis."""
     if name == "url" or name.endswith("_url"):
         return _MAX_LENGTH_IN_FULL
     is_key = name in {"id", "code"} or name.endswith(("_id", "_code"))
@@ -271,7 +271,7 @@ def _max_length(name: str, detail: Detail) -> int:
 
 
 def matches(record: object, text: str | None) -> bool:
-    """Whether a text stands in the short view of a record."""
+    """Return True if the short view of a record contains a text."""
     return text is None or any(
         text.casefold() in one.casefold()
         for one in _texts(_view(record, _SizeLimit(), "short", ""))
@@ -338,7 +338,7 @@ def _field_schema(model: type[BaseModel], name: str, detail: Detail) -> Schema:
 
 
 def _union_schema(schemas: list[Schema]) -> Schema:
-    """One of them; a moment or else a text is any text."""
+    """Return a schema for any of these; simple types are merged into one."""
     kinds = [*dict.fromkeys(schema.get("type", "") for schema in schemas)]
     if not all(schema.keys() <= {"type", "format"} for schema in schemas):
         return {"anyOf": schemas}
