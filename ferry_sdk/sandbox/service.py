@@ -1,4 +1,8 @@
-"""The operations of the service, with errors in the caller's language."""
+"""The operations of the service, with errors in the caller's language.
+
+REST and MCP call the same operations by name. An operation checks the access of the
+token, validates its arguments, runs under a lock if it uses bookings, and returns JSON or raises.
+"""
 
 from __future__ import annotations
 

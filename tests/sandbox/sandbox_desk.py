@@ -1,4 +1,4 @@
-"""A service without HTTP at a moment that stands still, and what the tests ask of it."""
+"""Helpers: a service without HTTP at a frozen time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BY_EMAIL = ("CORSICAFERRIES", "ITLIV", "FRBIA")
 
 
 class Desk:
-    """A service of one's own, asked as a read-write caller unless said otherwise."""
+    """A service that is called as a read-write caller by default."""
 
     def __init__(self):
         self.clock = Clock()
@@ -59,7 +59,7 @@ class Desk:
         return caught.value
 
     def attempt(self, operation, arguments=None, **how):
-        """The refusal, or None where it was done."""
+        """Return the error, or None if the operation succeeds."""
         try:
             self.ask(operation, arguments, **how)
         except ServiceError as error:
@@ -67,7 +67,7 @@ class Desk:
         return None
 
     def search(self, line=ONE_TICKET, *, back=None, party=(ADULT,), vehicle=None, from_day=60):
-        """The first answer on a line from a day on, with a return some days later if wanted."""
+        """Return the first result on a line from a day on, optionally with a return."""
         company, depart, arrive = line
         for number in range(14):
             day = self.today() + timedelta(days=from_day + number)
@@ -97,7 +97,7 @@ class Desk:
         raise AssertionError("nothing sails for a fortnight")
 
     def chosen(self, line=ONE_TICKET, *, name="STANDARD", place=0, **how):
-        """A selection of the first availability of each way, by the tariff's name."""
+        """Return a selection of the first availability of each direction, by the tariff's name."""
         found = self.search(line, **how)
         firsts = {}
         for one in found:
@@ -105,7 +105,7 @@ class Desk:
         return [selection(one, name, place) for one in firsts.values()]
 
     def created(self, line=ONE_TICKET, *, passengers=(GUEST,), more=None, **how):
-        """The answer to a booking's creation."""
+        """Return the answer to the creation of a booking."""
         chosen = self.chosen(line, **how)
         body = {"availabilities": chosen, "passengers": list(passengers), **(more or {})}
         return self.ask("bookings.create", body)

@@ -1,4 +1,4 @@
-"""Searches of the local service as the tests ask them, at a moment that stands still."""
+"""Helpers: searches of the local service at a frozen time."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NIGHT = ("GNV", "ITGOA", "ITPMO")
 
 
 def nightly(offers=None, **how):
-    """The first answer of a week to a search on an overnight route."""
+    """Return the first result within a week on an overnight route."""
     offers = offers or at()
     answers = (offers.search(query(*NIGHT, day, **how)) for day in DAYS)
     return next(each for each in answers if each)

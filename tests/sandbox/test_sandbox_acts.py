@@ -1,4 +1,4 @@
-"""What is done with bookings and tickets, as a client over HTTP sees it."""
+"""Operations on bookings and tickets, over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One availability of the local service: its fields on the wire, its tariffs and its places."""
+"""One availability: its fields, tariffs and places."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_no_round_trip_fare_where_a_direction_has_nothing():
     assert not any(tariff.roundtrip_locked for each in found for tariff in each.tariffs)
 
 
-def test_operators_without_round_trip_fares_leave_the_word_out():
+def test_companies_without_round_trip_fares_omit_the_field():
     company, journey = next(
         pair for pair in PAIRS if not pair[0].round_trip_fares and pair[1].route.minutes < 100
     )
@@ -247,7 +247,7 @@ def test_a_cabin_is_paid_whole_and_a_large_party_has_several():
     assert count[5] == count[4] // 2
 
 
-def test_on_board_everyone_is_counted_as_the_operator_counts():
+def test_on_board_everyone_is_counted_by_the_age_bands_of_the_company():
     (offer, *_) = nightly(party=(*FAMILY, Traveller("Child", 14, "Male")))
     record = offer.to_wire("en")
     aboard = record["places"][0]["in_board"]

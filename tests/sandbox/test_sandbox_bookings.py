@@ -158,7 +158,7 @@ def test_confirming_pays_and_issues(desk):
     assert len(desk.counters.effects_of("bookings.confirm")) == 1
 
 
-def test_some_carriers_take_a_moment_to_issue(desk):
+def test_some_companies_take_a_moment_to_issue(desk):
     created = desk.created(PENDING)
     answer = desk.confirm(created)
     booking = desk.booking(created)
@@ -242,7 +242,7 @@ def test_a_round_trip_is_one_ticket_or_two_and_counted_once(desk, line, count):
     assert departure(booking) == datetime.fromisoformat(out["depart_at"])
 
 
-def test_two_carriers_are_two_tickets(desk):
+def test_two_companies_issue_two_tickets(desk):
     line = ("CTN", "ITGOA", "TNLGN")
     other = ("GNV", "ITGOA", "TNLGN")
     out = next(one for one in desk.search(line, back=7) if one["direction"] == "Outward")

@@ -1,4 +1,4 @@
-"""The controls over HTTP, as a test in another language uses them."""
+"""The controls over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counters of what the local service really did."""
+"""The counters of the local service."""
 
 from __future__ import annotations
 

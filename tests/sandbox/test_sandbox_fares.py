@@ -1,4 +1,4 @@
-"""What passages cost on the local service: more for more, and by the operator's own ages."""
+"""Fares: their factors and the age bands of the company."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_trailers_motorcycles_and_bicycles_are_cheap():
     assert price["BICYCLE"] * 5 < price["CAR"]
 
 
-def test_height_costs_beyond_the_operators_limit():
+def test_a_vehicle_above_the_height_limit_of_the_company_costs_more():
     company = NETWORK.companies["CTN"]
     sailing = first_sailing(1, company, journey("FRMRS", "TNLGN"), 7)
     fares = Fares(SeededRandom(1))

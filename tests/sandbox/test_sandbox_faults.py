@@ -1,4 +1,4 @@
-"""Faults: how they are ordered, when they come to pass, and what they do to a connection."""
+"""Faults: requesting them, when they occur, and their effect on a connection."""
 
 from __future__ import annotations
 

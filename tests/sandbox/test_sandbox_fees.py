@@ -39,7 +39,7 @@ def test_the_ladder(family, left, kept):
 
 
 @pytest.mark.parametrize(("notice", "kept"), [(0.5, 0), (1.0, 0), (2.0, 20)])
-def test_a_strict_carrier_asks_for_more_notice(notice, kept):
+def test_a_strict_company_requires_more_notice(notice, kept):
     fee = cancellation_fee(Decimal(100), family="flex", notice=notice, left=30 * HOUR)
     assert fee.penalty == kept
 
@@ -69,7 +69,7 @@ def test_every_family_that_is_sold_has_a_ladder():
     assert families == set(FEE_SCHEDULES)
 
 
-def test_carriers_differ_and_each_stays_the_same():
+def test_companies_have_different_rules_that_stay_the_same():
     rules = {each.code: company_rules(each) for each in Network.load().companies.values()}
     assert {each.delivery for each in rules.values()} == set(Delivery)
     assert {each.notice for each in rules.values()} == {0.5, 1.0, 2.0}

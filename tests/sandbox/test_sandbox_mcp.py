@@ -1,4 +1,4 @@
-"""`/mcp` of the local service: the protocol, its sessions, and every shape of a reply."""
+"""`/mcp` of the local service: the protocol, sessions, and every shape of a reply."""
 
 from __future__ import annotations
 

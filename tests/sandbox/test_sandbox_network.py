@@ -1,4 +1,4 @@
-"""The network the local service carries, and its catalogues."""
+"""The network and its catalogues."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_it_is_read_once(network):
     assert Network.load() is network
 
 
-def test_routes_and_operators_belong_together(network):
+def test_routes_and_companies_belong_together(network):
     sailed = {code for route in network.routes for code in route.companies}
     assert sailed == set(network.companies)
     for route in network.routes:
@@ -76,14 +76,14 @@ def test_an_id_stays_the_same():
     assert journey_id("FRMRS", "TNLGN") == "2d4d5912-3514-5011-94ec-f909e50895ac"
 
 
-def test_an_operator_is_found_by_code_and_by_id(network):
+def test_a_company_is_found_by_code_and_by_id(network):
     ctn = network.companies["CTN"]
     for key in ("CTN", "ctn", ctn.id, ctn.id.upper()):
         assert network.company(key) is ctn
     assert len({each.id for each in network.companies.values()}) == 59
 
 
-def test_every_operator_has_a_ship(network):
+def test_every_company_has_a_ship(network):
     for company in network.companies.values():
         assert company.ships
         assert company.infant_below < company.child_below
@@ -95,7 +95,7 @@ def test_age_bands_differ(network):
     assert {each.infant_below for each in companies} == {2, 3, 4}
 
 
-def test_some_operators_sell_round_trip_fares(network):
+def test_some_companies_sell_round_trip_fares(network):
     assert {each.round_trip_fares for each in network.companies.values()} == {True, False}
 
 

@@ -1,4 +1,4 @@
-"""What a search of the local service answers, and what it refuses."""
+"""Results and errors of searches."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_another_seed_gives_other_prices_and_times():
     assert [each.sailing.depart_at for each in one] != [each.sailing.depart_at for each in other]
 
 
-def test_every_operator_answers_on_its_every_journey():
+def test_every_company_answers_on_each_of_its_journeys():
     offers = at()
     for company, journey in PAIRS:
         assert any(

@@ -1,4 +1,4 @@
-"""The schemas that `tools/list` publishes say what the tools take, no less and no more."""
+"""The schemas in `tools/list` accept exactly what the tools accept."""
 
 from __future__ import annotations
 

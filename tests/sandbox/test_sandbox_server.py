@@ -1,4 +1,4 @@
-"""The local service as a server: started, stopped, many at once, in the foreground."""
+"""The local service as a server: start, stop, several at once, in the foreground."""
 
 from __future__ import annotations
 

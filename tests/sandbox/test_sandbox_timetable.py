@@ -1,4 +1,4 @@
-"""When the ships of the local service sail, and what the clocks show."""
+"""The timetable and its time zones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def week(days, company, journey):
     return [each for day in days for each in TIMETABLE.sailings(company, journey, day)]
 
 
-def test_every_operator_sails_its_every_journey_in_summer():
+def test_every_company_sails_each_of_its_journeys_in_summer():
     for company, journey in PAIRS:
         assert week(SUMMER, company, journey), (company.code, journey.key)
 
@@ -104,7 +104,7 @@ def test_some_sailings_call_on_the_way():
     assert calls == {(), ("ITPMO",)}
 
 
-def test_operators_take_their_own_time():
+def test_companies_have_their_own_durations():
     minutes = {
         code: week(SUMMER, *pair(code, "FIHEL", "EETLL"))[0].minutes
         for code in ("TALLINK", "ECKERO", "VIKING")

@@ -1,4 +1,4 @@
-"""What holds for every reply of the local service, whatever was asked."""
+"""HTTP conventions of every reply."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_no_voucher_before_the_ticket_is_issued(desk):
     assert fetched(desk, addresses(desk, created))
 
 
-def test_some_carriers_deliver_later(desk):
+def test_some_companies_deliver_later(desk):
     created = issued(desk, TWO_TICKETS)
     assert addresses(desk, created) is None
     desk.clock.advance(timedelta(minutes=10) - timedelta(seconds=1))
@@ -158,7 +158,7 @@ def test_some_carriers_deliver_later(desk):
     assert fetched(desk, addresses(desk, created))
 
 
-def test_some_carriers_mail_it_and_never_show_it(desk):
+def test_some_companies_mail_it_and_never_show_it(desk):
     created = issued(desk, BY_EMAIL)
     desk.clock.advance(timedelta(days=30))
     assert desk.booking(created)["stage"] == "ticketed"

@@ -1,4 +1,8 @@
-"""One ticket: its crossings, its payment and its status."""
+"""One ticket: its crossings, its payment and its status.
+
+No task runs in the background. Before a ticket is read, `settle` compares its deadline and its
+time of issue with the service's clock, and changes the status if they have passed.
+"""
 
 from __future__ import annotations
 

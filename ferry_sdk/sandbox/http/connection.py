@@ -1,4 +1,9 @@
-"""The connection of a request, with control over how its reply is sent."""
+"""The connection of a request, with control over how its reply is sent.
+
+uvicorn's protocol is subclassed so that the application can reach the transport of each request.
+Normally a reply is sent as the application produces it. If a fault sets a `Plan`, the reply is
+collected first and the plan sends it: truncated, slowly, or not at all.
+"""
 
 from __future__ import annotations
 

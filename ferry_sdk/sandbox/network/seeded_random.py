@@ -1,4 +1,8 @@
-"""Numbers that look random but depend only on a seed and on words."""
+"""Numbers that look random but depend only on a seed and on words.
+
+Each number is a hash of the seed and of the words that name the choice, not the next number of a
+sequence. So it does not depend on the order of requests, on the process or on the Python version.
+"""
 
 from __future__ import annotations
 

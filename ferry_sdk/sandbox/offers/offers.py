@@ -1,4 +1,8 @@
-"""Offers, and the search that finds them."""
+"""Offers, and the search that finds them.
+
+Offers are computed from a few inputs, without stored state. Only these inputs are remembered, so
+that a booking can compute the same offer again with the prices of its search.
+"""
 
 from __future__ import annotations
 
