@@ -1,4 +1,4 @@
-"""Which process this is, and what a forked child has to do first."""
+"""The id of this process, and callbacks that run in a forked child."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _process = os.getpid()
 
 
 def process_id() -> int:
-    """The id of this process; it is asked for often, and the system only after a fork."""
+    """Return the id of this process, cached until a fork."""
     return _process
 
 
 def after_fork_in_child(work: Callable[[], object]) -> None:
-    """Have it done in every child of this process, before anything else is."""
+    """Register a callback that runs first in every forked child of this process."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=work)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Unset:
-    """The type of `UNSET`: what is left out, where None is a value."""
+    """The type of `UNSET`, the default of arguments for which None is a value."""
 
     def __repr__(self) -> str:
         return "UNSET"
@@ -43,7 +43,7 @@ ClientTransportT_co = TypeVar(
 
 
 class Client(Resources[ClientTransportT_co]):
-    """What `Ferry` and `AsyncFerry` have in common."""
+    """The common base of `Ferry` and `AsyncFerry`."""
 
     _owns_pool = False
 
@@ -61,19 +61,19 @@ class Client(Resources[ClientTransportT_co]):
         read_only: bool | Unset = UNSET,
         extra_headers: Mapping[str, str] | Unset = UNSET,
     ) -> Self:
-        """A view of this client under other settings, on the same connections.
+        """Return a view of this client with other settings, on the same connections.
 
         Args:
             timeout: As for the client.
-            deadline: As for the client; None: none.
+            deadline: As for the client; None: no limit.
             max_retries: As for the client.
             language: As for the client; None: none.
             correlation_id: The id of every call of the view; None: the context's, or a new one.
-            read_only: Refuse every write; a client that only reads cannot be made to write.
-            extra_headers: Carried besides those of the client.
+            read_only: Reject every write; a read-only client cannot be made writable.
+            extra_headers: Added to the headers of the client.
 
         Raises:
-            InvalidInputError: An option cannot work; `field` names it.
+            InvalidInputError: An option is invalid; `field` names it.
         """
         settings = self._transport.settings
         changes: dict[str, Any] = {}
@@ -93,7 +93,7 @@ class Client(Resources[ClientTransportT_co]):
             changes["read_only"] = flag(read_only, "read_only")
             if settings.read_only and not read_only:
                 raise InvalidInputError(
-                    "a client that only reads cannot be made to write", field="read_only"
+                    "a read-only client cannot be made writable", field="read_only"
                 )
         if not isinstance(extra_headers, Unset):
             added = check_headers(extra_headers, "extra_headers")
@@ -104,28 +104,28 @@ class Client(Resources[ClientTransportT_co]):
 
 
 class Ferry(Client[Transport]):
-    """The ferry ticketing service, for code that waits for each answer; safe between threads.
+    """A client of the ferry ticketing service; safe to share between threads.
 
     Args:
-        token: The access token, or a function that gives it; else ``FERRY_TOKEN``.
+        token: The access token, or a function that returns it; else ``FERRY_TOKEN``.
         base_url: The service's address; else ``FERRY_BASE_URL``.
-        allow_http: Accept plain http beyond this machine.
+        allow_http: Accept plain http to other machines.
         organisation_token: The token of `tickets.mark_paid` only; else
             ``FERRY_ORGANISATION_TOKEN``.
         language: Language of names and messages, as Accept-Language; else ``FERRY_LANGUAGE``.
         client_version: Sent as x-client-version.
-        timeout: Seconds each part of an attempt may take, or a `Timeout`; None: no limit.
-        deadline: Seconds a whole call may take by the clock on the wall: connecting, a body that
-            trickles, waits, further attempts and reading back; None: no limit.
-        max_retries: How many attempts may follow the first where that is safe.
-        read_only: Refuse every write before the wire.
-        http_client: An ``httpx.Client`` (or httpx2's) of the caller's own; it is not closed.
-        default_headers: What else every request carries.
-        journal: Keeps every write on record, as `ferry_sdk.journal.Journal` does.
-        event_hooks: Functions to tell of every request, response, retry and outcome.
+        timeout: Seconds for each step of an attempt, or a `Timeout`; None: no limit.
+        deadline: Seconds for the whole call: connecting, the reply, waits, retries and reading
+            back; None: no limit.
+        max_retries: How often a request is retried, if that is safe.
+        read_only: Reject every write before it is sent.
+        http_client: Your own ``httpx.Client`` (or httpx2's); it is not closed.
+        default_headers: Additional headers of every request.
+        journal: Records every write, as `ferry_sdk.journal.Journal` does.
+        event_hooks: Functions to call for every request, response, retry and outcome.
 
     Raises:
-        ConfigurationError: A setting is missing or cannot work; the message names it.
+        ConfigurationError: A setting is missing or invalid; the message names it.
 
     Example:
         ```python
@@ -178,23 +178,22 @@ class Ferry(Client[Transport]):
 
     @cached_property
     def with_raw_response(self) -> Resources[RawTransport]:
-        """The same calls, each giving the `RawResponse` of its answer."""
+        """The same calls, each returning a `RawResponse`."""
         return Resources(RawTransport(self._transport))
 
     def recover(self, error: OutcomeUnknownError | JournalEntry) -> Recovered:
-        """Read back once more what became of a write, in this process or another.
+        """Read back the outcome of a write again, in this process or another.
 
         Args:
-            error: The error that the write ended in, pickled and unpickled or not; or its entry
-                in a journal.
+            error: The error of the write, which may have been pickled; or its journal entry.
 
         Returns:
             The write's result, with ``read_back=True``.
 
         Raises:
-            OutcomeUnknownError: The effect is not seen, or cannot be; the same error with fresher
-                facts.
-            InvalidInputError: It is neither.
+            OutcomeUnknownError: The effect is not visible, or no read can show it; the error has
+                updated attributes.
+            InvalidInputError: The argument is neither.
 
         Example:
             ```python
@@ -221,7 +220,7 @@ class Ferry(Client[Transport]):
             raise trim(failure) from failure.__cause__
 
     def close(self) -> None:
-        """Close the connections, unless they are a caller's or another client's."""
+        """Close the connections, unless they belong to the user or another client."""
         if self._owns_pool:
             self._transport.close()
 
@@ -238,30 +237,30 @@ class Ferry(Client[Transport]):
 
 
 class AsyncFerry(Client[AsyncTransport]):
-    """The ferry ticketing service, for asyncio and trio.
+    """A client of the ferry ticketing service, for asyncio and trio.
 
     Args:
-        token: The access token, or a function, async or not, that gives it; else
+        token: The access token, or a function, async or not, that returns it; else
             ``FERRY_TOKEN``.
         base_url: The service's address; else ``FERRY_BASE_URL``.
-        allow_http: Accept plain http beyond this machine.
+        allow_http: Accept plain http to other machines.
         organisation_token: The token of `tickets.mark_paid` only; else
             ``FERRY_ORGANISATION_TOKEN``.
         language: Language of names and messages, as Accept-Language; else ``FERRY_LANGUAGE``.
         client_version: Sent as x-client-version.
-        timeout: Seconds each part of an attempt may take, or a `Timeout`; None: no limit.
-        deadline: Seconds a whole call may take by the clock on the wall: connecting, a body that
-            trickles, waits, further attempts and reading back; None: no limit.
-        max_retries: How many attempts may follow the first where that is safe.
-        read_only: Refuse every write before the wire.
-        http_client: A `DefaultAioHttpClient`, or an ``httpx.AsyncClient`` (or httpx2's), of the
-            caller's own; it is not closed.
-        default_headers: What else every request carries.
-        journal: Keeps every write on record, as `ferry_sdk.journal.Journal` does.
-        event_hooks: Functions to tell of every request, response, retry and outcome.
+        timeout: Seconds for each step of an attempt, or a `Timeout`; None: no limit.
+        deadline: Seconds for the whole call: connecting, the reply, waits, retries and reading
+            back; None: no limit.
+        max_retries: How often a request is retried, if that is safe.
+        read_only: Reject every write before it is sent.
+        http_client: Your own `DefaultAioHttpClient` or ``httpx.AsyncClient`` (or httpx2's); it is
+            not closed.
+        default_headers: Additional headers of every request.
+        journal: Records every write, as `ferry_sdk.journal.Journal` does.
+        event_hooks: Functions to call for every request, response, retry and outcome.
 
     Raises:
-        ConfigurationError: A setting is missing or cannot work; the message names it.
+        ConfigurationError: A setting is missing or invalid; the message names it.
 
     Example:
         ```python
@@ -324,23 +323,22 @@ class AsyncFerry(Client[AsyncTransport]):
 
     @cached_property
     def with_raw_response(self) -> Resources[AsyncRawTransport]:
-        """The same calls, each giving the `RawResponse` of its answer."""
+        """The same calls, each returning a `RawResponse`."""
         return Resources(AsyncRawTransport(self._transport))
 
     async def recover(self, error: OutcomeUnknownError | JournalEntry) -> Recovered:
-        """Read back once more what became of a write, in this process or another.
+        """Read back the outcome of a write again, in this process or another.
 
         Args:
-            error: The error that the write ended in, pickled and unpickled or not; or its entry
-                in a journal.
+            error: The error of the write, which may have been pickled; or its journal entry.
 
         Returns:
             The write's result, with ``read_back=True``.
 
         Raises:
-            OutcomeUnknownError: The effect is not seen, or cannot be; the same error with fresher
-                facts.
-            InvalidInputError: It is neither.
+            OutcomeUnknownError: The effect is not visible, or no read can show it; the error has
+                updated attributes.
+            InvalidInputError: The argument is neither.
         """
         try:
             return await self._transport.recover(*_unknown_outcome(error))
@@ -348,7 +346,7 @@ class AsyncFerry(Client[AsyncTransport]):
             raise trim(failure) from failure.__cause__
 
     async def aclose(self) -> None:
-        """Close the connections, unless they are a caller's or another client's."""
+        """Close the connections, unless they belong to the user or another client."""
         if self._owns_pool:
             await self._transport.close()
 
@@ -365,7 +363,7 @@ class AsyncFerry(Client[AsyncTransport]):
 
 
 def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recovered]]:
-    """The error of a write, and how its result is read back."""
+    """Return the error of a write, and how to read its result back."""
     if isinstance(error, JournalEntry):
         unknown = OutcomeUnknownError(
             f"{error.operation} may have happened",
@@ -377,10 +375,8 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
     elif isinstance(error, OutcomeUnknownError):
         unknown = error
     else:
-        raise InvalidInputError(
-            "an OutcomeUnknownError or an entry of a journal is expected", field="error"
-        )
-    from ferry_sdk.resources.read_back import read_back  # noqa: PLC0415 -- loaded with what it is of
+        raise InvalidInputError("expected an OutcomeUnknownError or a journal entry", field="error")
+    from ferry_sdk.resources.read_back import read_back  # noqa: PLC0415 -- imported when needed
 
     row = SAFETY.get(unknown.operation)
     back = None if row is None else read_back(row, unknown.subject)

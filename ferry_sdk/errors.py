@@ -1,7 +1,7 @@
-"""Every failure that leaves the library: one family, for both protocols.
+"""The exceptions of the library, for both protocols. All are subclasses of `FerryError`.
 
-An error is plain data. It survives pickle, copy and deepcopy, in another process too. What may
-hold a traveller's data (``body``, ``last_seen``) stays in memory and is left out of a pickle.
+Errors can be pickled and copied. Attributes that may contain travellers' data (``body``,
+``last_seen``) are left out of a pickle.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _REDIRECTION = 3
 
 
 class FerryError(Exception):
-    """Anything that went wrong for a cause that is the library's or the service's.
+    """The base class of all errors of the library.
 
     Attributes:
         outcome: What became of the call: ``not_sent`` (nothing reached the service),
             ``rejected`` (the service refused it) or ``unknown`` (it may have happened).
-        operation: The operation's name, such as ``bookings.create``; empty outside a call.
-        attempts: What was tried, in order.
-        correlation_id: The id that every attempt carried; None outside a call.
+        operation: The operation, such as ``bookings.create``; empty outside a call.
+        attempts: All attempts, in order.
+        correlation_id: The id sent with every attempt; None outside a call.
     """
 
     _memory_only: ClassVar[frozenset[str]] = frozenset()
@@ -63,11 +63,11 @@ def _rebuild(kind: type[FerryErrorT], args: tuple[Any, ...], state: dict[str, An
 
 
 class ConfigurationError(FerryError):
-    """The client's settings do not allow the call, or no client at all; names the setting."""
+    """A setting of the client is missing, invalid or does not allow the call; it is named."""
 
 
 class InvalidInputError(FerryError, ValueError):
-    """An argument that the service could only refuse.
+    """An argument is invalid.
 
     Attributes:
         field: The argument, as a path (``passengers[0].birth_date``).
@@ -79,22 +79,22 @@ class InvalidInputError(FerryError, ValueError):
 
 
 class ReadOnlyError(FerryError):
-    """A write, asked of a client that only reads."""
+    """A write was called on a read-only client."""
 
 
 class TransportError(FerryError):
-    """The network, not the service, ended an attempt."""
+    """An attempt failed in the network."""
 
 
 class ConnectionFailedError(TransportError):
-    """No connection came about, or it broke."""
+    """The connection failed or was lost."""
 
 
 class RequestTimeoutError(TransportError, TimeoutError):
-    """A time-out or a deadline ended the call.
+    """A timeout or a deadline ended the call.
 
     Attributes:
-        last_seen: What a wait saw last; in memory only.
+        last_seen: The last record that a wait read; not pickled.
     """
 
     _memory_only = frozenset({"last_seen"})
@@ -107,13 +107,13 @@ class RequestTimeoutError(TransportError, TimeoutError):
 
 
 class UnexpectedResponseError(FerryError):
-    """A reply that cannot be read as what it should be.
+    """A reply does not have the expected content.
 
     Attributes:
-        status_code: The HTTP status of the reply; None where it broke off before one.
-        request_id: The service's id of the exchange.
-        field: Where the reply is wrong, as a path (``tickets[0].status``); None for the whole.
-        body: The reply as far as it was read; in memory only.
+        status_code: The HTTP status; None if the reply ended before it.
+        request_id: The service's id of the request.
+        field: The invalid field, as a path (``tickets[0].status``); None for the whole reply.
+        body: The reply as far as it was read; not pickled.
     """
 
     _memory_only = frozenset({"body"})
@@ -135,18 +135,18 @@ class UnexpectedResponseError(FerryError):
 
     @property
     def is_redirect(self) -> bool:
-        """Whether the reply was a redirect, which is not followed."""
+        """Whether the reply was a redirect. Redirects are not followed."""
         return self.status_code is not None and self.status_code // 100 == _REDIRECTION
 
 
 class OutcomeUnknownError(FerryError):
-    """A write that may have happened; `Ferry.recover` reads it back again.
+    """A write may have happened; `Ferry.recover` reads it back again.
 
     Attributes:
-        request: Which request it was, without its content.
-        subject: The ids of what was to be changed; empty where it was to be made.
-        last_seen: What was last known of its subject: the reply that could not be read, or the
-            booking or ticket read back; in memory only.
+        request: Identifies the request, without its content.
+        subject: The ids of what the write changes; empty if it creates something.
+        last_seen: The last known state: the reply that could not be parsed, or the booking or
+            ticket read back; not pickled.
         entry_id: Its entry in the journal; None without one.
     """
 
@@ -169,43 +169,43 @@ class OutcomeUnknownError(FerryError):
 
 
 class PriceChangedError(FerryError):
-    """A guard: the booking does not cost what was expected, and was not confirmed.
+    """The booking does not cost what was expected, so it was not confirmed.
 
     Attributes:
         expected: What the caller expected.
         found: What the booking costs now.
-        currency: The currency of both, as the service says it.
+        currency: The currency of both.
     """
 
     def __init__(self, *, expected: Decimal, found: Decimal, currency: str) -> None:
-        super().__init__(f"the booking costs {found} {currency}, and {expected} was expected")
+        super().__init__(f"the booking costs {found} {currency}, expected {expected}")
         self.expected: Decimal = expected
         self.found: Decimal = found
         self.currency: str = currency
 
 
 class PenaltyExceededError(FerryError):
-    """A guard: cancelling costs more than was allowed, and nothing was cancelled.
+    """The cancellation costs more than was allowed, so nothing was cancelled.
 
     Attributes:
         limit: What the caller allowed.
-        penalty: What would be kept.
-        currency: The currency of both, as the service says it.
+        penalty: What the cancellation would cost.
+        currency: The currency of both.
     """
 
     def __init__(self, *, limit: Decimal, penalty: Decimal, currency: str) -> None:
-        super().__init__(f"cancelling costs {penalty} {currency}, and {limit} was allowed")
+        super().__init__(f"the cancellation costs {penalty} {currency}, the limit is {limit}")
         self.limit: Decimal = limit
         self.penalty: Decimal = penalty
         self.currency: str = currency
 
 
 class JournalError(FerryError):
-    """The journal could not be read or written; a write that it would not record did not leave."""
+    """The journal could not be read or written. A write that it did not record was not sent."""
 
 
 class UnresolvedWriteError(FerryError):
-    """The same write is on record and may have happened, so it was not sent.
+    """The journal has the same write, which may have happened, so it was not sent.
 
     Recover the entry, or settle it in the journal.
 
@@ -222,17 +222,16 @@ class UnresolvedWriteError(FerryError):
 
 
 class APIError(FerryError):
-    """The service said no.
+    """The service returned an error.
 
     Attributes:
-        status_code: The HTTP status of the answer (200 where MCP wraps a refusal).
-        code: The service's own code, such as ``BOOKING_CREATE_ERROR``; None where it gave none.
-        message: The service's own words, localised, or the status's where it gave none. Of a
-            booking or a ticket they may name a traveller: `str` and pickles have only those of
-            its words that name nobody.
-        request_id: The service's id of the exchange.
-        body: The answer, decoded where it is JSON; in memory only.
-        retry_after: Seconds the service asks to wait; None where it does not say.
+        status_code: The HTTP status (200 if MCP wraps the error).
+        code: The service's error code, such as ``BOOKING_CREATE_ERROR``; None without one.
+        message: The service's message, localised, or the phrase of the status. For a booking or
+            a ticket it may name a traveller, so `str` and pickles contain a redacted message.
+        request_id: The service's id of the request.
+        body: The reply, decoded if it is JSON; not pickled.
+        retry_after: Seconds the service asks to wait; None without a Retry-After.
         www_authenticate: The challenge of a 401 or 403 (header WWW-Authenticate), if any.
     """
 
@@ -261,7 +260,7 @@ class APIError(FerryError):
         self.www_authenticate: str | None = www_authenticate
 
     def show(self, message: str, code: str | None) -> None:
-        """Let `str`, logs and pickles have these words in place of the service's own."""
+        """Set the message and the code that `str`, logs and pickles contain."""
         known = ", ".join(part for part in (f"HTTP {self.status_code}", code) if part)
         self.args: tuple[Any, ...] = (f"{message} ({known})",)
         self._public = message, code
@@ -273,7 +272,7 @@ class APIError(FerryError):
 
 
 class BadRequestError(APIError):
-    """400: the request makes no sense to the service."""
+    """400: the request is invalid."""
 
 
 class AuthenticationError(APIError):
@@ -281,23 +280,23 @@ class AuthenticationError(APIError):
 
 
 class PermissionDeniedError(APIError):
-    """403: the token does not give this access."""
+    """403: the token does not allow this."""
 
 
 class NotFoundError(APIError):
-    """404: there is nothing of that id."""
+    """404: there is nothing with this id."""
 
 
 class ConflictError(APIError):
-    """409: the subject's state does not allow it."""
+    """409: the state of the booking or ticket does not allow it."""
 
 
 class UnprocessableEntityError(APIError):
-    """422: a field of the request is wrong; the message names it."""
+    """422: a field of the request is invalid; the message names it."""
 
 
 class RateLimitError(APIError):
-    """429: too many requests; `retry_after` says for how long, where the service does."""
+    """429: too many requests; see `retry_after`."""
 
 
 class ServerError(APIError):
@@ -305,11 +304,11 @@ class ServerError(APIError):
 
 
 class AvailabilityError(APIError):
-    """AVAILABILITY_ERROR: the search failed, or nothing sails."""
+    """AVAILABILITY_ERROR: the search failed, or there are no sailings."""
 
 
 class BookingCreateError(APIError):
-    """BOOKING_CREATE_ERROR: no booking was made."""
+    """BOOKING_CREATE_ERROR: the booking was not created."""
 
 
 class BookingConfirmError(APIError):
@@ -331,8 +330,8 @@ class TicketCancelError(APIError):
 def trim(error: ErrorT) -> ErrorT:
     """Return the error without the library's inner frames, whose variables hold requests.
 
-    An interruption keeps the `FerryError` whose place it took, as its context: it may say that a
-    write may have happened.
+    An interruption keeps the `FerryError` that it replaced as its context, because that error may
+    report that a write may have happened.
     """
     replaced = error.__context__
     link: BaseException | None = error

@@ -1,6 +1,6 @@
-"""What a client's hooks are told of its calls: plain values, without tokens and travellers' data.
+"""Events for the hooks of a client: plain values without tokens and travellers' data.
 
-A hook observes. What it gives is ignored, and what it raises is logged and goes no further.
+Hooks only observe. Their results are ignored, and their exceptions are logged.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 @dataclass(frozen=True, eq=False)
 class CallInfo:
-    """Which call an event is of: the same object in all its events.
+    """The call of an event: the same object in all events of one call.
 
     Attributes:
         operation: The call's public name, such as ``bookings.confirm``; ``recover`` for
             `Ferry.recover`.
-        correlation_id: The id that every request of the call carries.
-        began: When it began, in seconds since the epoch.
+        correlation_id: The id sent with every request of the call.
+        began: When it started, in seconds since the epoch.
     """
 
     operation: str
@@ -40,13 +40,13 @@ class RequestEvent:
 
     Attributes:
         call: The call that it belongs to.
-        operation: What is tried: the call itself, or a read that belongs to it.
-        attempt: Which attempt of that it is part of, counted from 1.
+        operation: The operation: the call itself, or a read that belongs to it.
+        attempt: The number of the attempt, from 1.
         method: HTTP method.
-        route: Path of the address, with ``{id}`` where an id stands.
+        route: Path of the URL, with ``{id}`` in place of an id.
         host: Name or address of the server.
-        port: Its port; None where the address has none that can be read.
-        rpc_method: What is asked by MCP, such as ``tools/call``; None: it is not MCP.
+        port: Its port; None if the URL has no valid one.
+        rpc_method: The MCP method, such as ``tools/call``; None for REST.
     """
 
     call: CallInfo
@@ -60,20 +60,20 @@ class RequestEvent:
 
     @property
     def protocol(self) -> Literal["REST", "MCP"]:
-        """Which of the service's protocols is spoken."""
+        """The protocol of the request."""
         return "REST" if self.rpc_method is None else "MCP"
 
 
 @dataclass(frozen=True, eq=False)
 class ResponseEvent:
-    """An exchange is over: a reply was read, or none came.
+    """A reply was read, or the request failed.
 
     Attributes:
         request: The event of the request.
         seconds: How long it took.
-        status_code: The HTTP status; None where no reply was read.
-        request_id: The service's id of the exchange.
-        problem: The name of the error that ended it; None where a reply was read.
+        status_code: The HTTP status; None without a reply.
+        request_id: The service's id of the request.
+        problem: The name of the error; None with a reply.
     """
 
     request: RequestEvent
@@ -89,11 +89,11 @@ class RetryEvent:
 
     Attributes:
         call: The call that it belongs to.
-        operation: What was tried.
-        attempt: Which attempt failed, counted from 1.
+        operation: The operation that failed.
+        attempt: The number of the attempt, from 1.
         problem: The name of the error.
-        status_code: The HTTP status; None where no reply was read.
-        request_id: The service's id of the exchange.
+        status_code: The HTTP status; None without a reply.
+        request_id: The service's id of the request.
         wait: Seconds until the next attempt.
     """
 
@@ -108,15 +108,15 @@ class RetryEvent:
 
 @dataclass(frozen=True, eq=False)
 class OutcomeEvent:
-    """A call is over.
+    """A call has ended.
 
     Attributes:
         call: The call.
-        outcome: ``done``, or what the error says: ``not_sent``, ``rejected``, ``unknown``.
+        outcome: ``done``, or the outcome of the error: ``not_sent``, ``rejected``, ``unknown``.
         seconds: How long it took, waits included.
-        problem: The name of the error; None where it is done.
-        attempts: What was tried, in order.
-        read_back: Whether the reply was lost, and the effect was seen by reading it back.
+        problem: The name of the error; None if it is done.
+        attempts: All attempts, in order.
+        read_back: Whether the reply was lost, and the effect was read back.
     """
 
     call: CallInfo
@@ -132,7 +132,7 @@ Hook = Callable[[Any], object]
 
 
 class EventHooks(TypedDict, total=False):
-    """Functions to be told of a client's calls; with `AsyncFerry` they may be async."""
+    """Functions that are called with the events of a client; for `AsyncFerry` they may be async."""
 
     request: Sequence[Callable[[RequestEvent], object]]
     response: Sequence[Callable[[ResponseEvent], object]]
@@ -144,7 +144,7 @@ class Hooks:
     """The hooks of a client and its views.
 
     Attributes:
-        by_event: What is to be told of each kind of event.
+        by_event: The hooks for each type of event.
     """
 
     def __init__(self, by_event: Mapping[type[Event], Iterable[Hook]]) -> None:
@@ -154,7 +154,7 @@ class Hooks:
         self._known_failures: set[int] = set()
 
     def log_failure(self, hook: Hook, error: Exception, call: CallInfo) -> None:
-        """Log what a hook raised; loudly the first time only."""
+        """Log the exception of a hook: as a warning the first time, then at DEBUG."""
         is_known = id(hook) in self._known_failures
         self._known_failures.add(id(hook))
         logger.log(
@@ -171,10 +171,10 @@ class Hooks:
 
 
 def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks | None:
-    """The hooks that a caller gave; None where there is none.
+    """Return the validated hooks of a client; None without any.
 
     Raises:
-        ConfigurationError: There is no such event, or what is to be told cannot be called.
+        ConfigurationError: An event is unknown, or a hook is not callable.
     """
     kinds: dict[str, type[Event]] = {
         "request": RequestEvent,
@@ -185,12 +185,14 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
     by_event: dict[type[Event], list[Hook]] = {}
     given = cast("object", {} if event_hooks is None else event_hooks)
     if not isinstance(given, Mapping):
-        raise ConfigurationError("event_hooks: a mapping of events to functions is expected")
+        raise ConfigurationError("event_hooks: expected a mapping of events to functions")
     for name, hooks in cast("Mapping[str, Any]", given).items():
         if name not in kinds:
-            raise ConfigurationError(f"event_hooks: there are {', '.join(kinds)}, and no {name!r}")
+            raise ConfigurationError(
+                f"event_hooks: unknown event {name!r}, expected {', '.join(kinds)}"
+            )
         if not isinstance(hooks, Iterable):
-            raise ConfigurationError(f"event_hooks[{name!r}]: a list of functions is expected")
+            raise ConfigurationError(f"event_hooks[{name!r}]: expected a list of functions")
         by_event[kinds[name]] = [*hooks]
         for hook in by_event[kinds[name]]:
             if not callable(hook):
@@ -203,12 +205,12 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
 
 
 def is_async_function(function: Callable[..., object]) -> bool:
-    """Whether a function, or what can be called like one, has to be awaited."""
-    return iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 -- not whether it can be called
+    """Return whether a function or a callable object is async."""
+    return iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 -- this does not test for callability
 
 
 def _without_library_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback from the hook on, without the library's frames, which hold requests."""
+    """Return the traceback from the hook on, without the library's frames, which hold requests."""
     while traceback is not None:
         if not f"{traceback.tb_frame.f_globals.get('__name__')}.".startswith("ferry_sdk."):
             return traceback

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans of a client's calls: one a call, and one below it for each attempt."""
+"""OpenTelemetry spans of a client's calls: one for each call, with a child for each request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ try:
     from opentelemetry import trace
 except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
-        'the spans need an extra: pip install "ferry-sdk[otel]" (there is no opentelemetry)',
+        'opentelemetry is not installed: pip install "ferry-sdk[otel]"',
         name=_error.name,
     ) from _error
 
@@ -33,18 +33,18 @@ _HANDSHAKE: Final = ("initialize", "notifications/initialized")
 def event_hooks(
     also: EventHooks | None = None, *, tracer_provider: trace.TracerProvider | None = None
 ) -> EventHooks:
-    """Hooks that make spans, for ``Ferry(event_hooks=...)`` or ``AsyncFerry(event_hooks=...)``.
+    """Return hooks that make spans, for ``event_hooks`` of `Ferry` or `AsyncFerry`.
 
     Args:
-        also: Hooks of your own, told besides.
-        tracer_provider: Where the spans go; else the global one.
+        also: Your own hooks, to add.
+        tracer_provider: The tracer provider; else the global one.
 
     Returns:
-        All of them.
+        All hooks together.
     """
     spans = _Spans(trace.get_tracer("ferry_sdk", __version__, tracer_provider))
     own = also or EventHooks()
-    # An attempt's span is the last to begin and the first to end: other hooks take no time of it.
+    # A request's span starts last and ends first, so that it does not include the other hooks.
     return EventHooks(
         request=[*own.get("request", ()), spans.start_attempt],
         response=[spans.end_attempt, *own.get("response", ())],
@@ -54,7 +54,7 @@ def event_hooks(
 
 
 class _Spans:
-    """The spans of calls and attempts that are not over."""
+    """The open spans of calls and requests."""
 
     def __init__(self, tracer: trace.Tracer) -> None:
         self._tracer = tracer
@@ -62,7 +62,7 @@ class _Spans:
         self._attempts: WeakKeyDictionary[RequestEvent, trace.Span] = WeakKeyDictionary()
 
     def start_attempt(self, request: RequestEvent) -> None:
-        """Begin the span of an attempt."""
+        """Start the span of a request."""
         attributes: dict[str, str | int] = {
             "http.request.method": request.method,
             "url.template": request.route,
@@ -97,7 +97,7 @@ class _Spans:
         span.end()
 
     def add_retry(self, retry: RetryEvent) -> None:
-        """Put on a call's span that an attempt is made again."""
+        """Add a retry event to the span of a call."""
         self._call(retry.call).add_event(
             "ferry.retry",
             {
@@ -119,7 +119,7 @@ class _Spans:
         span.end()
 
     def _call(self, call: CallInfo) -> trace.Span:
-        """The span of a call: begun with its first event, and dated back to its beginning."""
+        """Return the span of a call. Its first event starts it, with the start time of the call."""
         span = self._calls.get(call)
         if span is None:
             span = self._calls[call] = self._tracer.start_span(

@@ -1,8 +1,8 @@
-"""What may be done when a call goes wrong, as a table: one row an operation.
+"""The safety table: one row for each operation, with what is allowed after a failure.
 
-Reads may be sent again whatever happened. A write is sent again only where nothing of it was
-done: it did not leave, or the service refused it for its rate or for a token that has since been
-renewed. Where its outcome is unknown, the row says which read shows its effect.
+Reads are retried after any transient failure. A write is retried only if nothing was done: it was
+not sent, or the service rejected it with a rate limit, or with a token that was refreshed since. If
+the outcome of a write is unknown, its row says which read shows its effect.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from ferry_sdk.models.tickets import Ticket
 
 FailureKind = Literal["not_sent", "rate_limited", "unauthorised", "lost"]
-"""Why an attempt failed, as far as it matters to sending it again. ``lost`` is a reply that was
-lost, came too late, could not be read, or was a 408 or 5xx."""
+"""The kinds of failures that a retry depends on. ``lost``: the reply was lost, late, unreadable, or
+a 408 or 5xx."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How the effect of a write is recognised.
+    """How a read shows the effect of a write.
 
     Attributes:
-        read: The operation that shows it.
-        stages: A booking of one of these stages shows it.
-        tickets: A ticket of this status, or a booking whose tickets all are, shows it.
-        payment: A booking of this payment status shows it.
-        names_ticket: Only a booking that lists a ticket shows it, for the result names one.
+        read: The operation that reads.
+        stages: A booking in one of these stages shows it.
+        tickets: A ticket with this status, or a booking with only such tickets, shows it.
+        payment: A booking with this payment status shows it.
+        names_ticket: Only a booking with a ticket shows it, because the result needs one.
     """
 
     read: Literal["bookings.get", "tickets.get", "mcp.view_ticket"]
@@ -51,17 +51,17 @@ class Proof:
 
     @property
     def subject(self) -> Literal["booking_id", "ticket_id"]:
-        """Which id the read takes."""
+        """The id that the read needs."""
         return "booking_id" if self.read == "bookings.get" else "ticket_id"
 
     def is_confirmed_by(self, record: Booking | Ticket, ticket_id: str | None = None) -> bool:
-        """Whether the effect is seen in what was read.
+        """Return whether a record shows the effect.
 
         Args:
-            record: What was read.
-            ticket_id: The one ticket of a booking that matters; None: all.
+            record: The record.
+            ticket_id: The relevant ticket of a booking; None: all.
         """
-        from ferry_sdk.models.tickets import Ticket  # noqa: PLC0415 -- no read needs it
+        from ferry_sdk.models.tickets import Ticket  # noqa: PLC0415 -- only writes need it
 
         if isinstance(record, Ticket):
             return record.status == self.tickets
@@ -81,12 +81,11 @@ class Safety:
 
     Attributes:
         operation: The operation's public name.
-        kind: Whether it reads or writes.
+        kind: Whether it is a read or a write.
         effect: What a write does, by the same name in both protocols; None for a read.
-        resend: After which failures the same request is sent again, within `max_retries` and
-            the deadline.
-        confirmed_by: How the effect of a write is recognised, the best way first; empty where no
-            read shows it.
+        retry_on: The failures after which the request is retried, within `max_retries` and the
+            deadline.
+        confirmed_by: How reads show the effect of a write, the best first; empty if none can.
     """
 
     operation: str
@@ -97,12 +96,12 @@ class Safety:
 
     @property
     def is_read(self) -> bool:
-        """Whether it changes nothing and may be repeated freely."""
+        """Whether it changes nothing, so that it may always be retried."""
         return self.kind == "read"
 
     @property
     def may_name_travellers(self) -> bool:
-        """Whether the service may speak of a traveller, whom the request need not have named."""
+        """Whether a reply may name a traveller whom the request did not name."""
         return self.operation not in _WITHOUT_TRAVELLERS
 
 
@@ -181,10 +180,10 @@ _WITHOUT_TRAVELLERS = frozenset(
         "mcp.list_resources",
     }
 )
-"""Reads of what no traveller is in."""
+"""Reads without travellers' data."""
 
 SAFETY: Mapping[str, Safety] = MappingProxyType({row.operation: row for row in _ROWS})
-"""Every operation of the library, by its public name."""
+"""All operations of the library, by public name."""
 
 _TOOLS = (
     "search_availability",
@@ -196,12 +195,12 @@ _TOOLS = (
 
 
 def safety_of_tool(name: str) -> Safety:
-    """The row of an MCP tool; one that is not known counts as a write."""
+    """Return the row of an MCP tool; an unknown tool counts as a write."""
     return SAFETY[f"mcp.{name}" if name in _TOOLS else "mcp.call_tool"]
 
 
 def failure_kind(failure: FerryError) -> FailureKind | None:
-    """Why the attempt failed; None where the same request would only fail again."""
+    """Return the kind of a failure; None if a retry would fail again."""
     if isinstance(failure, APIError) and failure.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return "rate_limited"
     if not _is_transient(failure):
@@ -210,7 +209,7 @@ def failure_kind(failure: FerryError) -> FailureKind | None:
 
 
 def _is_transient(failure: FerryError) -> bool:
-    """Whether the same request may well succeed another time."""
+    """Return whether the failure is transient."""
     if isinstance(failure, UnexpectedResponseError):
         return not failure.is_redirect
     if isinstance(failure, APIError) and failure.status_code == HTTPStatus.REQUEST_TIMEOUT:

@@ -1,4 +1,4 @@
-"""Plain values that errors, results, hooks and journals carry."""
+"""Plain values used by errors, results, hooks and journals."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ EndState = Literal["unknown", "done", "rejected", "not_sent"]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try of a call.
+    """One attempt of a call.
 
     Attributes:
-        sent: Whether anything of it may have reached the service.
-        status_code: The HTTP status of the answer; None where none came.
-        request_id: The service's id of the exchange; None where none came.
-        problem: The name of the error it ended in; None where it ended well.
-        waited: Seconds waited after it, before the next.
-        operation: What was tried: the call itself, or a read that belongs to it.
+        sent: Whether anything may have reached the service.
+        status_code: The HTTP status; None without a reply.
+        request_id: The service's id of the request; None without one.
+        problem: The name of the error; None if the attempt succeeded.
+        waited: Seconds waited before the next attempt.
+        operation: The operation: the call itself, or a read that belongs to it.
     """
 
     sent: bool
@@ -35,12 +35,12 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class RequestDigest:
-    """Which request an error speaks of, without its content.
+    """What identifies a request, without its content.
 
     Attributes:
         method: HTTP method.
-        path: Path below the base address; for an MCP tool or resource with its name.
-        digest: A keyed fingerprint of the content, equal for equal content within one process.
+        path: Path below the base URL; for an MCP tool or resource with its name.
+        digest: A keyed hash of the content, equal for equal content within one process.
     """
 
     method: str
@@ -50,21 +50,21 @@ class RequestDigest:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A write on record.
+    """A recorded write.
 
     Attributes:
         id: The entry's own id.
         operation: The operation, such as ``bookings.create``.
         method: HTTP method of the request.
-        path: Path below the base address; for an MCP tool with its name.
-        subject: The ids of what was to be changed; empty where it was to be made.
-        correlation_id: The id that the request carried.
-        fingerprint: A keyed fingerprint of the content, equal for equal content.
-        state: ``open`` until its outcome is known or known to be unknown.
-        created_at: When it was about to leave, UTC.
+        path: Path below the base URL; for an MCP tool with its name.
+        subject: The ids of what the write changes; empty if it creates something.
+        correlation_id: The id sent with the request.
+        fingerprint: A keyed hash of the content, equal for equal content.
+        state: ``open`` until the outcome is recorded.
+        created_at: When it was recorded, just before it was sent, UTC.
         changed_at: When its state last changed, UTC.
-        damaged: Names of the fields that cannot be read any more. Such a text or subject is
-            empty here, such a state ``unknown``, such a time the first of the first year.
+        damaged: Names of fields that cannot be read. Such a text or subject is empty, such a
+            state ``unknown``, such a time 1 January of year 1.
     """
 
     id: str
@@ -81,22 +81,22 @@ class JournalEntry:
 
     @property
     def is_unresolved(self) -> bool:
-        """Whether it may have happened and nobody knows."""
+        """Whether it may have happened and the outcome is not known."""
         return self.state in {"open", "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A write that is about to leave.
+    """A write that is about to be sent.
 
     Attributes:
         operation: The operation's public name.
         effect: What it does, by the same name in both protocols.
         method: HTTP method of the request.
-        path: Path below the base address; for an MCP tool with its name.
-        subject: The ids of what is to be changed; empty where it is to be made.
-        identity: What makes two writes the same. It holds travellers' data: never at rest.
-        correlation_id: The id that the request carries.
+        path: Path below the base URL; for an MCP tool with its name.
+        subject: The ids of what the write changes; empty if it creates something.
+        identity: Equal for two equal writes. It contains travellers' data: never store it.
+        correlation_id: The id sent with the request.
     """
 
     operation: str
@@ -109,14 +109,14 @@ class Intent:
 
 
 class Recorder(Protocol):
-    """Keeps writes on record; safe to share between threads, processes and clients."""
+    """Records writes; safe to share between threads, processes and clients."""
 
     def begin(self, intent: Intent) -> str:
-        """Commit the intent as ``open`` and give the entry's id.
+        """Commit the intent as ``open`` and return the id of the entry.
 
         Raises:
-            UnresolvedWriteError: The same write is on record and unresolved.
-            JournalError: It cannot be committed.
+            UnresolvedWriteError: The same write is recorded and unresolved.
+            JournalError: The intent cannot be committed.
         """
         ...
 
@@ -124,6 +124,6 @@ class Recorder(Protocol):
         """Commit the outcome.
 
         Raises:
-            JournalError: It cannot be committed.
+            JournalError: The outcome cannot be committed.
         """
         ...
