@@ -1,4 +1,4 @@
-"""How `ferry` is started, and how it ended."""
+"""Start `ferry`, and hold its result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEARCH = ["Tarifa", "MATNG", "--on", str(DAY), "--adult", "34F", "--child", "9M"
 
 @dataclass
 class Ended:
-    """How a command ended."""
+    """The result of a command."""
 
     code: int
     out: str

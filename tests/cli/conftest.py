@@ -1,4 +1,4 @@
-"""The command line, run as a person or a program runs it, against a service of the test's own."""
+"""Run the command line against a local service."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def cli(ferry_sandbox: Sandbox, tmp_path: Path) -> Iterator[Callable[..., Ended]]:
-    """Runs `ferry` without a terminal; nothing that it prints or is started with is a token."""
+    """Run `ferry` without a terminal, and check that it prints no token."""
 
     def run(*arguments: str, code: int = 0, given: str = "", **more: str) -> Ended:
         done = processes.run(
@@ -47,7 +47,7 @@ def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
 
 @pytest.fixture
 def order(tmp_path: Path) -> Path:
-    """An order in a file: a search, and what to choose of it."""
+    """An order file with a search."""
     content = {
         "search": {"depart_code": "ESTRF", "arrive_code": "MATNG", "out_at": f"{DAY}"},
         "passengers": [
@@ -67,7 +67,7 @@ def order(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def booked(cli: Callable[..., Ended], order: Path) -> str:
-    """The id of a booking that is not confirmed."""
+    """The id of an unconfirmed booking."""
     return cli("book", "--from", str(order), "--yes", "--json").document["booking"]["booking_id"]
 
 

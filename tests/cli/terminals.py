@@ -1,4 +1,4 @@
-"""A command in a pseudo-terminal, as a person sees it."""
+"""Run a command in a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Terminal:
             self.child.sendline(line)
 
     def ends(self, code: int) -> str:
-        """Everything that was on the screen; it ends with this code."""
+        """Return the whole output; assert the exit code."""
         self.child.expect(pexpect.EOF)
         self.raw += self.child.before
         self.child.wait()
@@ -51,7 +51,7 @@ class Terminal:
 def terminal(
     sandbox: Sandbox | None, folder: Path, *arguments: str, program: str = "", **more: str
 ) -> Iterator[Terminal]:
-    """The command, or another program, in a terminal of its own."""
+    """Start the command, or another program, in a terminal."""
     env = environment(sandbox, **more)
     whole = [COMMAND[0], *([program] if program else COMMAND[1:]), *arguments]
     command, *words = launched(whole, env)

@@ -1,4 +1,4 @@
-"""What a shell completes."""
+"""Shell completion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.tiers import LONG, mostly_long
 COMPLETE = "from ferry_sdk.__main__ import main; main()"
 
 
-def completed(sandbox, *words: str, **more: str) -> str:
+def complete(sandbox, *words: str, **more: str) -> str:
     asked = {"_FERRY_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(("ferry", *words))}
     asked |= {"COMP_CWORD": str(len(words)), **more}
     done = processes.run(
@@ -37,14 +37,14 @@ def test_a_script_is_made_for_each_shell(shell):
 
 
 def test_commands_and_options(ferry_sandbox):
-    assert completed(ferry_sandbox, "vou").split() == ["voucher"]
-    assert "--max-penalty" in completed(ferry_sandbox, "cancel", "--m")
+    assert complete(ferry_sandbox, "vou").split() == ["voucher"]
+    assert "--max-penalty" in complete(ferry_sandbox, "cancel", "--m")
 
 
 @LONG
 def test_codes_of_ports(ferry_sandbox):
-    assert completed(ferry_sandbox, "search", "MATN").split() == ["MATNG"]
-    assert "MAPTM" in completed(ferry_sandbox, "search", "ESTRF", "MA").split()
+    assert complete(ferry_sandbox, "search", "MATN").split() == ["MATNG"]
+    assert "MAPTM" in complete(ferry_sandbox, "search", "ESTRF", "MA").split()
 
 
 @LONG
@@ -56,7 +56,7 @@ def test_a_hostile_name_does_not_command_the_terminal(ferry_sandbox):
         "_TYPER_COMPLETE_ARGS": "ferry search ",
         "_TYPER_COMPLETE_FISH_ACTION": "get-args",
     }
-    shown = completed(ferry_sandbox, **asked)
+    shown = complete(ferry_sandbox, **asked)
     assert "Port�[2J" in shown
     assert "\x1b" not in shown
 
@@ -64,5 +64,5 @@ def test_a_hostile_name_does_not_command_the_terminal(ferry_sandbox):
 @LONG
 def test_nothing_where_the_service_does_not_answer(ferry_sandbox):
     ferry_sandbox.stop()
-    assert completed(ferry_sandbox, "search", "MATN").strip() == ""
-    assert completed(ferry_sandbox, "search", "MATN", FERRY_TOKEN_FILE="/nowhere").strip() == ""
+    assert complete(ferry_sandbox, "search", "MATN").strip() == ""
+    assert complete(ferry_sandbox, "search", "MATN", FERRY_TOKEN_FILE="/nowhere").strip() == ""

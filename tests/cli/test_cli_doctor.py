@@ -1,4 +1,4 @@
-"""What the doctor says of everything that can be wrong."""
+"""The findings of `ferry doctor`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def states(ended) -> dict[str, str]:
     return {f"{one['part']}: {one['name']}": one["state"] for one in ended.document["findings"]}
 
 
-def said(ended, name: str) -> str:
+def value_of(ended, name: str) -> str:
     return next(one["said"] for one in ended.document["findings"] if one["name"] == name)
 
 
@@ -32,7 +32,7 @@ def test_a_service_that_is_not_there(cli, ferry_sandbox):
 def test_a_name_that_nobody_knows(cli):
     ended = cli("doctor", "--json", "--base-url", "https://ferry.invalid", code=3)
     assert states(ended)["connection: name"] == "fail"
-    assert "--base-url" in said(ended, "base url")
+    assert "--base-url" in value_of(ended, "base url")
 
 
 def test_a_port_that_does_not_speak_tls(cli, ferry_sandbox):
@@ -65,7 +65,7 @@ def test_a_clock_that_is_wrong(cli, ferry_sandbox):
     ferry_sandbox.clock.advance(300)
     ended = cli("doctor", "--json")
     assert states(ended)["clock: skew"] == "warn"
-    assert "ahead of" in said(ended, "skew")
+    assert "ahead of" in value_of(ended, "skew")
 
 
 def test_secrets_are_set_and_no_more_is_said(cli, ferry_sandbox, tmp_path):
@@ -75,9 +75,9 @@ def test_secrets_are_set_and_no_more_is_said(cli, ferry_sandbox, tmp_path):
     secrets = {"FERRY_ORGANISATION_TOKEN": "very-secret", "FERRY_JOURNAL_KEY": "as-secret-as-that"}
     proxy = {"HTTPS_PROXY": "http://me:hidden@proxy.example:3128"}
     ended = cli("doctor", "--json", FERRY_TOKEN_FILE=str(file), **secrets, **proxy)
-    assert said(ended, "organisation token") == "set (FERRY_ORGANISATION_TOKEN)"
-    assert said(ended, "https proxy") == "http://…@proxy.example:3128"
-    assert "is also set" in said(ended, "token")
+    assert value_of(ended, "organisation token") == "set (FERRY_ORGANISATION_TOKEN)"
+    assert value_of(ended, "https proxy") == "http://…@proxy.example:3128"
+    assert "is also set" in value_of(ended, "token")
     assert states(ended)["configuration: token"] == "warn"
     for secret in (*secrets.values(), "hidden"):
         assert secret not in ended.out + ended.err

@@ -1,4 +1,4 @@
-"""The exit code of every outcome, and the words that go with it."""
+"""The exit code and message of every outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each command prints for programs, and what it leaves out where nobody looks."""
+"""JSON output, and text output without a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders in a JSON file: both of their shapes, and what is said of one that makes no sense."""
+"""Order files: both forms, and errors in them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEARCH = {"depart_code": "Genoa", "arrive_code": "ITPMO", "out_at": f"{DAY}", "c
 
 @pytest.fixture
 def arguments(cli) -> dict:
-    """What `bookings.create` takes, made of what a search printed."""
+    """The arguments of `bookings.create`, from the output of a search."""
     words = ["Tarifa", "MATNG", "--on", f"{trip.DAY}", "--adult", "34F", "--company", "BALEARIA"]
     sailing = cli("search", *words, "--json").document["sailings"][0]
     chosen = {

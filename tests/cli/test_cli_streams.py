@@ -1,4 +1,4 @@
-"""Streams that are closed, full, in another encoding, or read by nobody."""
+"""Streams that are closed, full, unread or in another encoding."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTILE = "Ferry [red]x[/red] :smile: \x1b[2J\x1b]0;t\x07\x9b31m\none more"
 
 @pytest.fixture
 def shell(ferry_sandbox, tmp_path) -> Callable[..., Ended]:
-    """Runs `ferry`, its streams redirected as a shell says it."""
+    """Run `ferry` with streams redirected by a shell."""
 
     def run(words: list[str], redirected: str, *, new: bool = False, **more: str) -> Ended:
         env = environment(ferry_sandbox, **more)
@@ -77,7 +77,7 @@ UNSHOWN = [pytest.param("> /dev/full", marks=full), "| true"]
 @pytest.mark.parametrize("as_json", mostly_long([[], ["--json"]]))
 @pytest.mark.parametrize("nowhere", mostly_long(UNSHOWN))
 def test_a_write_that_cannot_be_shown_was_done(shell, ferry_sandbox, order, as_json, nowhere):
-    """Who repeats what ended with 1 would book twice."""
+    """Exit code 1 would invite a second booking."""
     ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.5)  # `true` has ended
     ended = [shell(["book", "--from", str(order), "--yes", *as_json], nowhere)]
     (made,) = ferry_sandbox.counters.effects

@@ -1,4 +1,4 @@
-"""Every command, driven in a pseudo-terminal from its first line to its exit code."""
+"""Drive every command in a pseudo-terminal, from the first prompt to the exit code."""
 
 from __future__ import annotations
 

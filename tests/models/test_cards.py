@@ -1,4 +1,4 @@
-"""What a notebook shows of a record: escaped, and no more than the repr does."""
+"""HTML of records: escaped, and no more than the repr shows."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Elements(HTMLParser):
         raise AssertionError(data)
 
 
-def checked(html: str) -> Elements:
-    """The elements, which are nobody's but ours."""
+def parse_html(html: str) -> Elements:
+    """Parse the HTML; assert that it has only the library's own elements."""
     found = Elements(html)
     assert found.open == []
     assert set(found.tags) <= MADE_BY_US
@@ -68,12 +68,12 @@ def checked(html: str) -> Elements:
     return found
 
 
-def filled(value: object, text: str) -> object:
-    """A record of the wire with this text wherever a text may stand."""
+def replace_texts(value: object, text: str) -> object:
+    """Return the value with every text replaced by this one."""
     if isinstance(value, dict):
-        return {key: filled(one, text) for key, one in value.items()}
+        return {key: replace_texts(one, text) for key, one in value.items()}
     if isinstance(value, list):
-        return [filled(one, text) for one in value]
+        return [replace_texts(one, text) for one in value]
     plain = isinstance(value, str) and value[:2] not in {"20", "19"} and value.upper() != "EUR"
     return text if plain else value
 
@@ -105,38 +105,38 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("model", WIRES)
 def test_a_hostile_text_stays_a_text(model, text):
-    record = model.model_validate(filled(WIRES[model], text))
+    record = model.model_validate(replace_texts(WIRES[model], text))
     for html in (record._repr_html_(), Records([record, record])._repr_html_()):
-        assert checked(html).attributes[0] == ("class", "tex2jax_ignore mathjax_ignore")
+        assert parse_html(html).attributes[0] == ("class", "tex2jax_ignore mathjax_ignore")
 
 
 # Half a character is no text of a record: pydantic refuses it, as JSON does.
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
 def test_any_text_stays_a_text(text):
     for model, wire in WIRES.items():
-        record = model.model_validate(filled(wire, text))
-        checked(record._repr_html_())
-        checked(Records([record])._repr_html_())
+        record = model.model_validate(replace_texts(wire, text))
+        parse_html(record._repr_html_())
+        parse_html(Records([record])._repr_html_())
 
 
 @given(text=st.text(min_size=1, max_size=60).map(lambda text: f"data:image/png;base64,{text}"))
 def test_only_a_whole_image_becomes_one(text):
-    checked(Ticket.model_validate({**samples.TICKET, "qr_code": text})._repr_html_())
+    parse_html(Ticket.model_validate({**samples.TICKET, "qr_code": text})._repr_html_())
 
 
 def test_a_text_can_still_be_read():
     port = Port(code="A", name='L\'Île <Rousse> & "Calvi"', country="FR")
-    assert 'L\'Île <Rousse> & "Calvi"' in checked(port._repr_html_()).texts
+    assert 'L\'Île <Rousse> & "Calvi"' in parse_html(port._repr_html_()).texts
 
 
 def test_half_a_character_does_not_stop_the_rest():
     port = Port.model_construct(code="A", name="\ud800", country="X")
-    assert {"A", "?", "X"} <= {*checked(port._repr_html_()).texts}
+    assert {"A", "?", "X"} <= {*parse_html(port._repr_html_()).texts}
 
 
 class TestTicket:
     def shown(self, **changes):
-        return checked(Ticket.model_validate({**samples.TICKET, **changes})._repr_html_())
+        return parse_html(Ticket.model_validate({**samples.TICKET, **changes})._repr_html_())
 
     @pytest.mark.parametrize("kind", ["png", "svg+xml"])
     def test_the_qr_code_is_an_image(self, kind):
@@ -180,7 +180,7 @@ def test_no_card_says_more_than_the_repr():
 
 def test_a_booking_tells_its_stage_and_what_to_do_next():
     booking = Booking.model_validate(samples.BOOKING)
-    texts = checked(booking._repr_html_()).texts
+    texts = parse_html(booking._repr_html_()).texts
     assert str(booking.stage) in texts
     names = [action.name for action in booking.next_actions()]
     assert names
@@ -188,7 +188,7 @@ def test_a_booking_tells_its_stage_and_what_to_do_next():
 
 
 def test_a_sailing_tells_its_tariffs_and_places():
-    texts = checked(Availability.model_validate(samples.AVAILABILITY)._repr_html_()).texts
+    texts = parse_html(Availability.model_validate(samples.AVAILABILITY)._repr_html_()).texts
     assert {"Marseille → Tunis", "148.18 EUR", "only as a round trip", "Inside cabin"} <= {*texts}
 
 
@@ -196,7 +196,7 @@ class TestTable:
     ports = tuple(Port(code=f"P{n}", name=f"Port {n}", country="X") for n in range(40))
 
     def test_long_ones_are_cut(self):
-        texts = checked(Records(self.ports)._repr_html_()).texts
+        texts = parse_html(Records(self.ports)._repr_html_()).texts
         assert "Port 29" in texts
         assert "Port 30" not in texts
         assert "10 more of 40." in texts
@@ -204,11 +204,11 @@ class TestTable:
     def test_what_is_lost_is_said(self):
         lost = [Unreadable(1, "code", "missing", {"name": PERSONAL})]
         html = Records(self.ports[:2], lost)._repr_html_()
-        assert "1 could not be read; see .unreadable." in checked(html).texts
+        assert "1 could not be read; see .unreadable." in parse_html(html).texts
         assert PERSONAL not in html
 
     def test_none_at_all_is_said(self):
-        assert "No records." in checked(Records()._repr_html_()).texts
+        assert "No records." in parse_html(Records()._repr_html_()).texts
 
     def test_what_is_no_record_keeps_its_repr(self):
         assert Records(["x"])._repr_html_() is None
@@ -217,7 +217,7 @@ class TestTable:
         dear, cheap = {**samples.TARIFF, "roundtrip_locked": False}, {**samples.TARIFF}
         dear["amount"], cheap["amount"] = 99.5, 10
         wire = {**samples.AVAILABILITY, "tariffs": [dear, cheap]}
-        texts = checked(Records([Availability.model_validate(wire)])._repr_html_()).texts
+        texts = parse_html(Records([Availability.model_validate(wire)])._repr_html_()).texts
         assert "99.50 EUR" in texts
         assert "10 EUR" not in texts
 

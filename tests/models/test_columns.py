@@ -1,4 +1,4 @@
-"""Lists read column by column hold to the letter what pydantic makes of each record alone."""
+"""Lists validated by columns are identical to records validated by pydantic."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ Spot = tuple[Any, Any]
 
 
 def spots(value: Any) -> Iterator[Spot]:
-    """Every member and element at any depth, by what it is in and where."""
+    """Yield every member and element at any depth, as its container and key."""
     places = [*(value if isinstance(value, dict) else range(len(value)))]
     for key in places:
         yield value, key
@@ -155,30 +155,30 @@ def spots(value: Any) -> Iterator[Spot]:
             yield from spots(value[key])
 
 
-def varied(draw: Any, holder: Any, key: Any) -> None:
-    """Another value as good as this one, where it is no object or array."""
+def vary_value(draw: Any, holder: Any, key: Any) -> None:
+    """Replace a scalar by another valid value."""
     strategy = GOOD.get(key, SAME_KIND.get(type(holder[key])))
     if strategy is not None:
         holder[key] = draw(strategy)
 
 
-def replaced(draw: Any, holder: Any, key: Any) -> None:
+def replace_value(draw: Any, holder: Any, key: Any) -> None:
     holder[key] = copy.deepcopy(draw(ODD))
 
 
-def dropped(_: Any, holder: Any, key: Any) -> None:
+def drop_member(_: Any, holder: Any, key: Any) -> None:
     del holder[key]
 
 
-def added(draw: Any, holder: Any, key: Any) -> None:
+def add_member(draw: Any, holder: Any, key: Any) -> None:
     if isinstance(holder, dict):
         holder[draw(TEXTS | st.sampled_from(["model_extra", "__dict__", "id"]))] = draw(JSON)
     else:
         holder.append(copy.deepcopy(holder[key]))
 
 
-def turned(_: Any, holder: Any, _key: Any) -> None:
-    """The same in another order."""
+def reverse_order(_: Any, holder: Any, _key: Any) -> None:
+    """Change the order."""
     if isinstance(holder, dict):
         members = [*holder.items()]
         holder.clear()
@@ -196,8 +196,8 @@ def records(draw: Any, model: type[BaseModel], acts: Sequence[Any]) -> samples.W
     return record
 
 
-PLAIN = (varied, varied, turned)
-ANY = (varied, varied, varied, turned, added, replaced, dropped)
+PLAIN = (vary_value, vary_value, reverse_order)
+ANY = (vary_value, vary_value, vary_value, reverse_order, add_member, replace_value, drop_member)
 
 
 def text_of(items: object) -> bytes:
@@ -205,8 +205,8 @@ def text_of(items: object) -> bytes:
     return text.replace(f'"{TOO_BIG}"', TOO_BIG).replace(f'"-{TOO_BIG}"', f"-{TOO_BIG}").encode()
 
 
-def by_pydantic(model: type[BaseModel], text: bytes) -> tuple[list[Any], list[Any]]:
-    """The records, and what is to be known of those that cannot be read."""
+def validate_with_pydantic(model: type[BaseModel], text: bytes) -> tuple[list[Any], list[Any]]:
+    """Return the valid records, and the problems of the others."""
     read: list[Any] = []
     lost: list[Any] = []
     items: Any = decode_json(text)
@@ -219,7 +219,7 @@ def by_pydantic(model: type[BaseModel], text: bytes) -> tuple[list[Any], list[An
 
 
 def exact(value: Any) -> object:  # noqa: PLR0911 -- each kind is told in its own way
-    """All that can be told of a value, down to the types and the order of what is in it."""
+    """Return a comparable form of a value with all types and orders."""
     if isinstance(value, BaseModel):
         inside = exact(vars(value)), exact(value.model_extra), value.model_fields_set
         return type(value), inside, value.__pydantic_private__
@@ -258,17 +258,17 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def hashed(record: object) -> int | None:
+def hash_of(record: object) -> int | None:
     try:
         return hash(record)
     except TypeError:  # it has a list somewhere
         return None
 
 
-def alike(ours: Sequence[Any], theirs: Sequence[Any]) -> None:
-    """See that nobody can tell which of the two lists pydantic made."""
+def assert_alike(ours: Sequence[Any], theirs: Sequence[Any]) -> None:
+    """Assert that both lists are indistinguishable."""
     assert [*map(exact, ours)] == [*map(exact, theirs)]
-    assert [*map(hashed, ours)] == [*map(hashed, theirs)]
+    assert [*map(hash_of, ours)] == [*map(hash_of, theirs)]
     for mine, their in zip(ours, theirs, strict=True):
         assert mine == their
         assert their == mine
@@ -283,9 +283,11 @@ def alike(ours: Sequence[Any], theirs: Sequence[Any]) -> None:
     assert [*map(exact, ours)] == [*map(exact, theirs)], "a copy changed what it was made of"
 
 
-def holds(model: type[BaseModel], text: bytes, compare: Callable[[Any, Any], None]) -> None:
-    """See that a list reads as pydantic reads its records one by one."""
-    read, lost = by_pydantic(model, text)
+def assert_same_result(
+    model: type[BaseModel], text: bytes, compare: Callable[[Any, Any], None]
+) -> None:
+    """Assert that a list is parsed as pydantic parses its records one by one."""
+    read, lost = validate_with_pydantic(model, text)
     if lost and not read:
         with pytest.raises(UnexpectedResponseError) as caught:
             RecordList(model).read(decode_json(text))
@@ -312,14 +314,14 @@ def test_a_list_reads_as_pydantic_reads_each_of_its_records(
 ) -> None:
     items = data.draw(st.lists(records(model, ANY), max_size=4))
     again = data.draw(st.integers(0, 2))
-    holds(model, text_of(items + items[:again]), alike)
+    assert_same_result(model, text_of(items + items[:again]), assert_alike)
 
 
 @LONG
 @settings(max_examples=250)
 @given(st.lists(records(Availability, ANY), max_size=3))
 def test_a_search_reads_as_pydantic_reads_each_of_its_sailings(items: list[samples.Wire]) -> None:
-    holds(Availability, text_of(items), alike)
+    assert_same_result(Availability, text_of(items), assert_alike)
 
 
 @LONG
@@ -339,7 +341,7 @@ def test_odd_records_of_a_long_list_are_told_by_their_places(
     def compare(ours: Sequence[Any], theirs: Sequence[Any]) -> None:
         assert [*map(exact, ours)] == [*map(exact, theirs)]
 
-    holds(model, text_of(items), compare)
+    assert_same_result(model, text_of(items), compare)
 
 
 @BY_COLUMNS
@@ -348,10 +350,10 @@ def test_odd_records_of_a_long_list_are_told_by_their_places(
 def test_what_the_interface_shows_is_read_by_columns(
     model: type[BaseModel], data: st.DataObject
 ) -> None:
-    """Where this failed, all of the others would hold and nothing would be fast."""
+    """Without this, the other tests would pass and nothing would be fast."""
     text = text_of(data.draw(st.lists(records(model, PLAIN), min_size=1, max_size=4)))
     items: Any = decode_json(text)
-    alike(validate_columns(model, items)(), by_pydantic(model, text)[0])
+    assert_alike(validate_columns(model, items)(), validate_with_pydantic(model, text)[0])
 
 
 def availability(**changes: Any) -> samples.Wire:
@@ -382,7 +384,7 @@ def tariff(**changes: Any) -> samples.Wire:
 @example([availability(company={"id": "1", "name": "x"}), availability()])
 @example([availability(direction="Sideways"), tariff(type="", currency="eUr")])
 def test_known_pitfalls(items: list[samples.Wire]) -> None:
-    holds(Availability, text_of(items), alike)
+    assert_same_result(Availability, text_of(items), assert_alike)
 
 
 @pytest.mark.parametrize(
@@ -395,12 +397,12 @@ def test_known_pitfalls(items: list[samples.Wire]) -> None:
     ],
 )
 def test_what_only_the_text_of_json_has(text: str) -> None:
-    holds(Port, text.encode(), alike)
+    assert_same_result(Port, text.encode(), assert_alike)
 
 
 @pytest.fixture
 def siblings() -> list[Any]:
-    """Three sailings with a member nobody knows in two of them."""
+    """Return three sailings, two of them with an unknown member."""
     items = [availability(), availability(never_seen=[1]), availability(never_seen=[1])]
     return [*RecordList(Availability).read(decode_json(text_of(items)))]
 
@@ -426,7 +428,7 @@ def test_a_record_does_not_change(siblings: list[Any]) -> None:
 
 
 def changeable(value: Any) -> Iterator[int]:
-    """The ids of what can be changed in a value, at any depth."""
+    """Yield the ids of the mutable objects in a value."""
     if value is Place.model_fields["in_board"].default:
         return  # pydantic gives it to all that have none of their own
     if isinstance(value, BaseModel):

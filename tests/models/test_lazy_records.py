@@ -1,4 +1,4 @@
-"""Records that are made when they are first looked at: once, and the same for everybody."""
+"""Records are created on first access, once for all threads."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ MAKING = {module.__file__ for module in (columns, plain)}
 
 
 @pytest.fixture
-def switching() -> Iterator[None]:
-    """Threads that interrupt each other all the time."""
+def frequent_thread_switches() -> Iterator[None]:
+    """Make threads switch as often as possible."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(interval)
 
 
-def found(sailings: object = SAILINGS) -> Records[Availability]:
-    """What a search answered, not looked at yet."""
+def search_result(sailings: object = SAILINGS) -> Records[Availability]:
+    """Return the result of a search, before first access."""
     return RecordList(Availability).read(decode_json(json.dumps(sailings).encode()))
 
 
 def ports(made: list[object] | None = None) -> Records[Port]:
-    """Three ports; each making of them is noted."""
+    """Return three ports, and record each creation."""
 
     def make() -> tuple[Port, ...]:
         if made is not None:
@@ -59,7 +59,7 @@ def ports(made: list[object] | None = None) -> Records[Port]:
     return Records[Port].from_factory(make, 3)
 
 
-def never() -> tuple[Port, ...]:
+def fail_if_called() -> tuple[Port, ...]:
     raise AssertionError("nobody looked")
 
 
@@ -68,11 +68,11 @@ def how_many_there_are() -> int:
 
 
 def test_their_number_is_known_without_making_them() -> None:
-    assert len(Records[Port].from_factory(never, 3)) == 3
-    assert Records[Port].from_factory(never, 3)
-    assert not Records[Port].from_factory(never, 0)
+    assert len(Records[Port].from_factory(fail_if_called, 3)) == 3
+    assert Records[Port].from_factory(fail_if_called, 3)
+    assert not Records[Port].from_factory(fail_if_called, 0)
     before = how_many_there_are()
-    answer = found()
+    answer = search_result()
     assert len(answer) == 3
     assert answer
     assert answer.unreadable == ()
@@ -127,15 +127,15 @@ def test_an_index_beyond_them_is_refused() -> None:
 
 
 def test_they_survive_pickle_before_anybody_looked() -> None:
-    answer = found([*SAILINGS, {}])
+    answer = search_result([*SAILINGS, {}])
     twin = pickle.loads(pickle.dumps(answer))
-    assert twin == answer == found([*SAILINGS, {}])
+    assert twin == answer == search_result([*SAILINGS, {}])
     assert [one.index for one in twin.unreadable] == [3]
     assert [one.id for one in twin] == ["av-0", "av-1", "av-2"]
     assert [one.model_extra for one in twin] == [{"never_seen": number} for number in range(3)]
 
 
-@pytest.mark.usefixtures("switching")
+@pytest.mark.usefixtures("frequent_thread_switches")
 def test_many_threads_that_look_at_once_get_the_same() -> None:
     begun = threading.Barrier(8)
 
@@ -146,13 +146,13 @@ def test_many_threads_that_look_at_once_get_the_same() -> None:
     with ThreadPoolExecutor(8) as threads:
         for _ in range(40):
             made: list[object] = []
-            for answer in (ports(made), found()):
+            for answer in (ports(made), search_result()):
                 ids = {tuple(seen) for seen in threads.map(look, [answer] * 8)}
                 assert ids == {tuple(map(id, answer))}
             assert len(made) == 1
 
 
-@pytest.mark.usefixtures("switching")
+@pytest.mark.usefixtures("frequent_thread_switches")
 def test_what_is_made_may_look_at_other_records() -> None:
     begun = threading.Barrier(2)
     one, other = ports(), ports()
@@ -182,8 +182,8 @@ def test_what_fails_at_first_is_made_at_the_next_look() -> None:
     assert [*answer] == [*PORTS]
 
 
-def interrupted(answer: Records[Any], at: int) -> bool:
-    """Look, interrupted at this line of what makes them; false where there are not so many."""
+def interrupt_at(answer: Records[Any], at: int) -> bool:
+    """Access the records, interrupted at this line; return False if there are fewer lines."""
     left = at
 
     def trace(frame: Any, event: str, _arg: object) -> Any:
@@ -209,11 +209,11 @@ def interrupted(answer: Records[Any], at: int) -> bool:
 
 @pytest.mark.parametrize("sailings", [[SAILINGS[0]], SAILINGS], ids=["one", "of several kinds"])
 def test_an_interruption_at_any_line_spoils_nothing(sailings: object) -> None:
-    usual = [*found(sailings)]
+    usual = [*search_result(sailings)]
     seen = [repr(usual), *(one.model_dump() for one in usual)]
     for at in count(1):
-        answer = found(sailings)
-        was_interrupted = interrupted(answer, at)
+        answer = search_result(sailings)
+        was_interrupted = interrupt_at(answer, at)
         looked = [*answer]
         assert [repr(looked), *(one.model_dump() for one in looked)] == seen, f"line {at}"
         assert [*map(id, answer)] == [*map(id, looked)]
@@ -222,8 +222,8 @@ def test_an_interruption_at_any_line_spoils_nothing(sailings: object) -> None:
     assert at > 50
 
 
-def forked_in_the_middle() -> None:
-    """A child forked while a thread of the parent's makes them makes its own."""
+def fork_while_creating() -> None:
+    """Fork while a thread of the parent creates the records; the child creates its own."""
     begun, end = threading.Event(), threading.Event()
     parent = os.getpid()
 
@@ -233,7 +233,7 @@ def forked_in_the_middle() -> None:
             end.wait()
         return PORTS
 
-    answer, other = Records[Port].from_factory(make, 3), found()
+    answer, other = Records[Port].from_factory(make, 3), search_result()
     maker = threading.Thread(target=answer.index, args=(PORTS[0],))
     maker.start()
     begun.wait()
@@ -250,7 +250,7 @@ def forked_in_the_middle() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_child_forked_in_the_middle_makes_its_own() -> None:
-    script = "from tests.models.test_lazy_records import forked_in_the_middle as run; run()"
+    script = "from tests.models.test_lazy_records import fork_while_creating as run; run()"
     ran = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=False
     )

@@ -1,4 +1,4 @@
-"""The records on the wire: every field of the interface's tables, read into its type."""
+"""Every field of every record is parsed to its type."""
 
 from __future__ import annotations
 
@@ -678,7 +678,7 @@ def test_equal_records_have_equal_hashes(model):
 
 
 class TestMappings:
-    """The mappings of a record do not change, and are mappings like others in all else."""
+    """The mappings of a record are immutable, and otherwise ordinary mappings."""
 
     WIRE: ClassVar = {
         **RECORDS[Booking],

@@ -1,4 +1,4 @@
-"""A list of records of which some cannot be read: none is lost, and none takes the others along."""
+"""Lists with unreadable records: none is lost, and the others are still parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The charts: what is in them, and that nothing of pyplot is."""
+"""The content of charts; pyplot is not used."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def texts(figure: Figure) -> list[str]:
     return [one.get_text() for one in axes.texts]
 
 
-def drawn(figure: Figure) -> bool:
+def has_png(figure: Figure) -> bool:
     return figure._repr_png_().startswith(PNG)
 
 
@@ -58,7 +58,7 @@ class TestFares:
         assert axes.get_ylabel() == "Ticket (EUR)"
         assert axes.get_xlabel() == "Day of departure"
         assert tuple(figure.get_size_inches()) == (9, 4.8)
-        assert drawn(figure)
+        assert has_png(figure)
 
     def test_each_route_has_a_line(self):
         figure = notebook.fares_by_day([sailing(13, 5), sailing(14, 6, depart_name="Toulon")])
@@ -77,16 +77,16 @@ class TestFares:
     def test_nothing_to_show_is_said(self):
         figure = notebook.fares_by_day([])
         assert texts(figure) == ["No sailings with a ticket"]
-        assert drawn(figure)
+        assert has_png(figure)
 
     def test_several_currencies_share_no_axis(self):
         with pytest.raises(InvalidInputError, match="sailings: fares in EUR, GBP"):
             notebook.fares_by_day([sailing(13, 5), sailing(13, 5, tariff={"currency": "Gbp"})])
 
     def test_a_text_is_no_formula(self):
-        assert drawn(notebook.fares_by_day([sailing(13, 5, depart_name="$\\frac{$")]))
+        assert has_png(notebook.fares_by_day([sailing(13, 5, depart_name="$\\frac{$")]))
         both = [sailing(13, 5, depart_name="$\\frac{$"), sailing(13, 5)]
-        assert drawn(notebook.fares_by_day(both))
+        assert has_png(notebook.fares_by_day(both))
 
 
 def port(code: str, longitude: float | None, latitude: float | None, **more) -> McpPort:
@@ -111,7 +111,7 @@ class TestMap:
         assert len(axes.lines) == 1
         assert axes.get_title("left") == "3 ports, 1 routes (1 without a position)"
         assert axes.get_xlabel() == "Longitude (degrees east)"
-        assert drawn(figure)
+        assert has_png(figure)
 
     def test_names_do_not_cover_each_other(self):
         assert texts(notebook.network_map(self.ports, routes=[("A", "B")])) == [
@@ -121,7 +121,7 @@ class TestMap:
 
     @pytest.mark.parametrize("ports", [(), ports[:1], ports[3:]], ids=["none", "one", "nowhere"])
     def test_few_ports_make_a_map_too(self, ports):
-        assert drawn(notebook.network_map(ports))
+        assert has_png(notebook.network_map(ports))
 
     def test_the_whole_network_is_readable_in_size(self, ferry):
         routes = {(one.depart_code, one.arrive_code) for one in ferry.mcp.departures()}
@@ -129,7 +129,7 @@ class TestMap:
         width, height = figure.get_size_inches()
         assert width == 11
         assert 4 <= height <= 11
-        assert drawn(figure)
+        assert has_png(figure)
         (axes,) = figure.axes
         boxes = [text.get_window_extent() for text in axes.texts]
         assert len(boxes) > 30
@@ -137,7 +137,7 @@ class TestMap:
         assert not over
 
     def test_a_text_is_no_formula(self):
-        assert drawn(notebook.network_map([port("A", 1, 2, city="$\\frac{$")]))
+        assert has_png(notebook.network_map([port("A", 1, 2, city="$\\frac{$")]))
 
 
 def test_pyplot_is_never_loaded():

@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, are kept without outputs, and show what they say."""
+"""The example notebooks run completely and are stored without outputs."""
 
 from __future__ import annotations
 

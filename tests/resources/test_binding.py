@@ -1,4 +1,4 @@
-"""A call described once is a true method of either client."""
+"""A call that is described once is a method of both clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller hands in: models or dicts, checked before the wire, never repeated in an error."""
+"""Inputs, as models or dicts: validated before sending, and not repeated in errors."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ TRAVELLER = {"type": "Adult", "first_name": "Ada", "last_name": "Byron"}
 SELECTION = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
 
 
-def searched(**more):
-    """The body of a search, made without a client."""
+def search_body(**more):
+    """Return the body of a search."""
     given = {**TRIP, "passengers": [ADULT], **more}
     return AvailabilityGroup.search(None, **given).call.body
 
 
 def booking(**more):
-    """The body of a booking, made without a client."""
+    """Return the body of a booking."""
     given = {"availabilities": [SELECTION], "passengers": [TRAVELLER], **more}
     return BookingsGroup.create(None, **given).call.body
 
 
-def refused(make, /, **arguments):
+def assert_rejected(make, /, **arguments):
     with pytest.raises(InvalidInputError) as caught:
         make(**arguments)
     assert caught.value.outcome == "not_sent"
@@ -68,11 +68,11 @@ def refused(make, /, **arguments):
 
 class TestModelsOrDicts:
     def test_a_search_is_the_same_from_either(self):
-        as_models = searched(
+        as_models = search_body(
             passengers=[SearchPassenger(type=PassengerType.ADULT, gender=Gender.FEMALE, age=34)],
             vehicle=VehicleQuery(code="ABARTH__595"),
         )
-        assert as_models == searched(vehicle={"code": "ABARTH__595"})
+        assert as_models == search_body(vehicle={"code": "ABARTH__595"})
 
     def test_a_booking_is_the_same_from_either(self):
         vehicle = {"code": "CAR", "identification": "AB-123"}
@@ -93,7 +93,7 @@ class TestModelsOrDicts:
         assert booking(passengers=(TRAVELLER,)) == booking(passengers=[TRAVELLER])
 
     def test_the_model_of_something_else_is_refused(self):
-        assert refused(booking, passengers=[Selection(**SELECTION)]) == "passengers[0]"
+        assert assert_rejected(booking, passengers=[Selection(**SELECTION)]) == "passengers[0]"
 
     def test_an_input_cannot_be_changed(self):
         passenger = Passenger.model_validate(TRAVELLER)
@@ -117,7 +117,7 @@ class TestVocabulary:
         ],
     )
     def test_the_type_of_a_traveller_in_any_words(self, said, rest, param, mcp):
-        found = searched(passengers=[{**ADULT, "type": said}])["passengers"][0]
+        found = search_body(passengers=[{**ADULT, "type": said}])["passengers"][0]
         assert (found["type"], found["param"]) == (rest, param)
         party = [{**TRAVELLER, "type": said}]
         assert booking(passengers=party)["passengers"][0]["type"] == rest
@@ -136,7 +136,9 @@ class TestVocabulary:
         ],
     )
     def test_the_gender_in_any_words(self, said, word, letter):
-        assert searched(passengers=[{**ADULT, "gender": said}])["passengers"][0]["gender"] == word
+        assert (
+            search_body(passengers=[{**ADULT, "gender": said}])["passengers"][0]["gender"] == word
+        )
         body = booking(passengers=[{**TRAVELLER, "gender": said}])
         assert body["passengers"][0]["gender"] == letter
 
@@ -144,9 +146,12 @@ class TestVocabulary:
     @given(st.text(max_size=10))
     def test_other_words_are_refused(self, word):
         if word.upper() not in {"A", "ADT", "ADULT", "C", "CHD", "CHILD", "I", "INF", "INFANT"}:
-            assert refused(searched, passengers=[{**ADULT, "type": word}]) == "passengers[0].type"
+            assert (
+                assert_rejected(search_body, passengers=[{**ADULT, "type": word}])
+                == "passengers[0].type"
+            )
         if word.upper() not in {"M", "MALE", "F", "FEMALE"}:
-            field = refused(searched, passengers=[{**ADULT, "gender": word}])
+            field = assert_rejected(search_body, passengers=[{**ADULT, "gender": word}])
             assert field == "passengers[0].gender"
 
     @pytest.mark.parametrize(
@@ -157,7 +162,7 @@ class TestVocabulary:
         row = {"order": 1, "type": kind, "param": param, "gender": "Female", "age": 34}
         party = [SearchPassenger.model_validate(row) if as_model else row]
         without = [{name: value for name, value in row.items() if name != "param"}]
-        assert searched(passengers=party) == searched(passengers=without)
+        assert search_body(passengers=party) == search_body(passengers=without)
         tool = McpGroup.search_availability(None, **TRIP, passengers=party).call.params
         assert tool["arguments"]["passengers"][0]["param"] == (param or "A")
 
@@ -165,11 +170,14 @@ class TestVocabulary:
     @pytest.mark.parametrize("search", [AvailabilityGroup.search, McpGroup.search_availability])
     def test_a_param_that_contradicts_the_type_is_refused_by_name(self, param, search):
         party = [ADULT, ADULT | {"param": param}]
-        assert refused(search, self=None, **TRIP, passengers=party) == "passengers[1].param"
+        assert assert_rejected(search, self=None, **TRIP, passengers=party) == "passengers[1].param"
 
     @pytest.mark.parametrize("bad", [None, 1, True, ["Adult"]])
     def test_what_is_no_word_is_refused(self, bad):
-        assert refused(searched, passengers=[{**ADULT, "type": bad}]) == "passengers[0].type"
+        assert (
+            assert_rejected(search_body, passengers=[{**ADULT, "type": bad}])
+            == "passengers[0].type"
+        )
 
 
 class TestDatesAndTimes:
@@ -182,7 +190,7 @@ class TestDatesAndTimes:
         ],
     )
     def test_a_date_is_the_day_it_names(self, said):
-        assert searched(out_at=said)["request"]["out_at"] == "2026-07-14"
+        assert search_body(out_at=said)["request"]["out_at"] == "2026-07-14"
 
     @pytest.mark.parametrize(
         "said",
@@ -194,7 +202,7 @@ class TestDatesAndTimes:
         ],
     )
     def test_a_time_is_its_hour_and_minute(self, said):
-        assert searched(out_time=said)["request"]["out_time"] == "08:30"
+        assert search_body(out_time=said)["request"]["out_time"] == "08:30"
 
     @pytest.mark.parametrize(
         "bad",
@@ -215,18 +223,18 @@ class TestDatesAndTimes:
         ],
     )
     def test_what_is_no_date_is_refused(self, bad):
-        assert refused(searched, out_at=bad) == "out_at"
+        assert assert_rejected(search_body, out_at=bad) == "out_at"
 
     @pytest.mark.parametrize(
         "bad", ["", "8:30", "08:60", "24:00", "0830", "08:30:00", "08:30\n", 830, None, True]
     )
     def test_what_is_no_time_is_refused(self, bad):
-        assert refused(searched, out_time=bad) == "out_time"
+        assert assert_rejected(search_body, out_time=bad) == "out_time"
 
     def test_the_way_back_is_checked_alike(self):
-        assert refused(searched, ret_at="tomorrow") == "ret_at"
-        assert refused(searched, ret_time="noon") == "ret_time"
-        assert refused(searched, ret_journey_id="") == "ret_journey_id"
+        assert assert_rejected(search_body, ret_at="tomorrow") == "ret_at"
+        assert assert_rejected(search_body, ret_time="noon") == "ret_time"
+        assert assert_rejected(search_body, ret_journey_id="") == "ret_journey_id"
 
     @MANY
     @given(st.dates(), st.times())
@@ -313,7 +321,7 @@ class TestRefusals:
         ],
     )
     def test_a_booking_says_where_it_is_wrong_and_not_with_what(self, arguments, field):
-        assert refused(booking, **arguments) == field
+        assert assert_rejected(booking, **arguments) == field
 
     @pytest.mark.parametrize(
         ("arguments", "field"),
@@ -332,22 +340,22 @@ class TestRefusals:
         ],
     )
     def test_a_search_says_where_it_is_wrong_and_not_with_what(self, arguments, field):
-        assert refused(searched, **arguments) == field
+        assert assert_rejected(search_body, **arguments) == field
 
     def test_an_argument_that_does_not_exist_is_pythons_own_error(self):
         with pytest.raises(TypeError, match="out_tme"):
-            searched(out_tme="08:30")
+            search_body(out_tme="08:30")
 
     def test_an_error_is_a_value_error_that_names_the_field_first(self):
         with pytest.raises(ValueError, match=r"^out_at: expected a date"):
-            searched(out_at="tomorrow")
+            search_body(out_at="tomorrow")
 
     @MANY
     @given(st.text(min_size=4, max_size=30).filter(lambda text: text.strip()))
     def test_no_value_shows_in_an_error(self, value):
         secret = f"{CANARY}{value}"
         for name in ("birth_date", "doc_expiration", "nationality", "age", "gender", "order"):
-            assert refused(booking, passengers=[{**TRAVELLER, name: secret}]) == (
+            assert assert_rejected(booking, passengers=[{**TRAVELLER, name: secret}]) == (
                 f"passengers[0].{name}"
             )
 
@@ -364,7 +372,7 @@ class TestLeftOut:
             == booking()
         )
         assert (
-            searched(
+            search_body(
                 out_is_open=None,
                 ret_journey_id=None,
                 ret_at=None,
@@ -372,7 +380,7 @@ class TestLeftOut:
                 ret_is_open=None,
                 vehicle=None,
             )
-            == searched()
+            == search_body()
         )
         body = TicketsGroup.cancel(None, "t1", ticket_number=None).call.body
         assert body == {"ticket_id": "t1"}
@@ -384,17 +392,17 @@ class TestLeftOut:
         assert body == {"external_payment_ref": "p"}
 
     def test_false_is_a_value(self):
-        assert searched(out_is_open=False)["request"]["out_is_open"] is False
+        assert search_body(out_is_open=False)["request"]["out_is_open"] is False
 
     def test_an_infant_of_no_years_keeps_its_age(self):
         infant = {**TRAVELLER, "type": "Infant", "age": 0}
         assert booking(passengers=[infant])["passengers"][0]["age"] == 0
-        found = searched(passengers=[{**ADULT, "type": "Infant", "age": 0}])
+        found = search_body(passengers=[{**ADULT, "type": "Infant", "age": 0}])
         assert found["passengers"][0]["age"] == 0
 
     def test_the_order_is_the_place_in_the_list(self):
         party = [ADULT, {**ADULT, "order": 7}, ADULT]
-        assert [one["order"] for one in searched(passengers=party)["passengers"]] == [1, 7, 3]
+        assert [one["order"] for one in search_body(passengers=party)["passengers"]] == [1, 7, 3]
 
 
 class TestTexts:
@@ -413,7 +421,7 @@ class TestTexts:
             body = booking(passengers=[{**TRAVELLER, "nationality": said}])
             assert body["passengers"][0]["nationality"] == said.upper()
         else:
-            field = refused(booking, passengers=[{**TRAVELLER, "nationality": said}])
+            field = assert_rejected(booking, passengers=[{**TRAVELLER, "nationality": said}])
             assert field == "passengers[0].nationality"
 
     def test_no_input_shows_a_travellers_data_in_its_repr(self):

@@ -1,4 +1,4 @@
-"""The five tools and six catalogues of the MCP endpoint: what is sent, and what is read."""
+"""The five tools and six catalogues of the MCP endpoint: requests and results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fifteen REST endpoints: what is sent for each, and what is read from its answer."""
+"""The fifteen REST endpoints: requests and results."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def wired(clients, ferry_sandbox):
 
 
 def every_endpoint(ferry):
-    """A trip that asks each of the fifteen, two bookings in all."""
+    """Call every endpoint, with two bookings."""
     ferry.catalogue.ports()
     ferry.catalogue.journeys()
     ferry.catalogue.departures("GNV")

@@ -1,4 +1,4 @@
-"""Whatever is given of a wrong type is refused before the wire, by an error that names it."""
+"""Arguments of a wrong type are rejected before sending; the error names the argument."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class AsyncTokens:
 
 
 def http_clients(*, is_async: bool) -> Iterator[Any]:
-    """What is no HTTP client of that kind."""
+    """Yield objects that are not an HTTP client of this kind."""
     yield from ("httpx", 7, True, object(), httpx, httpx.Client, httpx.AsyncClient, [])
     for library in (httpx, httpx2):
         yield (library.Client if is_async else library.AsyncClient)()
@@ -70,8 +70,8 @@ def http_clients(*, is_async: bool) -> Iterator[Any]:
         yield DefaultAioHttpClient()
 
 
-def of_both(is_async: bool) -> dict[str, tuple[Any, ...]]:
-    """What no client of either kind can be made with, by argument."""
+def invalid_settings(is_async: bool) -> dict[str, tuple[Any, ...]]:
+    """Return invalid settings of both clients, by argument."""
     return {
         "token": (*NO_TEXTS, "a\nb", *(() if is_async else (give_token, AsyncTokens()))),
         "organisation_token": (*NO_TEXTS, "a\rb", *(() if is_async else (partial(give_token),))),
@@ -220,11 +220,11 @@ OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
 
 
 @pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
-@pytest.mark.parametrize("argument", of_both(is_async=False))
+@pytest.mark.parametrize("argument", invalid_settings(is_async=False))
 def test_a_client_is_made_with_nothing_of_a_wrong_type(
     kind: Callable[..., object], argument: str
 ) -> None:
-    for value in of_both(is_async=kind is AsyncFerry)[argument]:
+    for value in invalid_settings(is_async=kind is AsyncFerry)[argument]:
         settings = {"token": "t", "base_url": URL} | {argument: value}
         error = caught(ConfigurationError, kind, **settings)
         assert str(error).startswith(argument), value
