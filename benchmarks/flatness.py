@@ -73,7 +73,7 @@ def _over_aiohttp(ours: Figures, floor: Figures) -> list[Line]:
 def _of_records(effort: Effort) -> Line:
     sizes = RECORDS[: effort.of(len(RECORDS), 2)]
     # The largest is beyond what is read of a reply.
-    with patch("ferry_sdk._protocols.json_body.MOST_VALUES", sys.maxsize):
+    with patch("ferry_sdk._protocols.json_body.MOST_JSON_VALUES", sys.maxsize):
         ours = _decoded(decoding(), sizes, effort)
     floor = _decoded(json.loads, (sizes[0], sizes[-1]), effort)
     return _flat("a record decoded, by records", ours, {"json.loads": floor})
