@@ -53,9 +53,7 @@ class Clock:
         try:
             step = by if isinstance(by, timedelta) else timedelta(seconds=by)
             if step < timedelta():
-                raise ValueError(
-                    "the clock advances forwards only; use travel_to(moment) to go back"
-                )
+                raise ValueError("the clock advances forwards only; travel_to(moment) goes back")
             with self._lock:
                 return self._set(to_utc(self._now() + step))
         except OverflowError as error:

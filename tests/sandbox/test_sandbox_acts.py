@@ -8,7 +8,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_desk import ADULT, GUEST, NOW, ONE_TICKET, PENDING, TWO_TICKETS, selection
+from offline_service import ADULT, GUEST, NOW, ONE_TICKET, PENDING, TWO_TICKETS, selection
 
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network.network import journey_id

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from sandbox_desk import (
+from offline_service import (
     ADULT,
     GUEST,
     NOW,
     ONE_TICKET,
     PENDING,
     TWO_TICKETS,
-    Desk,
+    OfflineService,
     departure,
     selection,
 )
@@ -36,7 +36,7 @@ YOUNG_GUEST = {"type": "Child", "first_name": "Tom", "last_name": "Byron"}
 
 @pytest.fixture
 def desk():
-    return Desk()
+    return OfflineService()
 
 
 def mark_paid(desk, ticket, reference="pay-1", **how):
@@ -490,7 +490,7 @@ class BookingLife(RuleBasedStateMachine):
 
     @initialize(back=st.sampled_from([None, 7]), name=st.sampled_from(["FLEX", "OPTION"]))
     def book(self, back, name):
-        self.desk = Desk()
+        self.desk = OfflineService()
         kind = "OPTION" if name == "OPTION" else "TICKET"
         more = {"reservation_type": kind}
         self.created = self.desk.created(TWO_TICKETS, back=back, name=name, more=more, from_day=20)

@@ -29,7 +29,7 @@ from tests.support.wire import TLS
 GOOD = {"id": "T1", "status": "Issued", "passengers": ["Ada", "Grace"]}
 
 
-class Desk:
+class OfflineService:
     """A server of one operation, `tickets.get` at `/`, that counts the work it does."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def running_desk():
-    desk = Desk()
+    desk = OfflineService()
     yield desk
     desk.server.stop()
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_desk import ONE_TICKET, TWO_TICKETS, Desk, departure
+from offline_service import ONE_TICKET, TWO_TICKETS, OfflineService, departure
 
 from ferry_sdk.sandbox.bookings.fees import FEE_SCHEDULES, cancellation_fee
 from ferry_sdk.sandbox.network.company_rules import Delivery, company_rules
@@ -61,7 +61,7 @@ def test_waiting_never_makes_it_cheaper(paid, family, notice, left, later):
 
 
 def test_every_family_that_is_sold_has_a_ladder():
-    desk = Desk()
+    desk = OfflineService()
     found = desk.search(ONE_TICKET, back=7)
     families = {
         tariff.family for one in found for tariff in desk.service.offers.find(one["id"]).tariffs
@@ -79,7 +79,7 @@ def test_companies_have_different_rules_that_stay_the_same():
 
 
 def test_the_preview_changes_nothing_and_costs_what_cancelling_then_costs():
-    desk = Desk()
+    desk = OfflineService()
     created = desk.created()
     desk.confirm(created)
     before = desk.booking(created)
@@ -96,7 +96,7 @@ def test_the_preview_changes_nothing_and_costs_what_cancelling_then_costs():
 
 
 def test_the_fee_steps_up_between_preview_and_cancel():
-    desk = Desk()
+    desk = OfflineService()
     created = desk.created(name="FLEX")
     desk.confirm(created)
     sails = departure(desk.booking(created))
@@ -115,7 +115,7 @@ def test_the_fee_steps_up_between_preview_and_cancel():
 
 
 def test_what_is_not_paid_costs_nothing():
-    desk = Desk()
+    desk = OfflineService()
     created = desk.created(name="SAVER")
     fee = desk.ask("bookings.cancel_fee", id=created["booking_id"])
     assert (fee["penalty_amount"], fee["refund_amount"], fee["ticket_status"]) == (0, 0, "Blocked")
@@ -124,7 +124,7 @@ def test_what_is_not_paid_costs_nothing():
 
 
 def test_after_cancelling_the_preview_tells_what_was_settled():
-    desk = Desk()
+    desk = OfflineService()
     created = desk.created(TWO_TICKETS, back=7)
     desk.confirm(created)
     first, second = (ticket["id"] for ticket in desk.booking(created)["tickets"])
@@ -136,5 +136,5 @@ def test_after_cancelling_the_preview_tells_what_was_settled():
 
 
 def test_an_unknown_id_is_not_found():
-    error = Desk().refused("bookings.cancel_fee", id="nothing")
+    error = OfflineService().refused("bookings.cancel_fee", id="nothing")
     assert (error.status, error.code, error.field) == (404, "NOT_FOUND", "id")

@@ -5,7 +5,16 @@ import copy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_desk import ADULT, GUEST, NOW, ONE_TICKET, TWO_TICKETS, Desk, departure, selection
+from offline_service import (
+    ADULT,
+    GUEST,
+    NOW,
+    ONE_TICKET,
+    TWO_TICKETS,
+    OfflineService,
+    departure,
+    selection,
+)
 
 from ferry_sdk.sandbox.requests.errors import RefusedError
 from ferry_sdk.sandbox.requests.requests import McpNewBooking, NewBooking, Search
@@ -199,7 +208,7 @@ PATHS = [
     *(("request", name) for name in SEARCH["request"]),
     *(("passengers", 0, name) for name in ADULT),
 ]
-DESK = Desk()
+DESK = OfflineService()
 
 
 @given(path=st.sampled_from(PATHS), value=JSON)
@@ -220,7 +229,7 @@ def refused(desk, body):
 
 @pytest.fixture
 def desk():
-    return Desk()
+    return OfflineService()
 
 
 @pytest.mark.parametrize("name", ["availability_id", "tariff_id", "place_id"])

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_desk import ADULT, GUEST, NOW, ONE_TICKET, TWO_TICKETS, selection
+from offline_service import ADULT, GUEST, NOW, ONE_TICKET, TWO_TICKETS, selection
 
 from ferry_sdk.sandbox.api.rest import ENDPOINTS
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sandbox_desk import ADULT, GUEST, ONE_TICKET, TWO_TICKETS, Desk
+from offline_service import ADULT, GUEST, ONE_TICKET, TWO_TICKETS, OfflineService
 
 from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
@@ -32,7 +32,7 @@ SERVED = [name for name in OPERATIONS if name not in NOT_SERVED]
 
 @pytest.fixture
 def desk():
-    return Desk()
+    return OfflineService()
 
 
 @pytest.mark.parametrize("operation", SERVED)

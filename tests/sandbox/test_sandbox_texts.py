@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-from sandbox_desk import Desk
+from offline_service import OfflineService
 
 import ferry_sdk.sandbox
 from ferry_sdk.sandbox.requests.errors import LANGUAGES, language_of, messages, text
@@ -80,5 +80,5 @@ def test_values_stand_in_the_message():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_refusal_speaks_the_callers_language(language):
-    error = Desk().refused("bookings.get", id="nowhere", language=language)
+    error = OfflineService().refused("bookings.get", id="nowhere", language=language)
     assert error.message == f"id: {messages(language)['booking_unknown']}"

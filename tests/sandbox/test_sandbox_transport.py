@@ -8,7 +8,7 @@ import threading
 
 import httpx
 import pytest
-from sandbox_desk import NOW
+from offline_service import NOW
 
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY

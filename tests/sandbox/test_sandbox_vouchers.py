@@ -6,7 +6,7 @@ import zlib
 from datetime import datetime, timedelta
 
 import pytest
-from sandbox_desk import BY_EMAIL, GUEST, ONE_TICKET, PENDING, TWO_TICKETS, Desk
+from offline_service import BY_EMAIL, GUEST, ONE_TICKET, PENDING, TWO_TICKETS, OfflineService
 
 from ferry_sdk.sandbox.bookings.records import qr_code
 from ferry_sdk.sandbox.bookings.vouchers import to_latin1
@@ -16,7 +16,7 @@ ORIGIN = "http://ferry.test"
 
 @pytest.fixture
 def desk():
-    return Desk()
+    return OfflineService()
 
 
 def issued(desk, line=ONE_TICKET, **how):

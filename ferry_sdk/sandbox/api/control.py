@@ -166,24 +166,18 @@ def _endpoint(handlers: Mapping[str, _Handler]) -> Callable[[Request], Awaitable
     async def endpoint(request: Request) -> Response:
         peer = request.client.host if request.client else None
         if not (is_loopback(peer) and is_loopback(requested_host(request))):
-            return _error_response(
-                403, "FORBIDDEN", "The controls accept requests from this machine only"
-            )
+            return _error(403, "FORBIDDEN", "Only this machine can use the controls")
         if not has_local_origin(request):
-            return _error_response(
-                403, "FORBIDDEN", "The controls refuse requests from this origin"
-            )
+            return _error(403, "FORBIDDEN", "This origin cannot use the controls")
         handler = handlers["GET" if request.method == "HEAD" else request.method]
         try:
-            reads_query = request.method in {"GET", "HEAD"}
-            fields = (
-                dict(request.query_params) if reads_query else _parse_body(await request.body())
-            )
+            in_query = request.method in {"GET", "HEAD"}
+            fields = dict(request.query_params) if in_query else _parse_body(await request.body())
             return JSONResponse(handler(fields))
         except InvalidOrderError as error:
-            return _error_response(422, "VALIDATION_ERROR", error.message, field=error.field)
+            return _error(422, "VALIDATION_ERROR", error.message, field=error.field)
         except (ValueError, OverflowError) as error:
-            return _error_response(422, "VALIDATION_ERROR", str(error))
+            return _error(422, "VALIDATION_ERROR", str(error))
 
     return endpoint
 
@@ -198,5 +192,5 @@ def _parse_body(body: bytes) -> _Fields:
     return fields
 
 
-def _error_response(status: int, code: str, message: str, **field: str) -> Response:
+def _error(status: int, code: str, message: str, **field: str) -> Response:
     return JSONResponse({"error": True, "code": code, "message": message, **field}, status)

@@ -86,9 +86,9 @@ class Sales:
             FaultKind.OPTION_EXPIRED, context.operation
         ):
             booking.expire()
-        issuable_tickets = booking.issuable_tickets(context.now)
-        failing = self._ticket_to_fail(booking, issuable_tickets, context)
-        issued = [ticket for ticket in issuable_tickets if ticket is not failing]
+        issuable = booking.issuable_tickets(context.now)
+        failing = self._ticket_to_fail(booking, issuable, context)
+        issued = [ticket for ticket in issuable if ticket is not failing]
         if failing is not None:
             failing.fail()
         for ticket in issued:
@@ -208,15 +208,13 @@ class Sales:
         return booking, ticket
 
     def _ticket_to_fail(
-        self, booking: Booking, issuable_tickets: Sequence[Ticket], context: CallContext
+        self, booking: Booking, issuable: Sequence[Ticket], context: CallContext
     ) -> Ticket | None:
         fault = self._faults.take(FaultKind.TICKET_FAILS, context.operation)
         if fault is None or not isinstance(fault.details, TicketFails):
             return None
         wanted = booking.tickets[fault.details.index : fault.details.index + 1 or None]
-        return next(
-            (ticket for ticket in wanted if ticket in issuable_tickets), issuable_tickets[-1]
-        )
+        return next((ticket for ticket in wanted if ticket in issuable), issuable[-1])
 
     def _number(self, ticket: Ticket) -> str:
         while True:

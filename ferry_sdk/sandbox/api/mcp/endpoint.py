@@ -138,13 +138,9 @@ class McpEndpoint:
     def _authorize(self, request: Request) -> Access:
         host = requested_host(request)
         if not (is_loopback(host) or host == self.host or self.host in _WILDCARDS):
-            raise JsonRpcError(
-                INVALID_REQUEST, "The Host header does not name this service", status=421
-            )
+            raise JsonRpcError(INVALID_REQUEST, "This host is not served", status=421)
         if not has_local_origin(request):
-            raise JsonRpcError(
-                INVALID_REQUEST, "Requests from this origin are not allowed", status=403
-            )
+            raise JsonRpcError(INVALID_REQUEST, "This origin is not allowed", status=403)
         try:
             return self.tokens.access_of(request.headers.get("authorization"))
         except Unauthorized:
@@ -214,9 +210,7 @@ def _parse_call(request: Request, body: bytes) -> Call | None:
     if method is None and ("result" in message or "error" in message):
         return None
     if not isinstance(method, str) or not isinstance(params, dict):
-        raise JsonRpcError(
-            INVALID_REQUEST, "method must be a string and params an object", status=400
-        )
+        raise JsonRpcError(INVALID_REQUEST, "Invalid method or params", status=400)
     if "id" not in message:
         return None
     request_id = message["id"]

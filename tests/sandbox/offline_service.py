@@ -24,7 +24,7 @@ PENDING = ("MOBY", "ITLIV", "ITOLB")
 BY_EMAIL = ("CORSICAFERRIES", "ITLIV", "FRBIA")
 
 
-class Desk:
+class OfflineService:
     """A service that is called as a read-write caller by default."""
 
     def __init__(self):
