@@ -97,9 +97,7 @@ def _token(token_file: Path | None) -> Iterator[Finding]:
     besides = "; FERRY_TOKEN is also set and ignored" if is_set else ""
     yield Finding(_PART, "token", "warn" if is_set else "ok", f"in {file} ({where}){besides}")
     if is_open_to_others(file):
-        yield Finding(
-            _PART, "token file", "warn", f"other users can read it; run: chmod 600 {file}"
-        )
+        yield Finding(_PART, "token file", "warn", f"others can read it; run: chmod 600 {file}")
 
 
 def _from_environment(name: str) -> str:

@@ -39,20 +39,13 @@ def connection(url: str) -> Iterator[Finding]:
     port = parts.port or (443 if parts.scheme == "https" else 80)
     is_proxied = parts.scheme in getproxies() or "all" in getproxies()
     if is_proxied and not proxy_bypass(host) and not is_local_http(url):
-        yield Finding(
-            "connection",
-            "proxy",
-            "ok",
-            "requests go through it; the connection was not checked separately",
-        )
+        yield Finding("connection", "proxy", "ok", "in use; the connection itself was not checked")
         return
     step, begun = "name", time.monotonic()
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = ", ".join(sorted({str(one[4][0]) for one in found}))
-        yield Finding(
-            "connection", "name", "ok", f"{host} resolves to {addresses}, {_elapsed(begun)}"
-        )
+        yield Finding("connection", "name", "ok", f"{host}: {addresses}, {_elapsed(begun)}")
         step, begun = "connection", time.monotonic()
         with socket.create_connection((host, port), _SECONDS) as plain_socket:
             yield Finding("connection", "connection", "ok", f"port {port}, {_elapsed(begun)}")

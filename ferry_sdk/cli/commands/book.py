@@ -38,19 +38,14 @@ _FROM = "'--from'"
 _PORT = "A port's code or part of its name; prompted for if omitted."
 Depart = Annotated[str | None, typer.Argument(metavar="FROM", help=_PORT, autocompletion=ports)]
 Arrive = Annotated[str | None, typer.Argument(metavar="TO", help=_PORT, autocompletion=ports)]
-On = Annotated[
-    str | None,
-    typer.Option("--on", metavar="DAY", help="Day of departure; prompted for if omitted."),
-]
+On = Annotated[str | None, typer.Option("--on", metavar="DAY", help="Day of departure, or +30.")]
 File = Annotated[
     Path | None,
     typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input."),
 ]
 JournalUrl = Annotated[
     str | None,
-    typer.Option(
-        "--journal", metavar="URL", help="Record the write, such as in sqlite:///ferry.db."
-    ),
+    typer.Option("--journal", metavar="URL", help="A journal, such as sqlite:///ferry.db."),
 ]
 
 

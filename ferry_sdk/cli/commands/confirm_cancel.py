@@ -124,7 +124,5 @@ def parse_amount(value: str | None, option: str) -> Decimal | None:
     except InvalidOperation:
         number = Decimal("NaN")
     if number is not None and not number.is_finite():
-        raise typer.BadParameter(
-            f"{value!r}: expected an amount, such as 49.90", param_hint=f"'{option}'"
-        )
+        raise typer.BadParameter(f"{value!r} is not an amount", param_hint=f"'{option}'")
     return number

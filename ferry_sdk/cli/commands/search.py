@@ -81,9 +81,7 @@ def search(
     out_at = parse_day_option(on, "--on")
     passengers = party_option(adult or (), child or (), infant or ())
     if out_at is None or not passengers:
-        raise typer.BadParameter(
-            "expected at least one traveller, such as --adult 34F", param_hint="'--adult'"
-        )
+        raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         query = query_of(
             ferry,

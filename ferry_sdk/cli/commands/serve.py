@@ -116,8 +116,6 @@ def _parse_limits(value: Sequence[str] | None, option: str) -> dict[str, str] | 
     for one in value or ():
         currency, _, most = one.partition("=")
         if len(currency) != len("EUR") or not currency.isalpha():
-            raise typer.BadParameter(
-                f"{one!r}: expected the form EUR=500", param_hint=f"'{option}'"
-            )
+            raise typer.BadParameter(f"{one!r}: use the form EUR=500", param_hint=f"'{option}'")
         limits[currency.upper()] = str(parse_amount(most, option))
     return limits or None

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from ferry_sdk.cli.orders.order import Leg, Order, available_tariffs, reservation_type_of
+from ferry_sdk.cli.orders.order import Leg, Order, reservation_type_of, tariffs_of
 from ferry_sdk.cli.orders.query import query_of, sailings_of
 from ferry_sdk.cli.orders.routes import booking_vehicle, vehicle_of
 from ferry_sdk.cli.terminal.options import parse_day
@@ -170,7 +170,7 @@ def _choose_leg(choice: Choice, sailings: list[Availability], field: str, *, is_
             f"no sailing leaves then; departures are at {times}", field=f"{field}.leaves"
         )
     sailing = matching[0]
-    tariffs = available_tariffs(sailing, is_round=is_round)
+    tariffs = tariffs_of(sailing, is_round=is_round)
     tariff = next((one for one in tariffs if choice.tariff in {one.id, str(one.type)}), None)
     if tariff is None:
         types = ", ".join(sorted({str(one.type) for one in tariffs}))

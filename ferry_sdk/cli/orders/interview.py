@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
-from ferry_sdk.cli.orders.order import Leg, Order, available_tariffs, reservation_type_of
+from ferry_sdk.cli.orders.order import Leg, Order, reservation_type_of, tariffs_of
 from ferry_sdk.cli.orders.query import Query, parse_traveller, query_of, sailings_of
 from ferry_sdk.cli.orders.routes import booking_vehicle, port_of, vehicle_of
 from ferry_sdk.cli.orders.sailings import by_direction, print_sailings
@@ -137,7 +137,7 @@ def _ask_leg(sailings: Sequence[Availability], query: Query, first: Leg | None) 
         sailings = [one for one in sailings if one.company.id == mine] or sailings
     print_sailings(sailings, is_round=is_round, on=on)
     sailing = sailings[ask_number(f"Which sailing {'back' if first else 'out'}", len(sailings))]
-    tariffs = available_tariffs(
+    tariffs = tariffs_of(
         sailing, is_round=is_round, type_=str(first.tariff.type) if first else None
     )
     rows = [

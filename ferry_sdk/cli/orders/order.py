@@ -56,9 +56,7 @@ class Order:
         )
 
 
-def available_tariffs(
-    sailing: Availability, *, is_round: bool, type_: str | None = None
-) -> list[Tariff]:
+def tariffs_of(sailing: Availability, *, is_round: bool, type_: str | None = None) -> list[Tariff]:
     """Return the tariffs that can be booked: tickets first, then the cheapest first.
 
     Args:

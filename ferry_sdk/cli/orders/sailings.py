@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from ferry_sdk.cli.orders.order import available_tariffs
+from ferry_sdk.cli.orders.order import tariffs_of
 from ferry_sdk.cli.terminal.formats import duration, money, time_of
 from ferry_sdk.cli.terminal.output import print_table
 from ferry_sdk.models.availability import Availability, Tariff
@@ -25,7 +25,7 @@ def print_sailings(
     on_day = sailings[0].depart_at
     companies = {one.company.name for one in sailings}
     prices = [
-        {str(tariff.type): tariff for tariff in reversed(available_tariffs(one, is_round=is_round))}
+        {str(tariff.type): tariff for tariff in reversed(tariffs_of(one, is_round=is_round))}
         for one in sailings
     ]
     types = list(dict.fromkeys(type_ for lowest in prices for type_ in reversed(lowest)))

@@ -25,10 +25,8 @@ def open_client(
     base_url: str | None, token_file: Path | None, *, journal: Recorder | None = None
 ) -> Generator[Ferry, None, None]:
     """Open a client for the block, and print its warnings."""
-    with (
-        _print_warnings(),
-        Ferry(token_of(token_file), base_url=base_url, journal=journal) as ferry,
-    ):
+    token = token_of(token_file)
+    with _print_warnings(), Ferry(token, base_url=base_url, journal=journal) as ferry:
         yield ferry
 
 

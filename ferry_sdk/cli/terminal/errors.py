@@ -57,9 +57,7 @@ def report_output_failure(done: str, some_id: str) -> Generator[None, None, None
         sys.stdout.flush()
     except OSError as error:
         problem = error.strerror or error
-        raise OutputError(
-            f"{some_id}: {done}, but the result could not be printed ({problem})"
-        ) from None
+        raise OutputError(f"{some_id}: {done}, but printing failed ({problem})") from None
 
 
 def report_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -86,9 +84,7 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
             _print_error("no answer; nothing was changed", None, code, as_json=as_json)
         except OutputError as error:
             code = Exit.UNKNOWN
-            _print_error(
-                str(error), "do not repeat the command; run `ferry show`", code, as_json=False
-            )
+            _print_error(str(error), "do not repeat it; run `ferry show`", code, as_json=False)
         except BrokenPipeError:
             code = Exit.FAILED
         except (ModuleNotFoundError, OSError) as error:

@@ -17,9 +17,7 @@ from ferry_sdk.errors import FerryError
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 BaseUrl = Annotated[
     str | None,
-    typer.Option(
-        "--base-url", metavar="URL", help="The service's address; default: FERRY_BASE_URL."
-    ),
+    typer.Option("--base-url", metavar="URL", help="Service address; default: FERRY_BASE_URL."),
 ]
 TokenFile = Annotated[
     Path | None,
