@@ -65,7 +65,9 @@ JOURNAL: Stages = (
     _named("journal/test_journal", "forks", "damage", "files", "interrupts", "model"),
 )
 AGENTS: Stages = (
-    _named("agents/test_toolkit", "codes", "records", "doubts", "fresh_facts", "together"),
+    _named(
+        "agents/test_toolkit", "codes", "records", "unknown_outcomes", "fresh_facts", "together"
+    ),
     _named("agents/test", "approvers", "mistakes", "names", "penalties"),
     _named("agents/test_toolkit", "journey", "any_course"),
 )

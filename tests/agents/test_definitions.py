@@ -173,7 +173,7 @@ def test_an_argument_without_words_borrows_those_of_another_tool():
 
 
 def test_a_docstring_is_read_section_by_section():
-    def told():
+    def example():
         """Do it: at once. And well.
 
         Over ``two``
@@ -188,7 +188,7 @@ def test_a_docstring_is_read_section_by_section():
             third: Nothing of an argument.
         """
 
-    words = parse_docstring(told)
+    words = parse_docstring(example)
     assert words.summary == "Do it: at once"
     assert words.details == "And well. Over `two` lines."
     assert words.fields == {

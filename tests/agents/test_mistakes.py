@@ -52,7 +52,7 @@ def test_an_id_that_nobody_showed(toolkit: Any, sending_nothing: Any) -> None:
         )
     assert refused["field"] == "availabilities.0.availability_id"
     assert "Search again" in refused["next_step"]
-    assert "started anew" in refused["next_step"]
+    assert "restarted" in refused["next_step"]
     assert "one session" in refused["next_step"]
 
 

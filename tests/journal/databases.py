@@ -11,7 +11,7 @@ def engine_for(url: str, **options: Any) -> Engine:
     return create_engine(url.replace("postgresql:", "postgresql+psycopg:"), **options)
 
 
-def asked(url: str, statement: str) -> list[Any]:
+def run_sql(url: str, statement: str) -> list[Any]:
     engine = engine_for(url)
     try:
         with engine.begin() as connection:

@@ -28,8 +28,8 @@ def main(url: str, way: str) -> None:
     busy = threading.Thread(target=reading_until, args=(journal, stop))
     busy.start()
     children = [forked(journal, name, way, parents, before) for name in ("one", "two")]
-    ours = begun(journal, "parent")
-    theirs = [told(*child) for child in children]
+    ours = begin_writes(journal, "parent")
+    theirs = [read_outcomes(*child) for child in children]
     stop.set()
     busy.join()
     journal.end(first, "done")
@@ -41,7 +41,7 @@ def main(url: str, way: str) -> None:
         "first": journal.entry(first).state,
         "same_connection": url == "sqlite://" or before in connections_of(journal),
     }
-    print(json.dumps(seen))  # noqa: T201 -- it is how the test is told
+    print(json.dumps(seen))  # noqa: T201 -- the test reads it
 
 
 def forked(
@@ -55,7 +55,7 @@ def forked(
         return child, reader
     os.close(reader)
     with os.fdopen(writer, "w") as said:
-        outcomes = begun(journal, name)
+        outcomes = begin_writes(journal, name)
         gc.collect()
         # To free the parent's connections would be to close them.
         outcomes.append("kept" if parents() else "freed")
@@ -69,13 +69,13 @@ def forked(
     sys.exit(0)
 
 
-def told(child: int, reader: int) -> tuple[list[str], int]:
+def read_outcomes(child: int, reader: int) -> tuple[list[str], int]:
     with os.fdopen(reader) as heard:
         words = heard.read().split()
     return words, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def begun(journal: Journal, name: str) -> list[str]:
+def begin_writes(journal: Journal, name: str) -> list[str]:
     """What became of many writes, and of the twin of the first."""
     outcomes: list[str] = []
     for booking in [f"{name}-{number}" for number in range(WRITES)] + ["first"]:

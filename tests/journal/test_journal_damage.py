@@ -1,4 +1,4 @@
-"""A journal that somebody else or the disk has changed: no twin passes, and all else is shown."""
+"""A damaged journal: no write is sent twice, and every other entry is listed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ferry_sdk import (
     UnresolvedWriteError,
 )
 from ferry_sdk.journal import Journal
-from tests.journal.databases import asked, engine_for
+from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import confirmation, intent
 from tests.support.tiers import mostly_long
 
@@ -63,10 +63,10 @@ def damage(url, field, value, entry_id):
     if "sqlite" in url:
         value = value.replace("chr(", "char(")
     statement = f"UPDATE ferry_journal SET {field} = {value} WHERE id = '{entry_id}'"  # noqa: S608 -- of the lists above
-    asked(url, statement.replace("%", "%%"))
+    run_sql(url, statement.replace("%", "%%"))
 
 
-def shown(url, field, value):
+def check_damaged_entry(url, field, value):
     """What becomes of the journal when this value of one of its two entries is damaged."""
     with Journal(url) as journal:
         damaged = journal.begin(confirmation("b1"))
@@ -95,15 +95,15 @@ def shown(url, field, value):
 class TestOneEntry:
     @pytest.mark.parametrize(("field", "value"), mostly_long(EVERYWHERE, short=5))
     def test_is_shown_beside_the_others_and_holds_its_write_back(self, url, field, value):
-        shown(url, field, value)
+        check_damaged_entry(url, field, value)
 
     @pytest.mark.parametrize(("field", "value"), mostly_long(IN_SQLITE, short=9))
     def test_in_sqlite_where_any_value_can_be_of_any_type(self, sqlite_url, field, value):
-        shown(sqlite_url, field, value)
+        check_damaged_entry(sqlite_url, field, value)
 
     @pytest.mark.parametrize(("field", "value"), IN_POSTGRESQL)
     def test_in_postgresql(self, postgres, field, value):
-        shown(postgres.new_url(), field, value)
+        check_damaged_entry(postgres.new_url(), field, value)
 
     @pytest.mark.parametrize("state", ["rejected", "not_sent", "done"])
     def test_the_reply_of_its_own_call_still_ends_it(self, url, state):
@@ -201,7 +201,7 @@ class TestTheSchema:
     def test_another_version_is_named(self, url, version):
         with Journal(url) as journal:
             journal.begin(intent())
-        asked(url, f"UPDATE ferry_journal_about SET schema_version = {version}")  # noqa: S608 -- of this list
+        run_sql(url, f"UPDATE ferry_journal_about SET schema_version = {version}")  # noqa: S608 -- of this list
         with (
             Journal(url) as other,
             pytest.raises(JournalError, match=rf"schema {version}\b.*this version supports 1"),
@@ -214,7 +214,7 @@ class TestTheSchema:
     def test_what_is_no_version_is_shown(self, sqlite_url, found, words):
         with Journal(sqlite_url) as journal:
             journal.begin(intent())
-        asked(sqlite_url, f"UPDATE ferry_journal_about SET schema_version = {found}")  # noqa: S608 -- of this list
+        run_sql(sqlite_url, f"UPDATE ferry_journal_about SET schema_version = {found}")  # noqa: S608 -- of this list
         with Journal(sqlite_url) as other, pytest.raises(JournalError, match=words):
             other.unresolved()
 
@@ -224,7 +224,7 @@ class TestTheSchema:
     def test_a_part_that_is_gone_is_named_and_not_made_again(self, url, loss):
         with Journal(url) as journal:
             journal.begin(intent())
-        asked(url, loss)
+        run_sql(url, loss)
         name = loss.rpartition(" ")[2]
         for _ in range(2):
             with Journal(url) as other, pytest.raises(JournalError, match=f"{name} is missing"):
@@ -240,13 +240,13 @@ class TestTheKey:
         with Journal(url, **how) as journal:
             journal.end(journal.begin(confirmation()), "done")
             journal.begin(intent())
-        asked(url, loss)
+        run_sql(url, loss)
         for _ in range(2):
             with Journal(url, **how) as other:
                 for use in (lambda journal=other: journal.begin(intent()), other.unresolved):
                     with pytest.raises(JournalError, match="key is missing"):
                         use()
-        assert asked(url, "SELECT count(*) FROM ferry_journal_about") == [(0,)]
+        assert run_sql(url, "SELECT count(*) FROM ferry_journal_about") == [(0,)]
 
     @pytest.mark.parametrize("change", ["own_key = '\\x00'", "key_check = 'wrong'"])
     def test_one_that_is_damaged_is_a_journal_error(self, url, change):
@@ -254,7 +254,7 @@ class TestTheKey:
             journal.begin(intent())
         if "sqlite" in url:
             change = change.replace("'\\x00'", "x'00'")
-        asked(url, f"UPDATE ferry_journal_about SET {change}")  # noqa: S608 -- one of these two
+        run_sql(url, f"UPDATE ferry_journal_about SET {change}")  # noqa: S608 -- one of these two
         with Journal(url) as other, pytest.raises(JournalError, match="key is damaged"):
             other.begin(intent())
 
@@ -262,7 +262,7 @@ class TestTheKey:
     def test_one_of_another_type_is_a_journal_error(self, sqlite_url, change):
         with Journal(sqlite_url) as journal:
             journal.begin(intent())
-        asked(sqlite_url, f"UPDATE ferry_journal_about SET {change}")  # noqa: S608 -- one of these two
+        run_sql(sqlite_url, f"UPDATE ferry_journal_about SET {change}")  # noqa: S608 -- one of these two
         with Journal(sqlite_url) as other, pytest.raises(JournalError):
             other.begin(intent())
 
@@ -283,7 +283,7 @@ def test_a_database_that_fails_while_a_damaged_entry_is_read_is_a_journal_error(
     engine = engine_for(sqlite_url)
     with Journal(engine) as journal:
         journal.begin(intent())
-        asked(sqlite_url, "UPDATE ferry_journal SET created_at = 'yesterday'")
+        run_sql(sqlite_url, "UPDATE ferry_journal SET created_at = 'yesterday'")
         assert len(journal.unresolved()) == 1
         event.listen(engine, "before_cursor_execute", fail)
         with pytest.raises(JournalError):

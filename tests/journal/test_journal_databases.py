@@ -14,7 +14,7 @@ from sqlalchemy.pool import StaticPool
 from ferry_sdk import ConfigurationError, InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.engines import engine_of
-from tests.journal.databases import asked, engine_for
+from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import TRAVELLER, confirmation, intent
 
 PASSWORD = "tr0ub4dor"
@@ -142,16 +142,16 @@ class TestTables:
         )
         for state in ("open", "unknown"):
             with pytest.raises(IntegrityError):
-                asked(url, copied.format("twin", state))
+                run_sql(url, copied.format("twin", state))
         for state in ("done", "rejected", "not_sent"):
-            asked(url, copied.format(state, state))
+            run_sql(url, copied.format(state, state))
 
     def test_tables_that_were_begun_are_completed(self, url):
         # Somebody was killed before the last statement.
         with Journal(url) as journal:
             journal.unresolved()
-        asked(url, "DELETE FROM ferry_journal_about")
-        asked(url, "DROP TABLE ferry_journal")
+        run_sql(url, "DELETE FROM ferry_journal_about")
+        run_sql(url, "DROP TABLE ferry_journal")
         with Journal(url) as journal:
             journal.begin(intent())
             with pytest.raises(UnresolvedWriteError):
@@ -163,10 +163,10 @@ class TestTables:
             journal.unresolved()
         schema = url.rpartition("%3D")[2]
         role = f"clerk_of_{schema}"
-        asked(url, f"CREATE ROLE {role} LOGIN")
-        asked(url, f"GRANT USAGE ON SCHEMA {schema} TO {role}")
-        asked(url, f"GRANT SELECT, INSERT, UPDATE ON ferry_journal TO {role}")
-        asked(url, f"GRANT SELECT ON ferry_journal_about TO {role}")
+        run_sql(url, f"CREATE ROLE {role} LOGIN")
+        run_sql(url, f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+        run_sql(url, f"GRANT SELECT, INSERT, UPDATE ON ferry_journal TO {role}")
+        run_sql(url, f"GRANT SELECT ON ferry_journal_about TO {role}")
         with Journal(url.replace("ferry@", f"{role}@")) as clerk:
             clerk.end(clerk.begin(intent()), "done")
             with pytest.raises(JournalError, match="InsufficientPrivilege, SQLSTATE 42501"):
@@ -177,7 +177,7 @@ class TestTables:
         arrow = "subject ->> '$.booking_id'" if "sqlite" in url else "subject ->> 'booking_id'"
         if "sqlite" in url and sqlite3.sqlite_version_info < (3, 38):
             arrow = "json_extract(subject, '$.booking_id')"
-        assert asked(url, f"SELECT {arrow} FROM ferry_journal") == [("b-ß-1",)]  # noqa: S608 -- one of three
+        assert run_sql(url, f"SELECT {arrow} FROM ferry_journal") == [("b-ß-1",)]  # noqa: S608 -- one of three
 
     def test_a_session_elsewhere_on_the_globe_gives_the_same_moments(self, postgres):
         url = postgres.new_url()
@@ -215,7 +215,7 @@ class TestDurability:
 
 class TestFailures:
     @staticmethod
-    def told(use):
+    def failure_of(use):
         with pytest.raises(JournalError) as caught:
             use()
         error = caught.value
@@ -229,14 +229,14 @@ class TestFailures:
 
     def test_a_folder_that_is_not_there(self, tmp_path):
         with Journal(f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}") as journal:
-            said = self.told(lambda: journal.begin(intent()))
+            said = self.failure_of(lambda: journal.begin(intent()))
         assert "unable to open database file" in said
 
     def test_a_file_that_is_no_database(self, tmp_path):
         path = tmp_path / "ferry.db"
         path.write_text("This is a letter, and no database at all. " * 40)
         with Journal(f"sqlite:///{path}") as journal:
-            assert "not a database" in self.told(journal.unresolved)
+            assert "not a database" in self.failure_of(journal.unresolved)
 
     def test_a_file_that_is_of_no_use_is_closed_again(self, tmp_path):
         path = tmp_path / "letter"
@@ -245,7 +245,7 @@ class TestFailures:
         engine = engine_of(f"sqlite:///{path}")
         event.listen(engine, "connect", lambda link, _: opened.append(link), insert=True)
         with Journal(engine) as journal:
-            self.told(journal.unresolved)
+            self.failure_of(journal.unresolved)
         for link in opened:
             with pytest.raises(sqlite3.ProgrammingError, match="closed"):
                 link.execute("SELECT 1")
@@ -257,21 +257,21 @@ class TestFailures:
         path = sqlite_url.removeprefix("sqlite:///")
         with Journal(f"sqlite:///file:{path}?mode=ro&uri=true") as journal:
             assert journal.unresolved() == ()
-            assert "readonly" in self.told(lambda: journal.begin(intent()))
+            assert "readonly" in self.failure_of(lambda: journal.begin(intent()))
 
     def test_a_server_that_is_not_there(self, tmp_path):
         url = f"postgresql://ferry:{PASSWORD}@/ferry?host={tmp_path}"
         with Journal(url) as journal:
-            assert "no connection" in self.told(lambda: journal.begin(intent()))
+            assert "no connection" in self.failure_of(lambda: journal.begin(intent()))
 
     def test_a_database_that_is_not_there(self, postgres):
         url = postgres.new_url().replace("@/", f":{PASSWORD}@/no_")
         with Journal(url) as journal:
-            assert "OperationalError" in self.told(journal.unresolved)
+            assert "OperationalError" in self.failure_of(journal.unresolved)
 
     def test_tables_that_went_away(self, url, journal):
         entry_id = journal.begin(confirmation())
-        asked(url, "DROP TABLE ferry_journal")
+        run_sql(url, "DROP TABLE ferry_journal")
         for use in (
             lambda: journal.begin(intent()),
             lambda: journal.end(entry_id, "done"),
@@ -280,12 +280,12 @@ class TestFailures:
             lambda: journal.forget(older_than=0),
             journal.unresolved,
         ):
-            assert entry_id not in self.told(use)
+            assert entry_id not in self.failure_of(use)
 
     @pytest.mark.parametrize("wrong", ["zero\0byte", "half a \ud800 pair"])
     def test_a_text_that_the_database_does_not_take(self, postgres, wrong):
         with Journal(postgres.new_url()) as journal:
-            said = self.told(lambda: journal.begin(intent(correlation_id=wrong)))
+            said = self.failure_of(lambda: journal.begin(intent(correlation_id=wrong)))
         assert wrong not in said
 
     def test_an_option_that_is_not_understood(self):

@@ -18,7 +18,7 @@ from ferry_sdk import (
     UnresolvedWriteError,
 )
 from ferry_sdk.journal import Journal
-from tests.journal.databases import asked
+from tests.journal.databases import run_sql
 from tests.journal.intents import confirmation, intent
 
 UNRESOLVED = ("open", "unknown")
@@ -271,14 +271,14 @@ class TestForgetting:
     def test_age_is_counted_from_the_end_and_not_from_the_beginning(self, url, journal):
         entry_id = journal.begin(intent())
         past = "'2026-01-02 03:04:05.000000'"
-        asked(url, f"UPDATE ferry_journal SET created_at = {past}, changed_at = {past}")  # noqa: S608 -- a moment
+        run_sql(url, f"UPDATE ferry_journal SET created_at = {past}, changed_at = {past}")  # noqa: S608 -- a moment
         begun = journal.entry(entry_id)
         journal.end(entry_id, "done")
         entry = journal.entry(entry_id)
         assert entry.created_at == begun.created_at < entry.changed_at
         assert datetime.now(timezone.utc) - entry.changed_at < timedelta(hours=1)
         assert journal.forget(older_than=3600) == 0
-        asked(url, f"UPDATE ferry_journal SET changed_at = {past}")  # noqa: S608 -- a moment
+        run_sql(url, f"UPDATE ferry_journal SET changed_at = {past}")  # noqa: S608 -- a moment
         assert journal.forget(older_than=3600) == 1
 
     def test_young_ones_stay(self, any_journal):

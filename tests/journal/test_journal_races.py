@@ -13,7 +13,7 @@ from sqlalchemy.pool import NullPool
 from ferry_sdk import UnresolvedWriteError
 from ferry_sdk.journal import Journal, migrations, statements
 from tests.journal import children
-from tests.journal.databases import asked, engine_for
+from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import confirmation, intent
 
 PROCESSES = 6
@@ -52,10 +52,10 @@ def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
         other.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": migrations._LOCK})
         making = threads.submit(journal.begin, intent())
         waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-        while not making.done() and asked(url, waiting) != [(1,)]:
+        while not making.done() and run_sql(url, waiting) != [(1,)]:
             pass
         assert not making.done()
-        assert asked(url, "SELECT to_regclass('ferry_journal')") == [(None,)]
+        assert run_sql(url, "SELECT to_regclass('ferry_journal')") == [(None,)]
         other.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": migrations._LOCK})
         assert journal.entry(making.result()).state == "open"
 

@@ -40,7 +40,7 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "Tell the user what they would have to do themselves.",
     "unseen_id": "Use ids exactly as a result has shown them. Search again for a sailing; "
     "for a booking call bookings_get first, for a ticket tickets_get. If a result has just shown "
-    "this id, the server was started anew since: do not search in a loop, tell the user that "
+    "this id, the server was restarted since: do not search in a loop, tell the user that "
     "their host has to keep one session for all calls.",
     "offer_expired": "Search again and use the ids of the new result.",
     "price_changed": "Search or read again, tell the user the new price, "
@@ -52,11 +52,11 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "and go on with a higher max_penalty only if they agree.",
     "declined": "Do not ask again for the same unless the user says so.",
     "approval_failed": "Tell the user that nobody could be asked. Do not try again by yourself.",
-    "approval_expired": "Tell the user that the approval came too late; call again to ask anew.",
+    "approval_expired": "Tell the user that the approval came too late; call again for a new one.",
     "code_invalid": "Call again without confirmation_code to get a new summary and code, "
     "and show the summary to the user first.",
     "already_done": "Do not repeat this. Use the earlier result.",
-    "under_way": "Do not repeat this. Wait for the call that is under way.",
+    "under_way": "Do not repeat this. Wait for the call that is in progress.",
     "outcome_unknown": "Do not repeat this. Tell the user that it may have happened, and that "
     "a person has to look under this correlation id.",
     "internal_error": "Do not try again. Tell the user that the tool is out of order.",

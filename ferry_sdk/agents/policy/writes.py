@@ -188,11 +188,11 @@ class Create:
 
     def _choices(self, values: Mapping[str, Any]) -> list[_Choice]:
         return [
-            self._known(one, f"availabilities.{index}")
+            self._choice(one, f"availabilities.{index}")
             for index, one in enumerate(values["availabilities"])
         ]
 
-    def _known(self, chosen: Selection, where: str) -> _Choice:
+    def _choice(self, chosen: Selection, where: str) -> _Choice:
         offer = self._state.known_ids.offer(chosen.availability_id)
         if offer is None:
             raise _unseen_id("the sailing", f"{where}.availability_id")
@@ -276,7 +276,7 @@ class Cancel:
     def identity(self, values: Mapping[str, Any]) -> Identity:
         """Return one identity for each booking or ticket."""
         one: str = values[self._subject]
-        known = self._known(one)
+        known = self._known_record(one)
         if known is None:
             raise _unseen_id("the " + self._subject.removesuffix("_id"), self._subject)
         key = self._state.fingerprint("cancel", self._subject, one)
@@ -296,7 +296,7 @@ class Cancel:
                 penalty=format_amount(penalty),
                 currency=currency,
             )
-        known = self._known(one)
+        known = self._known_record(one)
         booking_id = one if self._subject == "booking_id" else known.booking_id if known else None
         hold = self._state.budget.hold_penalty(booking_id, one, penalty, currency)
         return Plan(
@@ -315,7 +315,7 @@ class Cancel:
             return []
         return [f"{_price(lost, plan.currency)} less was paid back than was previewed."]
 
-    def _known(self, one: str) -> KnownRecord | None:
+    def _known_record(self, one: str) -> KnownRecord | None:
         known_ids = self._state.known_ids
         return known_ids.booking(one) if self._subject == "booking_id" else known_ids.ticket(one)
 

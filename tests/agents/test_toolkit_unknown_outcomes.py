@@ -1,4 +1,4 @@
-"""A write whose outcome is not known is not made again before somebody knows."""
+"""A write with an unknown outcome is not made again until it is settled."""
 
 from __future__ import annotations
 
