@@ -142,7 +142,7 @@ def test_a_locked_tariff_is_not_paired_with_another_carrier(name: str, locked: i
         chosen(company=company(carrier), tariff={"roundtrip_locked": number == locked})
         for number, carrier in enumerate(["CTN", "GNV"])
     ]
-    with pytest.raises(InvalidInputError, match="same carrier") as info:
+    with pytest.raises(InvalidInputError, match="same company") as info:
         described(name, availabilities=selections)
     assert info.value.field == f"availabilities[{locked}]"
 
