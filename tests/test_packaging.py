@@ -156,7 +156,7 @@ def repository(tmp_path_factory) -> Path:
         ),
         ("models/bookings.py", "def next_actions(", "def further(", "Booking.next_actions"),
         ("errors.py", "class PriceChangedError", "class PriceError", "PriceChangedError"),
-        ("writing.py", "def written(", "def done(", None),
+        ("_engine/writes.py", "def send_write(", "def send_it(", None),
     ],
 )
 def test_what_breaks_users_is_named_and_nothing_else(repository, file, before, after, told):

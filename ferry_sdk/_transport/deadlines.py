@@ -39,7 +39,8 @@ def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
         try:
             future.set_result(context.run(work))
         except BaseException as error:  # noqa: BLE001 -- the caller gets it
-            future.set_exception(error)
+            if not future.done():  # else an interruption came after the result was set
+                future.set_exception(error)
 
     try:
         threading.Thread(target=run_it, name="ferry_sdk call", daemon=True).start()

@@ -18,7 +18,7 @@ import trio
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
 from ferry_sdk._engine.correlation import recent_ids
-from ferry_sdk._transport import single_flight as _flights
+from ferry_sdk._transport import single_flight
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
 from tests.support.tiers import LONG
@@ -62,7 +62,7 @@ def has_not_grown(before: Use, spare: int = SPARE) -> None:
     eventually(lambda: threading.active_count() <= before.threads)
     eventually(lambda: len(descriptors()) <= before.descriptors + 2)
     assert used().blocks - before.blocks < spare
-    assert not _flights._flights
+    assert not single_flight._shared_calls
 
 
 def on_asyncio(work: Callable[[], Any]) -> None:
