@@ -11,7 +11,7 @@ from offline_service import OfflineService
 import ferry_sdk.sandbox
 from ferry_sdk.sandbox.requests.errors import LANGUAGES, language_of, messages, text
 
-ROOM = Path(ferry_sdk.sandbox.__file__).parent
+PACKAGE = Path(ferry_sdk.sandbox.__file__).parent
 
 
 def placeholders(message):
@@ -41,7 +41,7 @@ def test_scripts_are_those_of_the_languages():
 
 def test_every_message_is_used():
     used = set()
-    for path in ROOM.rglob("*.py"):
+    for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 used.add(node.value)
