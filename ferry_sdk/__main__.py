@@ -14,7 +14,7 @@ def main() -> None:
             raise
         sys.exit(
             'ferry: the command line needs an extra: pip install "ferry-sdk[cli]" '
-            f"(there is no {error.name})"
+            f"({error.name} is not installed)"
         )
     run()
 
