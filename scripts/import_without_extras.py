@@ -93,4 +93,6 @@ for extra, (module, name) in HINTS.items():
     hint = f"ferry-sdk[{extra}]"
     if hint not in missing_extra(module, name):
         sys.exit(f"{module} does not say that {hint} is missing: {missing_extra(module, name)}")
-print(f"{len(modules)} modules imported, both clients made; the optional modules name their extras.")
+print(
+    f"{len(modules)} modules imported, both clients made; the optional modules name their extras."
+)
