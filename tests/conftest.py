@@ -39,7 +39,7 @@ settings.load_profile("any machine")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # jsonschema compiles 38 grammars of it, for more than a second; no schema here has an IRI.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # no import
 
 for name in [name for name in os.environ if name.startswith("FERRY_")]:
     del os.environ[name]

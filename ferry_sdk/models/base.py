@@ -108,7 +108,7 @@ class LongNumber(float):
     def __repr__(self) -> str:
         return self._text
 
-    def __getnewargs__(self) -> tuple[str]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[str]:  # type: ignore[override]  # float has none of its own
         return (self._text,)
 
 

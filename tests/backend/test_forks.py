@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.own_http_client(reason="a caller's own client is of one process"),
+    # To fork beside other threads is what these tests are about.
     pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),
 ]
 

@@ -208,7 +208,7 @@ def leaving(tell: Callable[[], None]) -> Callable[[Tracing], None]:
         getattr(original, "original", original)(self)
         tell()
 
-    leaves.original = getattr(original, "original", original)  # type: ignore[attr-defined]
+    leaves.original = getattr(original, "original", original)  # type: ignore[attr-defined]  # ours
     return leaves
 
 

@@ -231,7 +231,7 @@ class Course:
             flight.fail(effect.key, KeyboardInterrupt())
         else:
             failure = FerryError("of the other call")
-            failure.outcome = came.partition(",")[0]  # type: ignore[assignment]
+            failure.outcome = came.partition(",")[0]  # type: ignore[assignment]  # a word
             flight.fail(effect.key, failure)
         return (flight.result.outcome(),)
 

@@ -92,7 +92,7 @@ def described_as(name: str, *, is_guarded: bool) -> Any:
 @cache
 def answer(name: str) -> dict[str, Any]:
     """What the service says when it has done it."""
-    subject = described(name).write.subject  # type: ignore[union-attr]
+    subject = described(name).write.subject  # type: ignore[union-attr]  # it is a write
     known = {key: value for key, value in subject.items() if key in ANSWERS[name]}
     return {**ANSWERS[name], **known}
 

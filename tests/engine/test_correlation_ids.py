@@ -38,6 +38,7 @@ def test_no_two_of_many_threads_are_alike() -> None:
     assert len({text for some in ids for text in some}) == MANY
 
 
+# The children use nothing that a thread of the parent may hold.
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 def test_no_two_of_many_children_are_alike() -> None:
     made(1)

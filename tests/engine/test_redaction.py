@@ -241,7 +241,7 @@ def test_a_request_id_is_shown_if_it_looks_like_one(
 ) -> None:
     passenger: Any = {"type": "Adult", "first_name": "Zoe", "last_name": "Okonkwo"}
     selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
-    service = lambda _: httpx.Response(409, headers={"x-request-id": sent})  # noqa: E731
+    service = lambda _: httpx.Response(409, headers={"x-request-id": sent})  # noqa: E731 -- one reply
     with pytest.raises(APIError) as info:
         client_of(clients, service).bookings.create(
             availabilities=[selection], passengers=[passenger]
