@@ -78,6 +78,7 @@ TESTS: dict[str, Stages] = {
     "_engine/polling": (FLOW[2], *FLOW),
     "_engine/retry": (FLOW[2], *FLOW),
     "_engine/context": FLOW,
+    "_engine/wire": FLOW,
     "safety": (FLOW[2], *FLOW),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,

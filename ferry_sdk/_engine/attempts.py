@@ -19,6 +19,7 @@ from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._engine.redaction import Redactor, phrase_of, plain_code, plain_words
+from ferry_sdk._engine.wire import read
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from ferry_sdk.types import Attempt
 
@@ -43,7 +44,7 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
     number = 0
     while True:
         number += 1
-        context.start_attempt(operation.name, number)
+        context.state.start_attempt(operation.name, number)
         try:
             return (yield from _attempt(operation, context))
         except FerryError as error:
@@ -54,7 +55,7 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
             _redactor(operation, context),
             of_travellers=operation.safety.may_name_travellers,
         )
-        context.attempts.append(_record(failure, operation.name))
+        context.state.attempts.append(_record(failure, operation.name))
         _log(operation, context)
         if may_refresh and can_refresh(context, operation.call.authority, failure):
             may_refresh = False
@@ -72,17 +73,17 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
 
 
 def _keep_in_doubt(failure: FerryError, context: Context) -> None:
-    """Keep `context.sending` unless the failure proves that nothing was done."""
+    """Keep the request as sent unless the failure proves that nothing was done."""
     if (
         failure.outcome == "not_sent"
         and not isinstance(failure, TransportError)
-        and context.may_have_happened
+        and context.state.may_have_happened
     ):
         failure.outcome = (
             "unknown"  # raised by code that reads a reply and does not know the request
         )
     if failure.outcome != "unknown":
-        context.sending = None
+        context.state.clear_sending()
 
 
 def _announce_retry(failure: FerryError, wait: float, name: str, context: Context) -> Flow[None]:
@@ -99,7 +100,10 @@ def _announce_retry(failure: FerryError, wait: float, name: str, context: Contex
 
 def _log(operation: Operation[T], context: Context) -> None:
     logger.debug(
-        "%s: %s (correlation id %s)", operation.name, context.attempts[-1], context.correlation_id
+        "%s: %s (correlation id %s)",
+        operation.name,
+        context.state.attempts[-1],
+        context.correlation_id,
     )
 
 
@@ -112,8 +116,8 @@ def _new_policy(operation: Operation[T], context: Context) -> RetryPolicy:
 def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     decoded_reply = yield from operation.call.exchange(context)
     reply = decoded_reply.reply
-    value = yield from context.read(reply, partial(operation.answer.read, decoded_reply.value))
-    context.attempts.append(
+    value = yield from read(context, reply, partial(operation.answer.read, decoded_reply.value))
+    context.state.attempts.append(
         Attempt(
             sent=True,
             status_code=reply.status_code,
@@ -123,7 +127,7 @@ def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     )
     _log(operation, context)
     elapsed = context.clock() - context.began
-    return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.attempts))
+    return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.state.attempts))
 
 
 def _request_id(reply: Reply, operation: Operation[T], context: Context) -> str | None:
@@ -145,7 +149,9 @@ def _redactor(operation: Operation[T], context: Context) -> Redactor:
     settings = context.settings
     tokens = (settings.token, settings.organisation_token)
     shown = {token.current for token in tokens if token is not None and token.current}
-    known = {token for token in {*shown, *context.sent_tokens} if len(token) >= _SHORTEST_TOKEN}
+    known = {
+        token for token in {*shown, *context.state.sent_tokens} if len(token) >= _SHORTEST_TOKEN
+    }
     return Redactor(known, operation.call.secrets())
 
 

@@ -26,7 +26,7 @@ def authorisation(context: Context, authority: Authority) -> Flow[str]:
     if secret.current is None:
         yield from _replace(context, authority, None)
     token = secret.current or ""
-    context.sent_tokens.append(token)
+    context.state.sent_tokens.append(token)
     return f"Bearer {token}"
 
 
@@ -38,7 +38,7 @@ def can_refresh(context: Context, authority: Authority, failure: FerryError) -> 
 
 def refresh(context: Context, authority: Authority) -> Flow[None]:
     """Replace the token sent last, unless another call has replaced it already."""
-    yield from _replace(context, authority, context.sent_tokens[-1])
+    yield from _replace(context, authority, context.state.sent_tokens[-1])
 
 
 def _replace(context: Context, authority: Authority, old: str | None) -> Flow[None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from copy import copy
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ferry_sdk._engine.attempts import send_with_retries
@@ -42,13 +43,13 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
     """
     if operation.write is None:
         return
-    if context.is_done:
+    if context.state.is_done:
         logger.warning(
             "%s was done when it was interrupted (correlation id %s)",
             operation.name,
             context.correlation_id,
         )
-    elif context.may_have_happened:
+    elif context.state.may_have_happened:
         logger.warning(
             "%s was interrupted and may have happened (correlation id %s)",
             operation.name,
@@ -62,11 +63,12 @@ def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
             raise ReadOnlyError("the client is read-only, and this is a write")
         if operation.write is not None:
             response = yield from send_write(operation, operation.write, context)
-            context.is_done = True
+            context.state.mark_done()
             return response
         if operation.wait is not None:
-            context.deadline = None  # the wait's own timeout replaces the client's deadline
-            return (yield from poll_until_met(operation, operation.wait, context))
+            # The wait's own timeout replaces the client's deadline.
+            unlimited = replace(context, deadline=None)
+            return (yield from poll_until_met(operation, operation.wait, unlimited))
         return (yield from send_with_retries(operation, context))
     except FerryError as error:
         context.describe(error, operation.name)
@@ -81,7 +83,7 @@ def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context
     Raises:
         OutcomeUnknownError: The outcome is still unknown; the error has updated attributes.
     """
-    context.is_in_doubt = True
+    context.state.mark_in_doubt()
     return (yield from _with_outcome_event(_recover(error, read_back, context), context))
 
 
@@ -90,9 +92,9 @@ def _recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Contex
     try:
         seen = yield from send_with_retries(read_back.reading, context)
     except FerryError as failure:
-        fresher.attempts += tuple(context.attempts)
+        fresher.attempts += tuple(context.state.attempts)
         raise fresher from failure.with_traceback(None)
-    fresher.attempts += tuple(context.attempts)
+    fresher.attempts += tuple(context.state.attempts)
     fresher.last_seen = seen.parse()
     if not read_back.shows(seen.parse()):
         raise fresher

@@ -16,7 +16,7 @@ LONGEST = 1.0
 """Seconds that an async hook is awaited, whatever the deadline."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class HookRunner:
     """Runs the hooks of one call.
 
@@ -24,15 +24,11 @@ class HookRunner:
         hooks: The hooks.
         call: The call.
         clock: Monotonic seconds.
-        operation: The operation of the current attempt: the call itself, or a read for it.
-        attempt: The number of the attempt.
     """
 
     hooks: Hooks
     call: CallInfo
     clock: Callable[[], float]
-    operation: str = ""
-    attempt: int = 0
 
     def notify(self, event: Event) -> Flow[None]:
         """Call the hooks of an event, one after another."""
@@ -42,9 +38,9 @@ class HookRunner:
             except Exception as error:  # noqa: BLE001 -- a hook's failure is not the call's
                 self.hooks.log_failure(hook, error, self.call)
 
-    def exchange(self, send: Send) -> Flow[Reply]:
+    def exchange(self, send: Send, operation: str, attempt: int) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
-        event = self._request_event(send.request)
+        event = self._request_event(send.request, operation, attempt)
         began = self.clock()
         try:
             yield from self.notify(event)
@@ -61,13 +57,13 @@ class HookRunner:
         )
         return reply
 
-    def notify_retry(self, failed: Attempt) -> Flow[None]:
+    def notify_retry(self, failed: Attempt, attempt: int) -> Flow[None]:
         """Notify the hooks of a failed attempt that is retried."""
         yield from self.notify(
             RetryEvent(
                 self.call,
                 failed.operation,
-                self.attempt,
+                attempt,
                 failed.problem or "",
                 failed.status_code,
                 failed.request_id,
@@ -75,12 +71,12 @@ class HookRunner:
             )
         )
 
-    def _request_event(self, request: Request) -> RequestEvent:
+    def _request_event(self, request: Request, operation: str, attempt: int) -> RequestEvent:
         host, port = _server(request.url)
         return RequestEvent(
             self.call,
-            self.operation,
-            self.attempt,
+            operation,
+            attempt,
             request.method,
             request.route,
             host,

@@ -31,13 +31,13 @@ def _failed(error: BaseException, context: Context, hook_runner: HookRunner) -> 
     if isinstance(error, FerryError):
         outcome = error.outcome
     else:
-        outcome = "unknown" if context.may_have_happened else "not_sent"
+        outcome = "unknown" if context.state.may_have_happened else "not_sent"
     return OutcomeEvent(
         hook_runner.call,
         outcome,
         context.clock() - context.began,
         type(error).__name__,
-        tuple(context.attempts),
+        tuple(context.state.attempts),
     )
 
 
@@ -49,6 +49,6 @@ def _done(result: object, context: Context, hook_runner: HookRunner) -> OutcomeE
         "done",
         context.clock() - context.began,
         None,
-        tuple(context.attempts),
+        tuple(context.state.attempts),
         read_back=getattr(value, "read_back", False),
     )

@@ -39,7 +39,7 @@ class PollResult(Generic[T]):
 
 def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult[T]]:
     """Poll until the condition is met or ruled out, or time is up; retry transient errors."""
-    context = context.with_deadline(context.clock() + wait.seconds)
+    context = context.for_reads(context.clock() + wait.seconds)
     from ferry_sdk._engine.retry import PollBackoff  # noqa: PLC0415 -- most calls never need it
 
     backoff = PollBackoff()

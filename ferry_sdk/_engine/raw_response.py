@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from threading import get_ident
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from ferry_sdk._engine.http import Reply
 from ferry_sdk.types import Attempt
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-
-LONG_REPLY: Final = 2 * 1024 * 1024
-"""Bytes from which parsing a reply takes too long for the event loop's thread."""
-
-is_in_worker_thread: ContextVar[bool] = ContextVar("ferry_sdk_aside", default=False)
-"""Whether a reply is parsed in a worker thread, which must let other threads run."""
-
-
-def read_in_thread(work: Callable[[], T], waiting: int) -> T:
-    """Parse a reply in the current thread.
-
-    Args:
-        work: Parses the reply.
-        waiting: The thread that waits for it, which may be the current one.
-    """
-    is_in_worker_thread.set(get_ident() != waiting)
-    return work()
 
 
 @dataclass(frozen=True, slots=True)

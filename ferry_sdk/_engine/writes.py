@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import TypeVar
@@ -59,7 +60,7 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
         return (yield from _deduplicate(operation, write, context))
     guard = write.guard
     try:
-        before = yield from send_with_retries(guard.reading, context.copy())
+        before = yield from send_with_retries(guard.reading, context.for_reads())
     except FerryError as failure:
         if failure.outcome == "unknown":
             failure.outcome = "not_sent"  # of the write, which waited for this read
@@ -114,15 +115,15 @@ def _share(
     """Run the steps, or wait for the caller who runs those of the same key."""
 
     def lead() -> Flow[RawResponse[T]]:
-        context.is_in_doubt = False
+        context.state.clear_doubt()
         return (yield from steps())
 
-    context.is_in_doubt = True  # another caller's request for the same may be on its way
+    context.state.mark_in_doubt()  # another caller's request for the same may be on its way
     try:
         return (yield from SingleFlight(key, lead, context.deadline))
     except FerryError as failure:
         if failure.outcome != "unknown":
-            context.is_in_doubt = False
+            context.state.clear_doubt()
             raise
         if not isinstance(failure, TransportError):
             raise
@@ -163,7 +164,7 @@ def _with_journal(
     except UnresolvedWriteError as error:
         duplicate = error
     except BaseException as stop:
-        context.is_abandoned = True
+        context.state.mark_abandoned()
         if isinstance(stop, FerryError):
             context.describe(stop, operation.name)
         if isinstance(stop, OutcomeUnknownError):
@@ -173,7 +174,7 @@ def _with_journal(
         )
         raise
     else:
-        context.is_done = True
+        context.state.mark_done()
         yield from record_outcome(context, begun[0], "done")
         return response
     return (yield from _resolve_duplicate(write, context, duplicate))
@@ -182,7 +183,7 @@ def _with_journal(
 def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:
     """Record the intent; undo that if the call was abandoned in the meantime."""
     begun.append(journal.begin(intent))
-    if context.is_abandoned:
+    if context.state.is_abandoned:
         journal.end(begun[0], "not_sent")
 
 
@@ -206,7 +207,7 @@ def _resolve_duplicate(
     if write.read_back is None:
         raise duplicate
     try:
-        seen = yield from send_with_retries(write.read_back.reading, context.copy())
+        seen = yield from send_with_retries(write.read_back.reading, context.for_reads())
     except FerryError as failure:
         raise duplicate from failure.with_traceback(None)
     if not write.read_back.shows(seen.parse()):
@@ -235,7 +236,7 @@ def record_outcome(context: Context, entry_id: str | None, state: EndState) -> F
 def outcome_after(stop: BaseException, context: Context) -> Outcome:
     """Return the outcome of a write that ended so; "not sent" only if nothing can have left."""
     outcome = stop.outcome if isinstance(stop, FerryError) else "not_sent"
-    return "unknown" if outcome == "not_sent" and context.may_have_happened else outcome
+    return "unknown" if outcome == "not_sent" and context.state.may_have_happened else outcome
 
 
 def _send(
@@ -249,14 +250,14 @@ def _send(
     if write.read_back is not None:
         prepare(write.read_back.reading.answer)
 
-    context.keeps_reserve = write.read_back is not None
+    own = context if write.read_back is None else replace(context, keeps_reserve=True)
     try:
-        return (yield from send_with_retries(operation, context))
+        return (yield from send_with_retries(operation, own))
     except FerryError as failure:
         if failure.outcome != "unknown" or _is_redirect(failure):
             raise
         lost = failure
-    context.keeps_reserve, context.is_in_doubt = False, True
+    context.state.mark_in_doubt()
     return (yield from _resolve_unknown(operation, write, context, lost, entry_id))
 
 

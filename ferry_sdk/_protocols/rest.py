@@ -13,6 +13,7 @@ from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.operation import DecodedReply
 from ferry_sdk._engine.settings import Authority
+from ferry_sdk._engine.wire import read, send
 from ferry_sdk._protocols.error_responses import api_error, service_error
 from ferry_sdk._protocols.json_body import decode_json, digest, encode_json, personal_data, text_of
 from ferry_sdk._protocols.paths import encoded_path
@@ -77,8 +78,8 @@ class Rest:
             content=None if self.body is None else encode_json(self.body),
             route=self.route,
         )
-        reply = yield from context.send(request)
-        return DecodedReply((yield from context.read(reply, partial(value_of, reply))), reply)
+        reply = yield from send(context, request)
+        return DecodedReply((yield from read(context, reply, partial(value_of, reply))), reply)
 
     def digest(self) -> RequestDigest:
         """Return what identifies the request, without its content."""

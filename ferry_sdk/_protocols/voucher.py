@@ -10,10 +10,11 @@ from urllib.parse import urljoin, urlsplit
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.effects import Flow, Save, Send
+from ferry_sdk._engine.effects import Flow, Save
 from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.operation import DecodedReply
 from ferry_sdk._engine.settings import Authority
+from ferry_sdk._engine.wire import download
 from ferry_sdk._protocols.error_responses import api_error
 from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
@@ -97,11 +98,7 @@ def _fetch(url: str, context: Context) -> Flow[Reply]:
 def _get(url: str, headers: Mapping[str, str], context: Context) -> Flow[Reply]:
     request = Request("GET", url, headers, route="/{voucher}")
     try:
-        return (
-            yield from context.send_with_hooks(
-                Send(request, context.timeouts_until(context.deadline), until=context.deadline)
-            )
-        )
+        return (yield from download(context, request))
     except ConfigurationError:
         raise UnexpectedResponseError("the voucher's URL is invalid") from None
 

@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.effects import RunBlocking
-from ferry_sdk._engine.raw_response import LONG_REPLY, is_in_worker_thread
+from ferry_sdk._engine.wire import LONG_REPLY, is_in_worker_thread
 from ferry_sdk._protocols.json_body import decode_json
 from tests.engine.replies import good, heard
 from tests.support.driven import SETTINGS

@@ -47,7 +47,7 @@ def test_what_the_settings_leave_open_is_not_carried(name: str) -> None:
 
 def test_what_a_call_is_made_with_shows_no_headers_and_no_tokens() -> None:
     context = Context.start(replace(SETTINGS, headers={"x-team": "harbour"}), Session(), "a call")
-    context.sent_tokens.append("a-token-that-was-sent")
+    context.state.sent_tokens.append("a-token-that-was-sent")
     assert "harbour" not in repr(context)
     assert "a-token-that-was-sent" not in repr(context)
 

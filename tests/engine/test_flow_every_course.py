@@ -75,7 +75,7 @@ def judge_outcome(course: Course, outcome: Any) -> None:
     if isinstance(outcome, course.interruption):
         assert course.is_stopped
         if course.may_have_happened and not course.is_known:
-            assert course.context.is_done or course.context.may_have_happened
+            assert course.context.state.is_done or course.context.state.may_have_happened
         return
     if isinstance(outcome, FerryError):
         told: str = outcome.outcome

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue, TypeAdapter
 
 from ferry_sdk._engine.parsing import Record, RecordList
-from ferry_sdk._engine.raw_response import read_in_thread
+from ferry_sdk._engine.wire import read_in_thread
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models import Availability, BookingCancellation
 from ferry_sdk.models.base import LongNumber

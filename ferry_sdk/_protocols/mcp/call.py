@@ -11,6 +11,7 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.operation import DecodedReply
 from ferry_sdk._engine.settings import Authority
+from ferry_sdk._engine.wire import read
 from ferry_sdk._protocols.error_responses import service_error
 from ferry_sdk._protocols.json_body import digest, personal_data
 from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
@@ -84,13 +85,15 @@ class Mcp:
             answer = yield from _post_in_session(
                 context, self.method, self.params, is_read=safety_of_tool(name).is_read
             )
-            value = yield from context.read(
+            value = yield from read(
+                context,
                 answer.reply,
                 lambda: tool_value(answer.result(), answer.reply, gives_list=self.gives_list),
             )
         elif self.method == "resources/read":
             answer = yield from _post_in_session(context, self.method, self.params)
-            value = yield from context.read(
+            value = yield from read(
+                context,
                 answer.reply,
                 lambda: resource_value(answer.result(of_resource=True), answer.reply),
             )
@@ -132,10 +135,10 @@ def _post_in_session(
         status_code=answer.reply.status_code,
         request_id=answer.reply.request_id,
         problem=type(answer.status_error()).__name__,
-        operation=context.operation,
+        operation=context.state.operation,
     )
-    context.sending = None  # the server did not process it
-    context.attempts.append(rejected)
+    context.state.clear_sending()  # the server did not process it
+    context.state.attempts.append(rejected)
     yield from context.record_wait(0.0)
     yield from renew_session(context, generation)
     return (yield from post(context, method, params))

@@ -12,6 +12,7 @@ from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Listener, Reply, Request
+from ferry_sdk._engine.wire import read, send
 from ferry_sdk._protocols.error_responses import api_error, is_service_code, service_error
 from ferry_sdk._protocols.json_body import decode_json, encode_json, text_of
 from ferry_sdk._protocols.mcp.jsonrpc import next_id, notification, reply_among, request
@@ -108,9 +109,9 @@ def post(
         context, request(method, params, request_id), in_session=in_session, listener=listener
     )
     if reply.media_type == EVENT_STREAM:
-        body = message = yield from context.read(reply, listener.finish)
+        body = message = yield from read(context, reply, listener.finish)
     else:
-        body = yield from context.read(reply, partial(_body, reply))
+        body = yield from read(context, reply, partial(_body, reply))
         message = reply_among(body, request_id, is_stream=False)
     return JsonRpcReply(
         reply=reply,
@@ -145,7 +146,7 @@ def _send(
         headers["MCP-Protocol-Version"] = session.version
     url = f"{context.settings.base_url}{PATH}"
     sent = Request("POST", url, headers, encode_json(message), PATH, str(message["method"]))
-    return (yield from context.send(sent, listener))
+    return (yield from send(context, sent, listener))
 
 
 def _body(reply: Reply) -> object:

@@ -41,7 +41,7 @@ def open_session(context: Context) -> Flow[None]:
 def renew_session(context: Context, generation: int) -> Flow[None]:
     """Make a new handshake, unless another call has made one since the given generation."""
     yield from Exclusive(
-        _SESSION_LOCK, lambda: _renew(context.copy(), generation), context.deadline
+        _SESSION_LOCK, lambda: _renew(context.for_reads(), generation), context.deadline
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ferry_sdk._engine.http import Head
-from ferry_sdk._engine.raw_response import LONG_REPLY
+from ferry_sdk._engine.wire import LONG_REPLY
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk._protocols.mcp.jsonrpc import reply_among
 

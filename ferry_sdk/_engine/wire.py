@@ -1,0 +1,150 @@
+"""Send the requests of a call and parse their replies, within its deadline."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import partial
+from threading import get_ident
+from typing import Final, TypeVar
+
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.correlation import recent_ids
+from ferry_sdk._engine.effects import Flow, RunBlocking, Send
+from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
+from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
+
+T = TypeVar("T")
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+LONG_REPLY: Final = 2 * 1024 * 1024
+"""Bytes from which parsing a reply takes too long for the event loop's thread."""
+_LONGEST_RESERVE: Final = 5.0
+"""Seconds kept before a deadline for reading back, or a quarter of the remaining time."""
+
+is_in_worker_thread: ContextVar[bool] = ContextVar("ferry_sdk_aside", default=False)
+"""Whether a reply is parsed in a worker thread, which must let other threads run."""
+
+
+def send(context: Context, request: Request, listener: Listener | None = None) -> Flow[Reply]:
+    """Send a request to the service.
+
+    Raises:
+        RequestTimeoutError: The deadline has passed.
+    """
+    until = _send_deadline(context)
+    timeout = _timeouts_until(context, until)
+    # Set before the request leaves, so that no interruption finds it missing.
+    sending = context.state.start_sending()
+    reply = yield from _send(context, Send(request, timeout, listener, until, sending))
+    _refuse_another_calls(context, reply)
+    context.session.update_clock_skew(reply.headers.get("date"), context.now())
+    return reply
+
+
+def download(context: Context, request: Request) -> Flow[Reply]:
+    """Send a request that is not one to the service, such as for a file at another address.
+
+    Raises:
+        RequestTimeoutError: The deadline has passed.
+    """
+    until = context.deadline
+    return (yield from _send(context, Send(request, _timeouts_until(context, until), until=until)))
+
+
+def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
+    """Parse a reply, a long one in a thread so as not to block the event loop.
+
+    Raises:
+        UnexpectedResponseError: The reply cannot be parsed, or does not fit into memory.
+        RequestTimeoutError: The deadline has passed; the outcome is unknown.
+    """
+    try:
+        if len(reply.content) < LONG_REPLY:
+            return parse()
+        return (
+            yield from RunBlocking(
+                partial(read_in_thread, parse, get_ident()),
+                _send_deadline(context),
+                may_be_interrupted=True,
+            )
+        )
+    except MemoryError:
+        failure: FerryError = UnexpectedResponseError("the reply does not fit into memory")
+    except (RequestTimeoutError, UnexpectedResponseError) as error:
+        failure = error
+    failure.outcome = "unknown"
+    if isinstance(failure, UnexpectedResponseError):
+        failure.status_code, failure.request_id = reply.status_code, reply.request_id
+    raise failure
+
+
+def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
+    """Parse a reply in the current thread.
+
+    Args:
+        parse: Parses the reply.
+        waiting: The thread that waits for it, which may be the current one.
+    """
+    is_in_worker_thread.set(get_ident() != waiting)
+    return parse()
+
+
+def _send(context: Context, effect: Send) -> Flow[Reply]:
+    """Send a request and notify the hooks, if there are any."""
+    if context.hook_runner is None:
+        return (yield from effect)
+    state = context.state
+    return (yield from context.hook_runner.exchange(effect, state.operation, state.attempt))
+
+
+def _refuse_another_calls(context: Context, reply: Reply) -> None:
+    """Raise if the reply belongs to another call of this process.
+
+    An unknown correlation id is logged once: a gateway may replace the client's id.
+    """
+    named = reply.headers.get("x-client-correlation-id") or context.correlation_id
+    if named == context.correlation_id:
+        return
+    if named in recent_ids:
+        raise UnexpectedResponseError(
+            "the reply belongs to another call of this process",
+            status_code=reply.status_code,
+            request_id=reply.request_id,
+        )
+    if not context.session.has_foreign_ids:
+        context.session.has_foreign_ids = True
+        logger.warning(
+            "replies carry another correlation id than their requests, such as the reply to %s",
+            context.correlation_id,
+        )
+
+
+def _send_deadline(context: Context) -> float | None:
+    """Return the deadline of the next request, which leaves time to read back."""
+    remaining = context.remaining()
+    if context.deadline is None or remaining is None or not context.keeps_reserve:
+        return context.deadline
+    return context.deadline - min(_LONGEST_RESERVE, max(0.0, remaining) / 4)
+
+
+def _timeouts_until(context: Context, until: float | None) -> Timeout:
+    """Return the timeouts, none of them later than a deadline.
+
+    Raises:
+        RequestTimeoutError: The deadline has passed.
+    """
+    timeout = context.settings.timeout
+    if until is None:
+        return timeout
+    remaining = until - context.clock()
+    if remaining <= 0:
+        raise RequestTimeoutError("the deadline has passed")
+    return Timeout(
+        *(
+            remaining if limit is None else min(limit, remaining)
+            for limit in (timeout.connect, timeout.read, timeout.write, timeout.pool)
+        )
+    )
