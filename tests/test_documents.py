@@ -94,7 +94,7 @@ def safety_table() -> str:
         seen = "; else ".join(recognised(row, proof) for proof in row.confirmed_by)
         unseen = "changes nothing" if row.is_read else "never read back"
         lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", []).append(row.operation)
-    head = "| Operations | Kind | Sent again after | The effect is seen by |\n|---|---|---|---|\n"
+    head = "| Operations | Kind | Retried after | Effect read back by |\n|---|---|---|---|\n"
     return head + "".join(
         f"| {', '.join(f'`{name}`' for name in names)} | {rules}\n"
         for rules, names in lines.items()
