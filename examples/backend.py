@@ -1,7 +1,7 @@
-"""A backend that books: every write is on record in a journal, and recovered after a crash.
+"""A booking backend: a journal records every write, and recovers it after a crash.
 
-`uvicorn --factory backend:create_app` serves it, with FERRY_TOKEN and FERRY_BASE_URL set. Run as a
-script it books against the local service.
+Set FERRY_TOKEN and FERRY_BASE_URL, and run `uvicorn --factory backend:create_app`. As a script it
+books against the local service.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LONGEST_CALL = 30
 
 
 class Order(BaseModel):
-    """What a customer orders: ids out of a search, and who travels."""
+    """A customer's order: ids from a search, and the passengers."""
 
     availabilities: list[Selection]
     passengers: list[Passenger]
@@ -52,7 +52,7 @@ class Agreed(BaseModel):
 
 
 def client(request: Request) -> AsyncFerry:
-    """The client that all requests share."""
+    """Return the client that all requests share."""
     return cast("AsyncFerry", request.app.state.ferry)
 
 
@@ -62,7 +62,7 @@ routes = APIRouter()
 
 @routes.get("/sailings")
 async def search(day: date, ferry: Client) -> list[Availability]:
-    """What sails from Tarifa to Tangier on a day."""
+    """Search the sailings from Tarifa to Tangier on a day."""
     journeys = await ferry.catalogue.journeys()
     found = await ferry.availability.search(
         company="BALEARIA",
@@ -80,7 +80,7 @@ async def search(day: date, ferry: Client) -> list[Availability]:
 
 @routes.post("/bookings", status_code=201)
 async def create(order: Order, ferry: Client) -> BookingCreated:
-    """Book. While nobody knows what came of it, the same order again is refused."""
+    """Book. While the outcome is unknown, the same order is rejected."""
     return await ferry.bookings.create(
         availabilities=order.availabilities, passengers=order.passengers
     )
@@ -88,18 +88,18 @@ async def create(order: Order, ferry: Client) -> BookingCreated:
 
 @routes.post("/bookings/{booking_id}/confirmation")
 async def confirm(booking_id: str, agreed: Agreed, ferry: Client) -> BookingConfirmation:
-    """Confirm at the price that was agreed; where the reply is lost, it is read back."""
+    """Confirm at the agreed price. If the reply is lost, the effect is read back."""
     return await ferry.bookings.confirm(booking_id, expect_total=agreed.total)
 
 
 @routes.get("/to-ask")
 async def to_ask(request: Request) -> list[str]:
-    """Correlation ids of writes of which only the service's people know what came."""
+    """List the correlation ids to ask the service's support about."""
     return cast("list[str]", request.app.state.to_ask)
 
 
 async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> list[str]:
-    """Read back what an earlier process left, and give the ids that a person has to ask about."""
+    """Recover writes of earlier processes. Return the ids that a person has to ask about."""
     left: list[str] = []
     for entry in await asyncio.to_thread(journal.unresolved, older_than=spare):
         try:
@@ -109,23 +109,23 @@ async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> l
     return left
 
 
-async def failed(_: Request, error: Exception) -> JSONResponse:
-    """Say what became of a call, and the id to ask about."""
+async def describe_error(_: Request, error: Exception) -> JSONResponse:
+    """Return the outcome of a failed call, and the id to ask about."""
     assert isinstance(error, FerryError)
     match error:
         case OutcomeUnknownError():
-            status = 202  # not an error that a browser or a proxy may answer with another try
+            status = 202  # not an error: browsers and proxies may retry after errors
         case PriceChangedError() | UnresolvedWriteError():
             status = 409
         case _:
             status = {"not_sent": 503, "rejected": 422, "unknown": 502}[error.outcome]
     about = error.entry if isinstance(error, UnresolvedWriteError) else error
-    said = {
+    content = {
         "outcome": error.outcome,
         "message": str(error),
         "correlation_id": getattr(about, "correlation_id", None),
     }
-    return JSONResponse(said, status)
+    return JSONResponse(content, status)
 
 
 def create_app(
@@ -135,13 +135,13 @@ def create_app(
     base_url: str | None = None,
     spare: float = 2 * LONGEST_CALL,
 ) -> FastAPI:
-    """The application; its client is configured by the environment unless told otherwise.
+    """Return the application. Its client is configured by arguments or the environment.
 
     Args:
-        journal_url: Where the journal is. All processes of the backend share it.
+        journal_url: The journal's database. All processes of the backend share it.
         token: The service's token.
         base_url: The service's address.
-        spare: Writes of the last so many seconds are not recovered: others may be busy with them.
+        spare: Seconds. Newer writes are not recovered, because they may still be in progress.
     """
 
     @asynccontextmanager
@@ -156,12 +156,12 @@ def create_app(
 
     app = FastAPI(title="Bookings", lifespan=lifespan)
     app.include_router(routes)
-    app.add_exception_handler(FerryError, failed)
+    app.add_exception_handler(FerryError, describe_error)
     return app
 
 
 async def main(sandbox: Sandbox, journal_url: str) -> None:
-    """Order as a browser would, and lose a reply."""
+    """Order as a browser does, and lose a reply."""
     app = create_app(journal_url, token=sandbox.token, base_url=sandbox.base_url)
     async with (
         app.router.lifespan_context(app),

@@ -1,10 +1,10 @@
-"""Book the trips of a CSV file, and write a CSV file of the bookings. Killed, it goes on later.
+"""Book the trips of a CSV file, and write the bookings to another. A killed run can be resumed.
 
     python batch.py trips.csv bookings.csv
 
-What became of each trip is kept in `bookings.csv.db`, beside `bookings.csv.journal`. No trip is
-booked twice: where it is not known whether a booking was made, the trip is left for a person, with
-the id to ask about. Without arguments it books three trips of its own against the local service.
+The file `bookings.csv.db` stores the state of each trip, and `bookings.csv.journal` every write. No
+trip is booked twice. If the outcome of a booking is unknown, a person has to ask the service about
+its correlation id. Without arguments, three sample trips are booked against the local service.
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ REFUSALS: Final = (
     BookingConfirmError,
     PriceChangedError,
 )
-"""What will be no different tomorrow; everything else is tried again by the next run."""
+"""Errors that another run would raise again. The next run retries all others."""
 
 Trip = Mapping[str, str]
 
 
 class Progress:
-    """What became of each trip, on disk before the next step is taken.
+    """The state of each trip, written to disk before the next step.
 
-    A trip is `ordering` while its booking is under way; then its state is the booking's stage. It
-    is `refused` where the service said no or the price is too high, and `ask` where a person has
-    to ask the service whether there is a booking.
+    A trip is `ordering` while its booking is in progress. Then its state is the booking's stage. It
+    is `refused` if the service rejects it or the price is too high, and `ask` if a person has to
+    ask the service whether the booking exists.
     """
 
     def __init__(self, path: Path) -> None:
@@ -75,19 +75,19 @@ class Progress:
         self._rows.execute(f"CREATE TABLE IF NOT EXISTS trips (trip TEXT PRIMARY KEY, {columns})")
 
     def of(self, trip: str) -> dict[str, str]:
-        """What is known of a trip; empty where nothing was begun."""
+        """Return the row of a trip; empty if it has not started."""
         found = self._rows.execute("SELECT * FROM trips WHERE trip = ?", (trip,)).fetchone()
         return dict(zip(COLUMNS, found, strict=True)) if found else {}
 
     def note(self, trip: str, **known: str) -> None:
-        """Note what is known now, beside what was known before."""
+        """Update columns of a trip. The others keep their values."""
         row = {**dict.fromkeys(COLUMNS, ""), **self.of(trip), "trip": trip, **known}
         self._rows.execute(
             "INSERT OR REPLACE INTO trips VALUES (?, ?, ?, ?, ?, ?, ?)", [*row.values()]
         )
 
     def forget(self, trip: str) -> None:
-        """Nothing was begun after all."""
+        """Delete a trip, because nothing was booked."""
         self._rows.execute("DELETE FROM trips WHERE trip = ?", (trip,))
 
     def close(self) -> None:
@@ -96,7 +96,7 @@ class Progress:
 
 
 def cheapest(ferry: Ferry, trip: Trip) -> tuple[Availability, Tariff] | None:
-    """The cheapest ticket of the day, if it is cheap enough."""
+    """Return the cheapest ticket of the day, or None if all are too expensive."""
     found = ferry.availability.search(
         company=trip["company"],
         depart_code=trip["depart_code"],
@@ -116,7 +116,7 @@ def cheapest(ferry: Ferry, trip: Trip) -> tuple[Availability, Tariff] | None:
 
 
 def book(ferry: Ferry, trip: Trip, progress: Progress) -> None:
-    """Make a booking, once: that it is about to leave is noted before it does."""
+    """Create a booking once. The trip is marked as `ordering` before the request is sent."""
     offer = cheapest(ferry, trip)
     if offer is None:
         progress.note(trip["trip"], state="refused")
@@ -145,7 +145,7 @@ def book(ferry: Ferry, trip: Trip, progress: Progress) -> None:
 
 
 def confirm(ferry: Ferry, trip: str, progress: Progress) -> None:
-    """Confirm at the price that was found, unless an earlier run has: a read tells."""
+    """Confirm at the found price, unless an earlier run has already confirmed."""
     known = progress.of(trip)
     booking = ferry.bookings.get(known["booking_id"])
     if booking.stage == "payment_due":
@@ -155,11 +155,11 @@ def confirm(ferry: Ferry, trip: str, progress: Progress) -> None:
     progress.note(trip, state=booking.stage.value, ticket=ticket)
 
 
-def take_on(ferry: Ferry, trip: Trip, progress: Progress) -> None:
-    """Bring a trip as far as it goes; what fails on the way is taken up by the next run."""
+def process_trip(ferry: Ferry, trip: Trip, progress: Progress) -> None:
+    """Book and confirm a trip. After a failure, the next run continues."""
     name = trip["trip"]
     state = progress.of(name).get("state")
-    if state == "ordering":  # an earlier run died before it heard of its booking
+    if state == "ordering":  # an earlier run ended before the reply
         progress.note(name, state="ask")
         return
     try:
@@ -178,14 +178,14 @@ def take_on(ferry: Ferry, trip: Trip, progress: Progress) -> None:
 
 
 def recover_all(ferry: Ferry, journal: Journal) -> None:
-    """Settle what an earlier run left and a read can show; orders stay, for a person."""
+    """Recover writes of earlier runs. Bookings cannot be read back and stay unresolved."""
     for entry in journal.unresolved():
         with suppress(OutcomeUnknownError):
             ferry.recover(entry)
 
 
 def run(trips: Path, bookings: Path, *, token: str | None, base_url: str | None) -> None:
-    """Take on every trip, and write what came of them, whole or not at all."""
+    """Process every trip, and write the results atomically."""
     with trips.open(newline="", encoding="utf-8") as file:
         rows = [*csv.DictReader(file)]
     with (
@@ -195,7 +195,7 @@ def run(trips: Path, bookings: Path, *, token: str | None, base_url: str | None)
     ):
         recover_all(ferry, journal)
         for row in track(rows, "Booking", console=Console(stderr=True)):
-            take_on(ferry, row, progress)
+            process_trip(ferry, row, progress)
         part = bookings.with_suffix(".part")
         with part.open("w", newline="", encoding="utf-8") as file:
             writer: csv.DictWriter[str] = csv.DictWriter(file, COLUMNS)
@@ -205,7 +205,7 @@ def run(trips: Path, bookings: Path, *, token: str | None, base_url: str | None)
 
 
 def write_trips(path: Path, journey_id: str) -> None:
-    """Three trips from Tarifa to Tangier, the last of them cheaper than it can be had."""
+    """Write three trips from Tarifa to Tangier, the last with a limit below all prices."""
     day = date.today() + timedelta(days=30)
     lines = [
         "trip,company,depart_code,arrive_code,journey_id,date,age,first_name,last_name,most",
@@ -217,7 +217,7 @@ def write_trips(path: Path, journey_id: str) -> None:
 
 
 def main() -> None:
-    """Book what is named, or three trips of our own."""
+    """Book the trips of the given file, or three sample trips."""
     if len(sys.argv) > 1:
         trips, bookings = map(Path, sys.argv[1:])
         run(trips, bookings, token=None, base_url=None)

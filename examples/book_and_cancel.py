@@ -1,4 +1,4 @@
-"""Book a round trip with a car, confirm it, look at the fee, cancel it."""
+"""Book a round trip with a car, confirm it, read the cancellation fee, and cancel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ferry_sdk.sandbox import Sandbox
 
 
 def cheapest(sailings: list[Availability]) -> Selection:
-    """The cheapest ticket of several sailings, in the first place that is offered."""
+    """Select the cheapest ticket of several sailings, with the first place."""
     offers = [
         (tariff.amount, sailing, tariff)
         for sailing in sailings
@@ -21,7 +21,7 @@ def cheapest(sailings: list[Availability]) -> Selection:
 
 
 def main(ferry: Ferry) -> None:
-    """Make the trip."""
+    """Book, confirm and cancel."""
     by_route = {journey.route: journey.journey_id for journey in ferry.catalogue.journeys()}
     out = date.today() + timedelta(days=30)
     sailings = ferry.availability.search(
@@ -50,8 +50,8 @@ def main(ferry: Ferry) -> None:
     for ticket in ferry.bookings.get(booking.booking_id).tickets:
         print(f"  {ticket.direction}: {ticket.ticket_number}, {ticket.status}")
     fee = ferry.bookings.cancel_fee(booking.booking_id)
-    print(f"To cancel costs {fee.penalty_amount} {fee.currency}.")
-    print(f"Came back: {ferry.bookings.cancel(booking.booking_id).refund_amount}")
+    print(f"Cancellation fee: {fee.penalty_amount} {fee.currency}")
+    print(f"Refund: {ferry.bookings.cancel(booking.booking_id).refund_amount}")
 
 
 if __name__ == "__main__":

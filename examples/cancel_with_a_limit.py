@@ -1,4 +1,4 @@
-"""Cancel a round trip, but only if no more is kept than the customer agreed to."""
+"""Cancel a round trip, but only if the fee is within the customer's limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ferry_sdk.sandbox import Sandbox
 
 
 def cheapest(sailings: list[Availability]) -> Selection:
-    """The cheapest ticket of several sailings."""
+    """Select the cheapest ticket of several sailings."""
     offers = [
         (tariff.amount, sailing, tariff)
         for sailing in sailings
@@ -22,7 +22,7 @@ def cheapest(sailings: list[Availability]) -> Selection:
 
 
 def round_trip(ferry: Ferry) -> Booking:
-    """Algeciras to Ceuta and back, confirmed and issued."""
+    """Book and confirm Algeciras to Ceuta and back."""
     by_route = {journey.route: journey.journey_id for journey in ferry.catalogue.journeys()}
     out = date.today() + timedelta(days=30)
     sailings = ferry.availability.search(
@@ -48,25 +48,25 @@ def round_trip(ferry: Ferry) -> Booking:
 
 
 def cancel(ferry: Ferry, booking: Booking, limit: Decimal) -> bool:
-    """Cancel within a limit, and tell what came back."""
+    """Cancel within a limit, and print the refund."""
     try:
         cancellation = ferry.bookings.cancel(
             booking.booking_id, booking_reference=booking.booking_reference, max_penalty=limit
         )
     except PenaltyExceededError as error:
-        print(f"Not cancelled: {error.penalty} {error.currency} would be kept, not {error.limit}.")
+        print(f"Not cancelled: the fee is {error.penalty} {error.currency}, not {error.limit}.")
         return False
     if cancellation.refund_amount is None:
-        print("Cancelled; the reply was lost, and the refund is not known.")
+        print("Cancelled. The reply was lost, so the refund is unknown.")
     elif cancellation.refund_shortfall:
-        print(f"Cancelled, but {cancellation.refund_shortfall} less came back than was said.")
+        print(f"Cancelled, but the refund is {cancellation.refund_shortfall} less than previewed.")
     else:
-        print(f"Cancelled: {cancellation.refund_amount} {booking.currency} came back.")
+        print(f"Cancelled. Refund: {cancellation.refund_amount} {booking.currency}")
     return True
 
 
 def main(ferry: Ferry) -> None:
-    """Cancel at no cost if possible, else for a quarter of the price at the most."""
+    """Cancel free of charge if possible, otherwise for at most a quarter of the price."""
     booking = round_trip(ferry)
     print(f"{booking.booking_reference}: {booking.total_price} {booking.currency}")
     if not cancel(ferry, booking, Decimal(0)):

@@ -1,4 +1,4 @@
-"""Find the cheapest day of a month: one search for each day, a few of them at a time."""
+"""Find the cheapest day of a month, with one search for each day, five at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AT_A_TIME = 5
 
 
 def cheapest_ticket(sailings: list[Availability]) -> tuple[Tariff, Availability] | None:
-    """The cheapest ticket that can be had for one way; None where there is none."""
+    """Return the cheapest one-way ticket, or None if there is none."""
     offers = [
         (tariff, sailing)
         for sailing in sailings
@@ -24,7 +24,7 @@ def cheapest_ticket(sailings: list[Availability]) -> tuple[Tariff, Availability]
 
 
 async def sailings_on(ferry: AsyncFerry, journey_id: str, day: date) -> list[Availability]:
-    """What sails from Genoa to Palermo on a day; nothing sails on some."""
+    """Search the sailings from Genoa to Palermo on a day; there may be none."""
     try:
         found = await ferry.availability.search(
             company="GNV",
@@ -42,7 +42,7 @@ async def sailings_on(ferry: AsyncFerry, journey_id: str, day: date) -> list[Ava
 
 
 async def main() -> None:
-    """Search all days of the month after next."""
+    """Search every day of a future month."""
     first = (date.today().replace(day=1) + timedelta(days=62)).replace(day=1)
     days = [first + timedelta(days=n) for n in range(monthrange(first.year, first.month)[1])]
     turn = asyncio.Semaphore(AT_A_TIME)

@@ -1,4 +1,4 @@
-"""Kill a worker in the middle of a write, and recover the write from its journal."""
+"""Kill a worker during a write, and recover the write from the journal."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ TRAVELLER: PassengerDict = {"type": "Adult", "first_name": "Nadia", "last_name":
 
 
 def work(url: str, booking_id: str) -> None:
-    """What the worker does; its client is configured by the environment."""
+    """Confirm a booking in the worker. The environment configures its client."""
     with Journal(url) as journal, Ferry(journal=journal) as ferry:
         ferry.bookings.confirm(booking_id)
 
 
 def selection(ferry: Ferry) -> Selection:
-    """A crossing from Tarifa to Tangier."""
+    """Select a sailing from Tarifa to Tangier."""
     routes = {journey.route: journey.journey_id for journey in ferry.catalogue.journeys()}
     sailing = ferry.availability.search(
         company="BALEARIA",
@@ -40,11 +40,11 @@ def selection(ferry: Ferry) -> Selection:
 
 
 def kill_a_worker(sandbox: Sandbox, url: str, booking_id: str) -> None:
-    """Have a booking confirmed, and kill the worker before it hears of it."""
+    """Start a worker that confirms a booking, and kill it before it receives the reply."""
     sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
-    told = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
+    settings = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
     worker = subprocess.Popen(  # noqa: S603 -- this file
-        [sys.executable, __file__, url, booking_id], env={**os.environ, **told}
+        [sys.executable, __file__, url, booking_id], env={**os.environ, **settings}
     )
     while not sandbox.counters.effects_of("bookings.confirm"):
         time.sleep(0.05)
@@ -53,18 +53,21 @@ def kill_a_worker(sandbox: Sandbox, url: str, booking_id: str) -> None:
 
 
 def recover_all(ferry: Ferry, journal: Journal) -> None:
-    """What a worker does when it starts; `older_than=` would spare what others have under way."""
+    """Recover earlier writes, as a worker does when it starts.
+
+    With several workers, pass `older_than=` to leave out writes in progress.
+    """
     for entry in journal.unresolved():
         try:
             ferry.recover(entry)
         except OutcomeUnknownError:
             print(f"{entry.operation}: ask the service about {entry.correlation_id}")
         else:
-            print(f"{entry.operation}: it was done")
+            print(f"{entry.operation}: done")
 
 
 def main(sandbox: Sandbox, url: str) -> None:
-    """Leave two writes unresolved; one can be read back, the other needs a person."""
+    """Leave two writes unresolved. One can be read back, the other needs a person."""
     with (
         Journal(url) as journal,
         Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
@@ -77,17 +80,17 @@ def main(sandbox: Sandbox, url: str) -> None:
         try:
             ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
         except OutcomeUnknownError as error:
-            print(f"A second booking may have been made: {error}")
+            print(f"A second booking may exist: {error}")
 
         recover_all(ferry, journal)
 
         try:
             ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
         except UnresolvedWriteError as error:
-            print(f"Refused: {error}")
-            journal.settle(error.entry, happened=False)  # a person asked, and there is none
+            print(f"Not sent: {error}")
+            journal.settle(error.entry, happened=False)  # a person asked: there is no booking
         second = ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
-        print(f"{second.booking_reference} is the second; {len(journal.unresolved())} unresolved.")
+        print(f"Second booking: {second.booking_reference}. Unresolved: {journal.unresolved()}")
 
 
 if __name__ == "__main__":

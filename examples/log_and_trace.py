@@ -1,4 +1,4 @@
-"""One correlation id in the program's log, the library's log and the spans of OpenTelemetry."""
+"""Use one correlation id in the program's log, the library's log and OpenTelemetry spans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ outcomes: Counter[tuple[str, str]] = Counter()
 
 
 def note(event: OutcomeEvent) -> None:
-    """Count and log what became of a call."""
+    """Count and log the outcome of a call."""
     outcomes[event.call.operation, event.outcome] += 1
     logger.info(
         "%s: %s, attempts: %d (correlation id %s)",
@@ -30,7 +30,7 @@ def note(event: OutcomeEvent) -> None:
 
 
 def main(sandbox: Sandbox, ferry: Ferry) -> None:
-    """Make two calls under the number of an order; the first one fails once."""
+    """Make two calls with one correlation id. The first fails once and is retried."""
     sandbox.faults.add("server_error", "catalogue.ports")
     with correlation("order-4711"):
         ferry.catalogue.ports()
@@ -41,7 +41,7 @@ if __name__ == "__main__":
     logging.basicConfig(stream=sys.stdout, format="%(levelname)s %(name)s: %(message)s")
     for name in ("shop", "ferry_sdk"):
         logging.getLogger(name).setLevel(logging.INFO)
-    exporter = InMemorySpanExporter()  # a program sends them to its collector
+    exporter = InMemorySpanExporter()  # a program uses its collector's exporter
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     hooks = otel.event_hooks({"outcome": [note]}, tracer_provider=provider)

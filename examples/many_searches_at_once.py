@@ -1,4 +1,4 @@
-"""Search every company of a route at once, and list the sailings by price."""
+"""Search several companies of a route concurrently, and list the cheapest sailings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COMPANIES = ("BALEARIA", "AML", "FRSIBERIA", "ARMAS")
 
 
 async def sailings(ferry: AsyncFerry, company: str, journey_id: str) -> list[Availability]:
-    """What one company offers; nothing where it does not sail."""
+    """Search the sailings of one company; there may be none."""
     try:
         found = await ferry.availability.search(
             company=company,
@@ -29,7 +29,7 @@ async def sailings(ferry: AsyncFerry, company: str, journey_id: str) -> list[Ava
 
 
 async def main() -> None:
-    """Search and print."""
+    """Search, and print the five cheapest sailings."""
     async with (
         AsyncSandbox() as sandbox,
         AsyncFerry(sandbox.token, base_url=sandbox.base_url, language="es") as ferry,

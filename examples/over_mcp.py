@@ -1,4 +1,4 @@
-"""Read what an MCP server offers, and book by the names of its tools."""
+"""List the tools and resources of the MCP server, and book with its tools."""
 
 from __future__ import annotations
 

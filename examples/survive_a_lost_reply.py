@@ -1,4 +1,4 @@
-"""Confirm at the price that was shown, lose replies, and know what became of each booking."""
+"""Confirm at the displayed price, lose replies, and find out the outcome of each booking."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ferry_sdk.sandbox import Sandbox
 
 
 def book(ferry: Ferry) -> tuple[str, Tariff]:
-    """A booking from Tarifa to Tangier, and the tariff that the customer saw."""
+    """Book Tarifa to Tangier. Return the booking's id and the tariff that the customer saw."""
     routes = {journey.route: journey.journey_id for journey in ferry.catalogue.journeys()}
     sailing = ferry.availability.search(
         company="BALEARIA",
@@ -31,7 +31,7 @@ def book(ferry: Ferry) -> tuple[str, Tariff]:
 
 
 def confirm(ferry: Ferry, booking_id: str, tariff: Tariff, later: Queue[bytes]) -> str:
-    """Confirm, and put off what stays unknown."""
+    """Confirm. If the outcome is unknown, keep the error for later."""
     try:
         confirmation = ferry.bookings.confirm(booking_id, expect_total=tariff.amount)
     except PriceChangedError as error:
@@ -39,12 +39,12 @@ def confirm(ferry: Ferry, booking_id: str, tariff: Tariff, later: Queue[bytes]) 
     except OutcomeUnknownError as error:
         later.put(pickle.dumps(error))
         return f"unknown, to be recovered: {error.correlation_id}"
-    how = "read back" if confirmation.read_back else "by its reply"
+    how = "read back" if confirmation.read_back else "by the reply"
     return f"confirmed, {how}: ticket {confirmation.ticket_number}"
 
 
 def recover(ferry: Ferry, later: Queue[bytes]) -> None:
-    """Look again at what was put off, as another process might."""
+    """Recover the errors that were kept, as another process could."""
     for _ in range(later.qsize()):
         error = pickle.loads(later.get())  # noqa: S301 -- from a queue of our own
         try:
@@ -57,7 +57,7 @@ def recover(ferry: Ferry, later: Queue[bytes]) -> None:
 
 
 def main(sandbox: Sandbox, ferry: Ferry) -> None:
-    """Let three things go wrong."""
+    """Cause three failures."""
     later: Queue[bytes] = Queue()
 
     sandbox.faults.add("lose_reply", "bookings.confirm")
@@ -66,7 +66,7 @@ def main(sandbox: Sandbox, ferry: Ferry) -> None:
     sandbox.faults.add("price_change", "bookings.create")
     print(confirm(ferry, *book(ferry), later))
 
-    # The service takes longer than this client is willing to wait.
+    # The service takes longer than the client's deadline.
     sandbox.faults.add("delay_before", "bookings.confirm", seconds=3)
     booking_id, tariff = book(ferry)
     print(confirm(ferry.with_options(deadline=2), booking_id, tariff, later))

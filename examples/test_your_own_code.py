@@ -1,4 +1,4 @@
-"""Tests of one's own code on the local service: run them with pytest."""
+"""Test your own code against the local service. Run this file with pytest."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ferry_sdk import BookingCreated, Ferry, NotFoundError, OutcomeUnknownError
 from ferry_sdk.sandbox import Sandbox
 
 
-def confirm_or_tell(ferry: Ferry, booking_id: str) -> str:
-    """What an integrator may write: confirm, and say what is known where it is not seen."""
+def confirm_or_report(ferry: Ferry, booking_id: str) -> str:
+    """Confirm, and return the status or the unknown outcome: an example of your own code."""
     try:
         return ferry.bookings.confirm(booking_id).status
     except OutcomeUnknownError as error:
@@ -20,7 +20,7 @@ def confirm_or_tell(ferry: Ferry, booking_id: str) -> str:
 
 @pytest.fixture
 def booking(ferry: Ferry) -> BookingCreated:
-    """A booking that awaits its confirmation."""
+    """Create a booking to confirm."""
     departure = next(
         one
         for one in ferry.mcp.departures()
@@ -49,24 +49,24 @@ def test_a_confirmation_whose_reply_is_lost_is_read_back(
 ) -> None:
     """The local service confirms and cuts the connection."""
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
-    assert confirm_or_tell(ferry, booking.booking_id) == "confirmed"
+    assert confirm_or_report(ferry, booking.booking_id) == "confirmed"
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
 def test_a_confirmation_that_is_not_seen_is_unknown(
     ferry: Ferry, ferry_sandbox: Sandbox, booking: BookingCreated
 ) -> None:
-    """The local service fails before it confirms, which the client cannot know."""
+    """The local service fails before it confirms, but the client cannot know this."""
     ferry_sandbox.faults.add("server_error", "bookings.confirm")
     hasty = ferry.with_options(deadline=2)
-    assert confirm_or_tell(hasty, booking.booking_id).startswith("unknown: ")
+    assert confirm_or_report(hasty, booking.booking_id).startswith("unknown: ")
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
 def test_a_booking_that_nobody_pays_lapses(
     ferry: Ferry, ferry_sandbox: Sandbox, booking: BookingCreated
 ) -> None:
-    """The clock is moved past the time limit."""
+    """The test moves the clock past the time limit."""
     ferry_sandbox.clock.advance(timedelta(hours=2))
     assert ferry.bookings.get(booking.booking_id).stage == "lapsed"
 
