@@ -20,8 +20,10 @@ Rate = Callable[..., "Measurement"]
 
 
 @contextmanager
-def rates(clients: Iterable[str], base_url: str) -> Generator[dict[str, Rate]]:
-    """The rates of several clients, by their names.
+def rates(
+    clients: Iterable[str], base_url: str, work: str = "async_fee"
+) -> Generator[dict[str, Rate]]:
+    """The rates of several clients at the same work, by their names.
 
     Raises:
         MissingPeerError: One needs a library that is not installed.
@@ -33,9 +35,7 @@ def rates(clients: Iterable[str], base_url: str) -> Generator[dict[str, Rate]]:
             name: partial(
                 _rate,
                 loop,
-                loop.run_until_complete(
-                    stack.enter_async_context(work_of(name, "async_fee")(base_url))
-                ),
+                loop.run_until_complete(stack.enter_async_context(work_of(name, work)(base_url))),
             )
             for name in clients
         }

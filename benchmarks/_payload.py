@@ -8,7 +8,11 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
-from typing import Any, Final
+from itertools import count as numbers
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 QUESTION: Final[dict[str, Any]] = {
     "company": "DFDS",
@@ -38,6 +42,20 @@ FEE: Final = (
     b'{"penalty_amount":48.13,"refund_amount":100.05,"currency":"EUR","ticket_status":"Issued"}'
 )
 
+_TRAVELLER: Final = {
+    "type": "Adult",
+    "first_name": "Ada",
+    "last_name": "Reyes",
+    "gender": "Female",
+    "age": 34,
+}
+
+CREATED: Final = (
+    b'{"booking_id":"7d3f0c9ad0a14f1f","booking_reference":"Q25XLLFM","stage":"payment_due",'
+    b'"possible_actions":{"Pay":{"type":"mandatory"}},"status":"Blocked","total_price":148.18,'
+    b'"currency":"EUR"}'
+)
+
 _FIRST = datetime.fromisoformat("2026-07-14T00:20:00+03:00")
 _SWEDEN = timezone(timedelta(hours=2))
 _ISSUED = 1777636800
@@ -61,6 +79,13 @@ _ON_BOARD = (
     {"order": 2, "type": "Adult", "age": 36},
     {"order": 3, "type": "Child", "age": 7},
 )
+
+
+def bookings() -> Iterator[dict[str, Any]]:
+    """The arguments of creates, each of another booking: the library sends a duplicate once."""
+    for number in numbers():
+        choice = {"availability_id": f"a-{number}", "tariff_id": "t-1", "place_id": "p-1"}
+        yield {"availabilities": [choice], "passengers": [_TRAVELLER]}
 
 
 def search_answer(count: int) -> bytes:

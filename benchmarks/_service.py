@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ._payload import FEE, mcp_answers, search_answer
+from ._payload import CREATED, FEE, mcp_answers, search_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,6 +138,7 @@ def _replies(records: int) -> Replies:
     for below, count in ((b"", records), (b"/few", FEW)):
         bodies[below + b"/api/availability"] = {_ANYTHING: search_answer(count)}
         bodies[below + b"/api/booking/cancel-fee"] = {_ANYTHING: FEE}
+        bodies[below + b"/api/booking"] = {_ANYTHING: CREATED}
         bodies[below + b"/mcp"] = mcp_answers(count)
     return {path: _whole(answers) for path, answers in bodies.items()}
 

@@ -1,4 +1,4 @@
-"""aiohttp with as little around it as a program can have."""
+"""aiohttp and pydantic with as little around them as a program can have."""
 
 from __future__ import annotations
 
@@ -6,14 +6,23 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import aiohttp
+from pydantic import BaseModel
 
-from benchmarks._payload import BOOKING_ID, HEADERS
-from ferry_sdk import CancellationFee
+from benchmarks._payload import BOOKING_ID, HEADERS, bookings
+from ferry_sdk import BookingCreated, CancellationFee
+from ferry_sdk.models import Passenger, Selection  # noqa: TC001 -- pydantic reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from benchmarks._clients import Call
+
+
+class _Booking(BaseModel):
+    """The body of a create, validated as the library validates it."""
+
+    availabilities: list[Selection]
+    passengers: list[Passenger]
 
 
 @asynccontextmanager
@@ -25,5 +34,21 @@ async def async_fee(base_url: str) -> AsyncGenerator[Call]:
         async def call() -> CancellationFee:
             async with session.post(url, json={"id": BOOKING_ID}, headers=HEADERS) as reply:
                 return CancellationFee.model_validate_json(await reply.read())
+
+        yield call
+
+
+@asynccontextmanager
+async def async_create(base_url: str) -> AsyncGenerator[Call]:
+    """A write, async, its input and its answer validated."""
+    url = f"{base_url}/api/booking"
+    arguments = bookings()
+    headers = HEADERS | {"Content-Type": "application/json"}
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+
+        async def call() -> BookingCreated:
+            body = _Booking.model_validate(next(arguments)).model_dump_json(exclude_none=True)
+            async with session.post(url, data=body.encode(), headers=headers) as reply:
+                return BookingCreated.model_validate_json(await reply.read())
 
         yield call

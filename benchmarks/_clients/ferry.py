@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks._payload import BOOKING_ID, QUESTION, TOKEN
+from benchmarks._payload import BOOKING_ID, QUESTION, TOKEN, bookings
 from ferry_sdk import AsyncFerry, Ferry
 
 if TYPE_CHECKING:
@@ -36,3 +36,11 @@ async def async_fee(base_url: str, client: Any = None) -> AsyncGenerator[Call]: 
     """A small call, async, over a client of the caller's own if there is one."""
     async with AsyncFerry(TOKEN, base_url=base_url, http_client=client) as ferry:
         yield partial(ferry.bookings.cancel_fee, BOOKING_ID)
+
+
+@asynccontextmanager
+async def async_create(base_url: str, client: Any = None) -> AsyncGenerator[Call]:  # noqa: ANN401 -- of any library
+    """A write, async, over a client of the caller's own if there is one."""
+    async with AsyncFerry(TOKEN, base_url=base_url, http_client=client) as ferry:
+        arguments = bookings()
+        yield lambda: ferry.bookings.create(**next(arguments))

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def async_fee(base_url: str) -> AsyncGenerator[Call]:
     """A small call, async."""
-    client = DefaultAioHttpClient()
-    try:
-        async with ferry.async_fee(base_url, client) as call:
-            yield call
-    finally:
-        await client.aclose()
+    async with DefaultAioHttpClient() as client, ferry.async_fee(base_url, client) as call:
+        yield call
+
+
+@asynccontextmanager
+async def async_create(base_url: str) -> AsyncGenerator[Call]:
+    """A write, async."""
+    async with DefaultAioHttpClient() as client, ferry.async_create(base_url, client) as call:
+        yield call
