@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import threading
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, TypeVar, cast
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, cast
 
 from ferry_sdk.sandbox.bookings.sales import Sales
-from ferry_sdk.sandbox.network.network import MismatchError
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import search
-from ferry_sdk.sandbox.requests import requests
-from ferry_sdk.sandbox.requests.access import CallContext, Caller
+from ferry_sdk.sandbox.requests.access import Access, CallContext
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
+from ferry_sdk.sandbox.requests.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.validation import read
 
 if TYPE_CHECKING:
@@ -28,28 +28,13 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.counters import Counters
     from ferry_sdk.sandbox.faults.faults import Faults
     from ferry_sdk.sandbox.offers.offers import Offers
+    from ferry_sdk.sandbox.requests import requests
+    from ferry_sdk.sandbox.requests.access import Caller
 
-    Handler = Callable[[Mapping[str, object], CallContext], object]
+    # Each handler takes the arguments that `OPERATIONS` names for its operation.
+    Handler = Callable[[Any, CallContext], object]
 
-__all__ = ["Caller", "Service", "ServiceError"]
-
-B = TypeVar("B", bound=requests.Body)
-
-_ERROR_CODES = {
-    "availability.search": "AVAILABILITY_ERROR",
-    "bookings.create": "BOOKING_CREATE_ERROR",
-    "bookings.confirm": "BOOKING_CONFIRM_ERROR",
-    "tickets.get": "TICKET_VIEW_ERROR",
-    "tickets.cancel": "TICKET_CANCEL_ERROR",
-    "mcp.search_availability": "AVAILABILITY_ERROR",
-    "mcp.create_booking": "BOOKING_CREATE_ERROR",
-    "mcp.confirm_booking": "BOOKING_CONFIRM_ERROR",
-    "mcp.view_ticket": "TICKET_VIEW_ERROR",
-    "mcp.cancel_ticket": "TICKET_CANCEL_ERROR",
-}
-_TICKET_READS = {"tickets.get", "tickets.pdf", "tickets.mark_paid", "mcp.view_ticket"}
 _CODES = {403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 422: "VALIDATION_ERROR"}
-_NOT_FOUND, _FORBIDDEN = 404, 403
 
 
 class ServiceError(Exception):
@@ -121,15 +106,13 @@ class Service:
             ServiceError: The service refuses the request.
             KeyError: The operation does not exist.
         """
-        handler = self._handlers[operation]
+        known, handler = OPERATIONS[operation], self._handlers[operation]
         try:
-            _check_access(operation, caller)
+            _check_access(caller.access, known.access)
             # Only the bookings have state, so a slow search does not block other calls.
             with self._lock if operation in self._sales_handlers else nullcontext():
-                answer = handler(arguments, CallContext(operation, caller, self.clock.now()))
-        except MismatchError as error:
-            problem = Problem(error.reason, error.field, {"value": error.value})
-            raise _service_error(RefusedError(422, problem), operation, caller) from None
+                context = CallContext(operation, caller, self.clock.now())
+                answer = handler(read(known.arguments, arguments), context)
         except RefusedError as error:
             raise _service_error(error, operation, caller) from None
         return self.faults.reshape(operation, cast("JsonValue", answer))
@@ -140,69 +123,61 @@ class Service:
             return self._sales.voucher_file(ticket_id, key, self.clock.now())
 
 
-def _check_access(operation: str, caller: Caller) -> None:
-    if not caller.access.allows(operation):
-        paying = operation == "tickets.mark_paid"
+def _check_access(access: Access, needed: Access) -> None:
+    if not access.allows(needed):
+        paying = needed is Access.ORGANISATION
         raise RefusedError(403, Problem("organisation_only" if paying else "forbidden"))
 
 
-def _handler(model: type[B], handler: Callable[[B, CallContext], object]) -> Handler:
-    return lambda arguments, context: handler(read(model, arguments), context)
-
-
 def _sales_handlers(sales: Sales) -> dict[str, Handler]:
-    confirm = _handler(requests.Identified, sales.confirm)
-    cancel_ticket = _handler(requests.TicketCancellation, sales.cancel_ticket)
     return {
-        "bookings.create": _handler(requests.NewBooking, sales.create),
-        "bookings.confirm": confirm,
-        "bookings.get": _handler(requests.Identified, sales.booking),
-        "bookings.cancel": _handler(requests.BookingCancellation, sales.cancel_booking),
-        "bookings.cancel_fee": _handler(requests.Identified, sales.cancellation_fee),
-        "tickets.get": _handler(requests.Identified, sales.ticket),
-        "tickets.cancel": cancel_ticket,
-        "tickets.pdf": _handler(requests.Identified, sales.voucher_address),
-        "tickets.mark_paid": _handler(requests.Payment, sales.mark_paid),
-        "mcp.create_booking": _handler(requests.McpNewBooking, sales.create_by_tool),
-        "mcp.confirm_booking": confirm,
-        "mcp.view_ticket": _handler(requests.Identified, sales.ticket_by_tool),
-        "mcp.cancel_ticket": cancel_ticket,
+        "bookings.create": sales.create,
+        "bookings.confirm": sales.confirm,
+        "bookings.get": sales.booking,
+        "bookings.cancel": sales.cancel_booking,
+        "bookings.cancel_fee": sales.cancellation_fee,
+        "tickets.get": sales.ticket,
+        "tickets.cancel": sales.cancel_ticket,
+        "tickets.pdf": sales.voucher_address,
+        "tickets.mark_paid": sales.mark_paid,
+        "mcp.create_booking": sales.create_by_tool,
+        "mcp.confirm_booking": sales.confirm,
+        "mcp.view_ticket": sales.ticket_by_tool,
+        "mcp.cancel_ticket": sales.cancel_ticket,
     }
 
 
 def _catalogue_handlers(offers: Offers) -> dict[str, Handler]:
     catalogue = offers.catalogue
 
+    def find(request: requests.Search, context: CallContext) -> object:
+        return search(request, offers, context)
+
     def departures(request: requests.DepartureQuery, _: CallContext) -> object:
         found = catalogue.departures(request.provider_id, request.journey_ids or ())
         return {"departures": found}
 
-    def list_handler(records: Callable[[str], object], name: str | None = None) -> Handler:
-        def handler(_: requests.Nothing, context: CallContext) -> object:
+    def list_of(records: Callable[[str], object], name: str | None = None) -> Handler:
+        def handle(_: object, context: CallContext) -> object:
             found = records(context.caller.language)
             return found if name is None else {name: found}
 
-        return _handler(requests.Nothing, handler)
+        return handle
 
-    search_handler = _handler(
-        requests.Search, lambda request, context: search(request, offers, context)
-    )
     return {
-        "availability.search": search_handler,
-        "mcp.search_availability": search_handler,
-        "catalogue.ports": list_handler(catalogue.ports, "ports"),
-        "catalogue.journeys": list_handler(catalogue.journeys, "journeys"),
-        "catalogue.departures": _handler(requests.DepartureQuery, departures),
-        "catalogue.vehicle_brands": list_handler(lambda _: catalogue.vehicle_brands(), "brands"),
-        "catalogue.vehicle_types": list_handler(
-            lambda _: catalogue.vehicle_types(), "vehicle_types"
-        ),
-        "mcp.ports": list_handler(catalogue.ports_with_places),
-        "mcp.companies": list_handler(catalogue.companies),
-        "mcp.countries": list_handler(catalogue.countries),
-        "mcp.vehicle_brands": list_handler(lambda _: catalogue.vehicle_brands()),
-        "mcp.vehicle_data": list_handler(lambda _: catalogue.vehicles()),
-        "mcp.departures": list_handler(catalogue.scheduled_departures),
+        "availability.search": find,
+        "mcp.search_availability": find,
+        "catalogue.ports": list_of(catalogue.ports, "ports"),
+        "catalogue.journeys": list_of(catalogue.journeys, "journeys"),
+        "catalogue.departures": departures,
+        "catalogue.vehicle_brands": list_of(catalogue.vehicle_brands, "brands"),
+        "catalogue.vehicle_types": list_of(catalogue.vehicle_types, "vehicle_types"),
+        "mcp.ports": list_of(catalogue.ports_with_places),
+        "mcp.companies": list_of(catalogue.companies),
+        "mcp.countries": list_of(catalogue.countries),
+        "mcp.vehicle_brands": list_of(catalogue.vehicle_brands),
+        "mcp.vehicle_data": list_of(catalogue.vehicles),
+        "mcp.departures": list_of(catalogue.scheduled_departures),
     }
 
 
@@ -223,9 +198,10 @@ def _service_error(error: RefusedError, operation: str, caller: Caller) -> Servi
 
 def _code(error: RefusedError, operation: str, caller: Caller) -> str:
     """Return the error code: general for access and REST validation, else the operation's."""
-    if error.status == _NOT_FOUND and operation in _TICKET_READS:
+    known = OPERATIONS[operation]
+    if error.status == HTTPStatus.NOT_FOUND and known.reads_ticket:
         return "TICKET_NOT_FOUND"
-    general = error.status == _FORBIDDEN or (
+    general = error.status == HTTPStatus.FORBIDDEN or (
         caller.protocol == "rest" and isinstance(error, MalformedError)
     )
-    return _CODES[error.status] if general else _ERROR_CODES.get(operation, _CODES[error.status])
+    return known.error_code if known.error_code and not general else _CODES[error.status]

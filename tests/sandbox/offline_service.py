@@ -11,8 +11,8 @@ from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.offers.offers import Offers
-from ferry_sdk.sandbox.requests.access import Access
-from ferry_sdk.sandbox.service import Caller, Service, ServiceError
+from ferry_sdk.sandbox.requests.access import Access, Caller
+from ferry_sdk.sandbox.service import Service, ServiceError
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 ADULT = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}

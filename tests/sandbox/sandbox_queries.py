@@ -6,7 +6,14 @@ from datetime import date, datetime, time, timedelta, timezone
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.network import Network, journey_id
-from ferry_sdk.sandbox.offers.offers import Leg, Offers, SearchQuery, Traveller
+from ferry_sdk.sandbox.offers.accommodation import Traveller
+from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.requests.requests import (
+    Search,
+    SearchedPassenger,
+    SearchedVehicle,
+    SearchRequest,
+)
 
 NETWORK = Network.load()
 PAIRS = [
@@ -32,10 +39,6 @@ def at(moment=NOW, seed=1):
     return Offers(NETWORK, clock, seed)
 
 
-def leg(depart, arrive, day, earliest=time(0), is_open=False):
-    return Leg(journey_id(depart, arrive), depart, arrive, day, earliest, is_open)
-
-
 def query(
     company,
     depart,
@@ -47,13 +50,30 @@ def query(
     vehicle=None,
     is_open=False,
     earliest=time(0),
+    **changes,
 ):
-    return SearchQuery(
-        company,
-        leg(depart, arrive, day, earliest, is_open),
-        None if back is None else leg(arrive, depart, back, is_open=is_open),
-        party,
-        None if vehicle is None else NETWORK.vehicle(vehicle),
+    """Return a search, without checking its values."""
+    request = {
+        "company": company,
+        "depart_code": depart,
+        "arrive_code": arrive,
+        "out_journey_id": journey_id(depart, arrive),
+        "out_at": day,
+        "out_time": earliest,
+        "out_is_open": is_open,
+    }
+    if back is not None:
+        request["ret_journey_id"] = journey_id(arrive, depart)
+        request |= {"ret_at": back, "ret_time": time(0), "ret_is_open": is_open}
+    return Search.model_construct(
+        request=SearchRequest.model_construct(**{**request, **changes}),
+        passengers=[
+            SearchedPassenger.model_construct(
+                order=order, type=one.kind, age=one.age, gender=one.gender
+            )
+            for order, one in enumerate(party, start=1)
+        ],
+        vehicle=vehicle and SearchedVehicle.model_construct(code=vehicle),
     )
 
 

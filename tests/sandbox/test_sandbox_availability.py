@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_queries import DAYS, FAMILY, NOW, PAIRS, SHORT, at, nightly, query
 
-from ferry_sdk.sandbox.offers.offers import Traveller
+from ferry_sdk.sandbox.offers.accommodation import Traveller
 
 TABLE = {
     "id": str, "group_id": int, "direction": str, "journey_id": str, "sailing_id": str,
@@ -105,7 +105,7 @@ def test_no_tariff_outlives_the_departure_or_an_open_tickets_year(pair, minutes,
 
 def test_tariffs_hold_for_a_time_of_their_own():
     (offer, *_) = nightly()
-    holds = {each.name: each.expires_at - each.issued_at for each in offer.tariffs}
+    holds = {each.level.code: each.expires_at - each.issued_at for each in offer.tariffs}
     assert holds == {
         "SAVER": timedelta(minutes=30),
         "STANDARD": timedelta(minutes=30),
@@ -114,12 +114,12 @@ def test_tariffs_hold_for_a_time_of_their_own():
         "OPTION": timedelta(hours=24),
     }
     assert all(each.issued_at == NOW for each in offer.tariffs)
-    assert {each.family for each in offer.tariffs} == {"saver", "standard", "flex"}
+    assert {each.level.family for each in offer.tariffs} == {"saver", "standard", "flex"}
 
 
 def test_a_flexible_tariff_costs_more_than_a_plain_one_and_that_more_than_a_saver():
     for offer in nightly(party=FAMILY, vehicle="FIAT__500"):
-        tariff = {each.name: each for each in offer.tariffs}
+        tariff = {each.level.code: each for each in offer.tariffs}
         for place in offer.places:
             flex, standard, saver = (
                 offer.price(tariff[name], place) for name in ("FLEX", "STANDARD", "SAVER")
@@ -131,7 +131,7 @@ def test_options_and_presales_end_some_days_before():
     def types(before):
         day = datetime(2026, 7, 13, 12, tzinfo=timezone.utc)
         found = at(day - timedelta(days=before)).search(query(*SHORT, date(2026, 7, 14)))
-        return {tariff.type for each in found for tariff in each.tariffs}
+        return {tariff.level.type for each in found for tariff in each.tariffs}
 
     assert types(20) == {"Ticket", "Presale", "Option"}
     assert types(5) == {"Ticket", "Option"}
@@ -142,14 +142,14 @@ def test_the_amount_is_the_price_with_the_cheapest_place():
     (offer, *_) = nightly(party=FAMILY)
     for tariff in offer.tariffs:
         prices = [offer.price(tariff, place) for place in offer.places]
-        assert tariff.amount == min(prices) == tariff.balance_amount
+        assert tariff.amount == min(prices)
         assert all(price.as_tuple().exponent == -2 for price in prices)
 
 
 def test_a_better_place_costs_more():
     (offer, *_) = nightly()
     tariff = offer.tariffs[0]
-    price = {each.code: offer.price(tariff, each) for each in offer.places}
+    price = {each.kind.code: offer.price(tariff, each) for each in offer.places}
     assert price["SEAT"] < price["RECLINER"] < price["BERTH_F"] < price["INSIDE_2"]
     assert price["INSIDE_2"] < price["OUTSIDE_2"] < price["SUITE_2"] < price["SUITE_4"]
 
@@ -163,12 +163,12 @@ def test_round_trip_fares_come_on_both_directions_of_a_round_trip_only():
     locked = {True: set(), False: set()}
     for offer in at().search(query(company[0].code, *ports, DAYS[0], back=DAYS[3])):
         for tariff in offer.tariffs:
-            locked[tariff.roundtrip_locked].add((offer.direction, tariff.name))
-        amounts = {each.name: each.amount for each in offer.tariffs}
+            locked[tariff.level.roundtrip].add((offer.direction, tariff.level.code))
+        amounts = {each.level.code: each.amount for each in offer.tariffs}
         assert amounts["ROUNDTRIP"] < amounts["STANDARD"]
     assert locked[True] == {("Outward", "ROUNDTRIP"), ("Return", "ROUNDTRIP")}
     for offer in at().search(there):
-        assert not any(each.roundtrip_locked for each in offer.tariffs)
+        assert not any(each.level.roundtrip for each in offer.tariffs)
         assert all(each["roundtrip_locked"] is False for each in offer.to_wire("en")["tariffs"])
 
 
@@ -176,7 +176,7 @@ def test_no_round_trip_fare_where_a_direction_has_nothing():
     asked = query("GNV", "ITGOA", "ITOLB", DAYS[0], back=date(2300, 1, 1))
     found = at().search(asked)
     assert {each.direction for each in found} == {"Outward"}
-    assert not any(tariff.roundtrip_locked for each in found for tariff in each.tariffs)
+    assert not any(tariff.level.roundtrip for each in found for tariff in each.tariffs)
 
 
 def test_companies_without_round_trip_fares_omit_the_field():
@@ -197,12 +197,12 @@ def test_short_and_fast_crossings_have_seats_only():
             continue
         ports = journey.depart.code, journey.arrive.code
         for offer in offers.search(query(company.code, *ports, DAYS[0])):
-            assert {each.type for each in offer.places} == {"Seat"}
+            assert {each.kind.type for each in offer.places} == {"Seat"}
 
 
 def test_overnight_ships_have_seats_cabins_and_suites():
     (offer, *_) = nightly()
-    assert {each.type for each in offer.places} == {"Seat", "Cabin", "Suite"}
+    assert {each.kind.type for each in offer.places} == {"Seat", "Cabin", "Suite"}
 
 
 MAN = Traveller("Adult", 40, "Male")
@@ -222,7 +222,7 @@ BOY = Traveller("Child", 8, "Male")
 )
 def test_shared_cabins_are_for_a_few_adults_of_one_gender(party, shared):
     (offer, *_) = nightly(party=party)
-    assert {each.code for each in offer.places if each.kind.use == "Shared"} == shared
+    assert {each.kind.code for each in offer.places if each.kind.use == "Shared"} == shared
     for place in offer.places:
         assert (place.kind.gender == "Any") is (place.kind.use == "Exclusive")
 
@@ -232,14 +232,14 @@ def test_every_place_holds_the_whole_party(size):
     (offer, *_) = nightly(party=(MAN,) * (size - 1) + (WOMAN, Traveller("Infant", 0, "Male")))
     assert offer.places
     assert all(each.capacity >= size for each in offer.places)
-    assert ("INSIDE_2" in {each.code for each in offer.places}) is (size <= 2)
+    assert ("INSIDE_2" in {each.kind.code for each in offer.places}) is (size <= 2)
 
 
 def test_a_cabin_is_paid_whole_and_a_large_party_has_several():
     supplement, count = {}, {}
     for size in (1, 4, 5):
         (offer, *_) = nightly(party=(MAN,) * size)
-        (cabin,) = (each for each in offer.places if each.code == "INSIDE_4")
+        (cabin,) = (each for each in offer.places if each.kind.code == "INSIDE_4")
         supplement[size], count[size] = cabin.supplement, cabin.count
         assert cabin.capacity == (8 if size == 5 else 4)
     assert supplement[1] == supplement[4]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -19,14 +20,8 @@ from offline_service import (
     selection,
 )
 
-from ferry_sdk.sandbox.bookings.stages import (
-    Stage,
-    State,
-    TicketStatus,
-    payment_of,
-    stage_of,
-    status_of,
-)
+from ferry_sdk.sandbox.bookings.bookings import Stage, payment_of, stage_of, status_of
+from ferry_sdk.sandbox.bookings.tickets import TicketStatus
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.requests.access import Access
 
@@ -59,6 +54,11 @@ N, B, P, S, C, F, E = (
 )
 
 
+def tickets_in(states):
+    """Return tickets with a status and a payment only."""
+    return [SimpleNamespace(status=status, paid=paid) for status, paid in states]
+
+
 @pytest.mark.parametrize(
     ("tickets", "stage"),
     [
@@ -83,13 +83,13 @@ N, B, P, S, C, F, E = (
     ],
 )
 def test_the_stage_follows_from_the_tickets(tickets, stage):
-    states = [State(*ticket) for ticket in tickets]
+    states = tickets_in(tickets)
     assert stage_of(states).value == stage
     assert stage_of(states[::-1]).value == stage
 
 
 def test_every_pair_of_tickets_has_a_stage_and_every_stage_occurs():
-    states = [State(*each) for each in product(TicketStatus, [False, True])]
+    states = tickets_in(product(TicketStatus, [False, True]))
     stages = {stage_of([one, other]) for one, other in product(states, states)}
     assert stages == set(Stage)
 
@@ -107,7 +107,7 @@ def test_every_pair_of_tickets_has_a_stage_and_every_stage_occurs():
     ],
 )
 def test_payment_and_status_follow_from_the_tickets(tickets, payment, status):
-    states = [State(*ticket) for ticket in tickets]
+    states = tickets_in(tickets)
     assert (payment_of(states), status_of(states).value) == (payment, status)
 
 

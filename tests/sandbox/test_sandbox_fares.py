@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ferry_sdk.sandbox.bookings.selection import age_on
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
+from ferry_sdk.sandbox.offers.accommodation import Party, Traveller
 from ferry_sdk.sandbox.offers.fares import Fares, euros
-from ferry_sdk.sandbox.offers.party import Party, Traveller, age_band, age_on
 
 NETWORK = Network.load()
 PAIRS = [
@@ -161,10 +162,9 @@ def test_prices_are_those_of_ferries():
 
 
 def test_the_same_age_counts_differently():
-    bands = {code: age_band(NETWORK.companies[code], 14) for code in ("GNV", "CTN")}
-    assert bands == {"GNV": "Adult", "CTN": "Child"}
-    assert age_band(NETWORK.companies["GNV"], 3) == "Infant"
-    assert age_band(NETWORK.companies["CTN"], 3) == "Child"
+    gnv, ctn = NETWORK.companies["GNV"], NETWORK.companies["CTN"]
+    assert [gnv.age_band(age) for age in (3, 14)] == ["Infant", "Adult"]
+    assert [ctn.age_band(age) for age in (3, 14)] == ["Child", "Child"]
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,9 @@ from starlette.routing import Route
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.details import DETAILS
-from ferry_sdk.sandbox.faults.faults import Fault, Faults
+from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
-from ferry_sdk.sandbox.requests.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.validation import InvalidOrderError
 from tests.support.stopwatch import Stopwatch
 from tests.support.wire import TLS
@@ -178,7 +176,7 @@ def test_clear_withdraws_and_forgets():
 
 def test_a_ready_made_fault_can_be_added():
     faults = Faults()
-    fault = Fault.read({"kind": "lose_reply", "operation": OPERATIONS[0]})
+    fault = Fault.read({"kind": "lose_reply", "operation": "tickets.get"})
     assert faults.add(fault) is fault
     assert faults.pending == (fault,)
 

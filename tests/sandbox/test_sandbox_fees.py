@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from offline_service import ONE_TICKET, TWO_TICKETS, OfflineService, departure
 
 from ferry_sdk.sandbox.bookings.fees import FEE_SCHEDULES, cancellation_fee
-from ferry_sdk.sandbox.network.company_rules import Delivery, company_rules
 from ferry_sdk.sandbox.network.network import Network
 
 HOUR = timedelta(hours=1)
@@ -64,18 +63,19 @@ def test_every_family_that_is_sold_has_a_ladder():
     desk = OfflineService()
     found = desk.search(ONE_TICKET, back=7)
     families = {
-        tariff.family for one in found for tariff in desk.service.offers.find(one["id"]).tariffs
+        tariff.level.family
+        for one in found
+        for tariff in desk.service.offers.find(one["id"]).tariffs
     }
     assert families == set(FEE_SCHEDULES)
 
 
-def test_companies_have_different_rules_that_stay_the_same():
-    rules = {each.code: company_rules(each) for each in Network.load().companies.values()}
-    assert {each.delivery for each in rules.values()} == set(Delivery)
-    assert {each.notice for each in rules.values()} == {0.5, 1.0, 2.0}
-    assert {each.one_ticket for each in rules.values()} == {True, False}
-    company_rules.cache_clear()
-    assert rules == {each.code: company_rules(each) for each in Network.load().companies.values()}
+def test_companies_have_different_rules():
+    companies = Network.load().companies.values()
+    assert {each.voucher_delay for each in companies} == {None, 0 * HOUR, HOUR / 6}
+    assert {each.issuing_time for each in companies} == {0 * HOUR, timedelta(seconds=3)}
+    assert {each.notice for each in companies} == {0.5, 1.0, 2.0}
+    assert {each.one_ticket for each in companies} == {True, False}
 
 
 def test_the_preview_changes_nothing_and_costs_what_cancelling_then_costs():

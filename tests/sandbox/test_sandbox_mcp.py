@@ -11,7 +11,6 @@ import pytest
 
 from ferry_sdk.sandbox import McpOptions, McpSwitches, Sandbox
 from ferry_sdk.sandbox.api.mcp.tools import RESOURCES, TOOLS
-from ferry_sdk.sandbox.requests.operations import OPERATIONS
 from tests.support.wire import TLS
 
 BOTH = "application/json, text/event-stream"
@@ -173,11 +172,6 @@ def test_every_tool_says_what_it_does_takes_and_risks(caller):
         "passengers",
         "vehicle",
     }
-
-
-def test_its_operations_are_operations_of_the_service():
-    named = {each.operation for each in (*TOOLS.values(), *RESOURCES.values())}
-    assert named <= set(OPERATIONS)
 
 
 # What it refuses

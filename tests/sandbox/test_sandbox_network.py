@@ -8,8 +8,9 @@ from datetime import datetime, timezone
 import pytest
 
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.network.network import MismatchError, Network, journey_id
+from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.requests.errors import RefusedError
 
 LANGUAGES = {"en", "fr", "it", "es", "el", "ar"}
 
@@ -111,10 +112,10 @@ def test_some_companies_sell_round_trip_fares(network):
     ],
 )
 def test_what_is_unknown_names_its_field(network, look_up, field, reason):
-    with pytest.raises(MismatchError) as caught:
+    with pytest.raises(RefusedError) as caught:
         look_up(network)
-    assert (caught.value.field, caught.value.reason) == (field, reason)
-    assert isinstance(caught.value, LookupError)
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.text) == (field, reason)
 
 
 def test_a_vehicle_is_found_by_model_or_by_type(network):
@@ -133,9 +134,10 @@ def test_models_belong_to_brands_and_types(network):
 
 
 def test_ports_are_called_by_their_names(network):
-    assert network.port_name("FRMRS", "it") == "Marsiglia"
-    assert network.port_name("FRMRS", "ar") == "مرسيليا"
-    assert network.port_name("FRMRS", "xx") == "Marseille"
+    port = network.ports["FRMRS"]
+    assert port.name_in("it") == "Marsiglia"
+    assert port.name_in("ar") == "مرسيليا"
+    assert port.name_in("xx") == "Marseille"
 
 
 def test_countries_have_their_names_and_prefixes(network):
@@ -151,8 +153,8 @@ def test_countries_have_their_names_and_prefixes(network):
 
 def test_the_catalogues_have_the_fields_of_the_interface(catalogue):
     assert catalogue.ports("fr")[0] == {"code": "FRMRS", "name": "Marseille", "country": "France"}
-    assert catalogue.vehicle_brands()[0] == {"id": "ABARTH", "name": "Abarth"}
-    assert catalogue.vehicle_types()[0] == {
+    assert catalogue.vehicle_brands("en")[0] == {"id": "ABARTH", "name": "Abarth"}
+    assert catalogue.vehicle_types("en")[0] == {
         "code": "CAR",
         "name": "Car up to 5 m",
         "max_length": 5.0,
@@ -169,9 +171,9 @@ def test_the_catalogues_are_whole(catalogue, network):
     assert len(catalogue.journeys("en")) == 344
     assert len(catalogue.companies("en")) == 59
     assert len(catalogue.countries("en")) == 27
-    assert len(catalogue.vehicle_brands()) == 48
-    assert len(catalogue.vehicle_types()) == 23
-    assert len(catalogue.vehicles()) == 197
+    assert len(catalogue.vehicle_brands("en")) == 48
+    assert len(catalogue.vehicle_types("en")) == 23
+    assert len(catalogue.vehicles("en")) == 197
     sailed = {record["journey_id"] for record in catalogue.scheduled_departures("en")}
     assert sailed == set(network.journeys)
 
@@ -214,9 +216,9 @@ def test_departures_are_times_of_the_journeys_asked_for(catalogue, network):
     ],
 )
 def test_departures_of_what_is_not_sailed_name_the_field(catalogue, company, ids, field):
-    with pytest.raises(MismatchError) as caught:
+    with pytest.raises(RefusedError) as caught:
         catalogue.departures(company, ids)
-    assert caught.value.field == field
+    assert [problem.path for problem in caught.value.problems] == [field]
 
 
 def test_scheduled_departures_lie_ahead_in_order(catalogue):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import multiprocessing
@@ -11,12 +10,14 @@ from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
 import pytest
-from sandbox_queries import ADULT, DAYS, FAMILY, NETWORK, NOW, PAIRS, SHORT, at, leg, nightly, query
+from sandbox_queries import ADULT, DAYS, FAMILY, NETWORK, NOW, PAIRS, SHORT, at, nightly, query
 
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.network.network import MismatchError
+from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.offers import offers as offers_module
-from ferry_sdk.sandbox.offers.offers import Offers, SearchQuery, Traveller
+from ferry_sdk.sandbox.offers.accommodation import Traveller
+from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.requests.errors import RefusedError
 
 
 def digest():
@@ -104,7 +105,7 @@ def test_a_return_leaves_after_an_arrival():
     found = at().search(query(*SHORT, DAYS[0], back=DAYS[0]))
     there = [each.sailing for each in found if each.direction == "Outward"]
     back = [each.sailing for each in found if each.direction == "Return"]
-    assert [each.group_id for each in found] == [1] * len(there) + [2] * len(back)
+    assert [each.to_wire("en")["group_id"] for each in found] == [1] * len(there) + [2] * len(back)
     assert min(each.depart_at for each in back) >= min(each.arrive_at for each in there)
     assert {each.journey.key for each in back} == {"MAPTM-ESALG"}
 
@@ -127,7 +128,7 @@ def test_an_open_ticket_is_flexible_and_answers_a_week():
     for offer in found:
         assert offer.is_open
         assert offer.to_wire("en")["is_open"] is True
-        assert [each.name for each in offer.tariffs] == ["FLEX"]
+        assert [each.level.code for each in offer.tariffs] == ["FLEX"]
         assert offer.valid_until == NOW + timedelta(days=365)
     (fixed, *_) = at().search(query(*SHORT, DAYS[0]))
     assert fixed.valid_until is None
@@ -226,24 +227,12 @@ CTN = "CTN", "FRMRS", "TNLGN"
         (query(CTN[0], "XXXXX", CTN[2], DAYS[0]), "request.depart_code", "unknown_port"),
         (query(*CTN[:2], "ITGOA", DAYS[0]), "request.out_journey_id", "unknown_journey"),
         (
-            SearchQuery(
-                "CTN",
-                dataclasses.replace(leg(*CTN[1:], DAYS[0]), depart_code="ITGOA"),
-                None,
-                (ADULT,),
-                None,
-            ),
+            query(*CTN, DAYS[0], out_journey_id=journey_id("ITGOA", "TNLGN")),
             "request.out_journey_id",
             "ports_mismatch",
         ),
         (
-            SearchQuery(
-                "CTN",
-                leg(*CTN[1:], DAYS[0]),
-                dataclasses.replace(leg(*CTN[1:], DAYS[6]), journey_id="?"),
-                (ADULT,),
-                None,
-            ),
+            query(*CTN, DAYS[0], back=DAYS[6], ret_journey_id="?"),
             "request.ret_journey_id",
             "unknown_journey",
         ),
@@ -261,9 +250,10 @@ CTN = "CTN", "FRMRS", "TNLGN"
     ],
 )
 def test_what_does_not_fit_names_its_field(asked, field, reason):
-    with pytest.raises(MismatchError) as caught:
+    with pytest.raises(RefusedError) as caught:
         at().search(asked)
-    assert (caught.value.field, caught.value.reason) == (field, reason)
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.text) == (field, reason)
 
 
 def test_a_fast_craft_takes_a_low_vehicle():

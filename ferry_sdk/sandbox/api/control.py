@@ -13,12 +13,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ferry_sdk.sandbox.clock import to_utc
-from ferry_sdk.sandbox.faults.details import DETAILS
-from ferry_sdk.sandbox.faults.faults import Fault, Faults
+from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, Faults
 from ferry_sdk.sandbox.http.conventions import (
     has_local_origin,
     is_loopback,
     parse_json,
+    problem,
     requested_host,
 )
 from ferry_sdk.sandbox.requests.fields import Moment
@@ -166,18 +166,18 @@ def _endpoint(handlers: Mapping[str, _Handler]) -> Callable[[Request], Awaitable
     async def endpoint(request: Request) -> Response:
         peer = request.client.host if request.client else None
         if not (is_loopback(peer) and is_loopback(requested_host(request))):
-            return _error(403, "FORBIDDEN", "Only this machine can use the controls")
+            return problem(403, "FORBIDDEN", "Only this machine can use the controls")
         if not has_local_origin(request):
-            return _error(403, "FORBIDDEN", "This origin cannot use the controls")
+            return problem(403, "FORBIDDEN", "This origin cannot use the controls")
         handler = handlers["GET" if request.method == "HEAD" else request.method]
         try:
             in_query = request.method in {"GET", "HEAD"}
             fields = dict(request.query_params) if in_query else _parse_body(await request.body())
             return JSONResponse(handler(fields))
         except InvalidOrderError as error:
-            return _error(422, "VALIDATION_ERROR", error.message, field=error.field)
+            return problem(422, "VALIDATION_ERROR", error.message, field=error.field)
         except (ValueError, OverflowError) as error:
-            return _error(422, "VALIDATION_ERROR", str(error))
+            return problem(422, "VALIDATION_ERROR", str(error))
 
     return endpoint
 
@@ -190,7 +190,3 @@ def _parse_body(body: bytes) -> _Fields:
     if not isinstance(fields, dict):
         raise InvalidOrderError("body", "The body must be a JSON object")
     return fields
-
-
-def _error(status: int, code: str, message: str, **field: str) -> Response:
-    return JSONResponse({"error": True, "code": code, "message": message, **field}, status)

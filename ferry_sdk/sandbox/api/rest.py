@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ferry_sdk.sandbox.http.conventions import (
+    caller_of,
     error_response,
+    has_json,
     is_too_large,
     parse_json,
-    unauthorized_response,
     weights,
 )
 from ferry_sdk.sandbox.requests.access import Unauthorized
-from ferry_sdk.sandbox.requests.errors import language_of
-from ferry_sdk.sandbox.service import Caller, ServiceError
+from ferry_sdk.sandbox.service import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -30,12 +28,8 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.requests.access import Tokens
     from ferry_sdk.sandbox.service import Service
 
-_JSON = "application/json"
-_OBJECT = TypeAdapter(dict[str, object], config=ConfigDict(strict=True))
 
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """One method of one path, with its operation and its status on success."""
 
     method: str
@@ -113,18 +107,14 @@ class _Api:
         try:
             access = self._tokens.access_of(request.headers.get("authorization"))
         except Unauthorized:
-            return unauthorized_response(request)
+            challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
+            return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
         if not _accepts_json(request.headers.get("accept", "")):
             return error_response(request, 406, "NOT_ACCEPTABLE", "not_acceptable")
         arguments = _arguments(request, body if endpoint.method == "POST" else b"")
         if isinstance(arguments, Response):
             return arguments
-        caller = Caller(
-            access=access,
-            language=language_of(request.headers.get("accept-language")),
-            protocol="rest",
-            base_url=str(request.base_url).rstrip("/"),
-        )
+        caller = caller_of(request, access, "rest")
         try:
             answer = self._service.perform(
                 endpoint.operation, {**arguments, **request.path_params}, caller
@@ -138,18 +128,19 @@ def _arguments(request: Request, body: bytes) -> Mapping[str, object] | Response
     """Return the arguments in the body, or the error response if it cannot be read."""
     if not body:
         return {}
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+    if not has_json(request):
         return error_response(request, 415, "UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type")
     try:
-        return _OBJECT.validate_python(parse_json(body))
-    except ValidationError:
-        return error_response(request, 422, "VALIDATION_ERROR", "not_an_object")
+        arguments = parse_json(body)
     except ValueError:
         return error_response(request, 400, "MALFORMED_JSON", "malformed_json")
+    if isinstance(arguments, dict):
+        return arguments
+    return error_response(request, 422, "VALIDATION_ERROR", "not_an_object")
 
 
 def _accepts_json(accept: str) -> bool:
     """Tell whether an `Accept` header allows JSON; the most specific range decides."""
     allowed = weights(accept)
-    ranges = (_JSON, "application/*", "*/*")
+    ranges = ("application/json", "application/*", "*/*")
     return next((allowed[name] > 0 for name in ranges if name in allowed), False)

@@ -1,23 +1,36 @@
-"""One booking and its tickets."""
+"""One booking, and its stage, status and payment status, which follow from its tickets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee
-from ferry_sdk.sandbox.bookings.stages import GONE, WAITING, Stage, State, TicketStatus, stage_of
+from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, TicketStatus
 from ferry_sdk.sandbox.requests.errors import conflict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from decimal import Decimal
 
     from ferry_sdk.sandbox.bookings.tickets import Ticket
     from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
 
-# No vowels and no similar characters: a reference spells no word and is easy to read.
-REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
+
+class Stage(str, Enum):
+    """The stage of a booking, as the interface spells it."""
+
+    PAYMENT_DUE = "payment_due"
+    ISSUANCE_DUE = "issuance_due"
+    IN_PROGRESS = "in_progress"
+    TICKETED = "ticketed"
+    VOIDED = "voided"
+    LAPSED = "lapsed"
+    REJECTED = "rejected"
+    PARTIALLY_TICKETED = "partially_ticketed"
+    PARTIALLY_VOIDED = "partially_voided"
 
 
 @dataclass(slots=True)
@@ -32,14 +45,14 @@ class Booking:
     reference: str
 
     @property
-    def states(self) -> list[State]:
-        """The states of the tickets, from which the stage follows."""
-        return [ticket.state for ticket in self.tickets]
-
-    @property
     def stage(self) -> Stage:
         """The stage of the whole booking."""
-        return stage_of(self.states)
+        return stage_of(self.tickets)
+
+    @property
+    def open_tickets(self) -> list[Ticket]:
+        """The tickets that are neither cancelled nor expired."""
+        return [ticket for ticket in self.tickets if ticket.status not in GONE]
 
     @property
     def total(self) -> Decimal:
@@ -55,10 +68,9 @@ class Booking:
     @property
     def cancellable_until(self) -> datetime | None:
         """When the booking can no longer be cancelled; None if it cannot be cancelled now."""
-        found = [ticket for ticket in self.tickets if ticket.status not in GONE]
-        if any(ticket.status is TicketStatus.PENDING for ticket in found):
+        if any(ticket.status is TicketStatus.PENDING for ticket in self.tickets):
             return None
-        return min((ticket.ends_at for ticket in found), default=None)
+        return min((ticket.ends_at for ticket in self.open_tickets), default=None)
 
     @property
     def lead_passenger(self) -> str:
@@ -82,21 +94,17 @@ class Booking:
         Raises:
             RefusedError: The booking has no such tickets, or has sailed.
         """
-        found = [
-            ticket
-            for ticket in self.tickets
-            if ticket.status in WAITING or ticket.status is TicketStatus.FAILED
-        ]
+        issuable = WAITING | {TicketStatus.FAILED}
+        found = [ticket for ticket in self.tickets if ticket.status in issuable]
         if not found:
-            raise conflict(_NOT_ISSUABLE[self.stage])
+            raise conflict(_NOT_ISSUABLE.get(self.stage, "booking_confirmed"))
         if any(now >= ticket.ends_at for ticket in found):
             raise conflict("booking_sailed")
         return found
 
     def fee(self, now: datetime) -> Fee:
         """Return the fee of cancelling everything now, or the fee already settled."""
-        open_tickets = [ticket for ticket in self.tickets if ticket.status not in GONE]
-        fees = [ticket.fee(now) for ticket in open_tickets or self.tickets]
+        fees = (ticket.fee(now) for ticket in self.open_tickets or self.tickets)
         return sum(fees, start=NO_FEE)
 
     def cancel(self, now: datetime) -> Fee:
@@ -105,7 +113,7 @@ class Booking:
         Raises:
             RefusedError: The booking is cancelled, expired, being issued, or has sailed.
         """
-        found = [ticket for ticket in self.tickets if ticket.status not in GONE]
+        found = self.open_tickets
         if not found:
             raise conflict("booking_cancelled" if self.stage is Stage.VOIDED else "booking_expired")
         for ticket in found:
@@ -113,11 +121,49 @@ class Booking:
         return sum((ticket.cancel(now) for ticket in found), start=NO_FEE)
 
 
-_NOT_ISSUABLE = {
-    Stage.TICKETED: "booking_confirmed",
-    Stage.IN_PROGRESS: "booking_confirmed",
-    Stage.PARTIALLY_TICKETED: "booking_confirmed",
-    Stage.PARTIALLY_VOIDED: "booking_confirmed",
-    Stage.VOIDED: "booking_cancelled",
-    Stage.LAPSED: "booking_expired",
-}
+_NOT_ISSUABLE = {Stage.VOIDED: "booking_cancelled", Stage.LAPSED: "booking_expired"}
+
+# Least progress first: a booking has the first of these that one of its tickets has.
+_PROGRESS = (
+    TicketStatus.FAILED,
+    TicketStatus.INIT,
+    TicketStatus.BLOCKED,
+    TicketStatus.PENDING,
+    TicketStatus.ISSUED,
+    TicketStatus.CANCELED,
+    TicketStatus.EXPIRED,
+)
+
+
+def stage_of(tickets: Sequence[Ticket]) -> Stage:
+    """Return the stage of a booking with these tickets (at least one)."""
+    found = {ticket.status for ticket in tickets}
+    if TicketStatus.PENDING in found:
+        return Stage.IN_PROGRESS
+    if TicketStatus.ISSUED in found:
+        others = found - {TicketStatus.ISSUED}
+        if not others:
+            return Stage.TICKETED
+        voided = others == {TicketStatus.CANCELED}
+        return Stage.PARTIALLY_VOIDED if voided else Stage.PARTIALLY_TICKETED
+    waiting = [ticket for ticket in tickets if ticket.status in WAITING]
+    if waiting:
+        paid = all(ticket.paid for ticket in waiting)
+        return Stage.ISSUANCE_DUE if paid else Stage.PAYMENT_DUE
+    if TicketStatus.FAILED in found:
+        return Stage.REJECTED
+    return Stage.VOIDED if TicketStatus.CANCELED in found else Stage.LAPSED
+
+
+def status_of(tickets: Sequence[Ticket]) -> TicketStatus:
+    """Return the status of the ticket with the least progress."""
+    return min((ticket.status for ticket in tickets), key=_PROGRESS.index)
+
+
+def payment_of(tickets: Sequence[Ticket]) -> str:
+    """Return the payment status; final tickets count only if there are no others."""
+    counted = [ticket for ticket in tickets if ticket.status not in GONE] or tickets
+    paid = sum(ticket.paid for ticket in counted)
+    if paid == len(counted):
+        return "paid"
+    return "partially_paid" if paid else "unpaid"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from ferry_sdk.sandbox.offers.fares import round_to_cents
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.requests.errors import text
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 
 ZERO = Decimal("0.00")
-_CENT = Decimal("0.01")
 
 
 class FeeStep(NamedTuple):
@@ -56,11 +56,6 @@ FEE_SCHEDULES: dict[str, tuple[FeeStep, ...]] = {
 """The steps of each fare family, longest notice first."""
 
 
-def cents(amount: Decimal) -> Decimal:
-    """Return the amount in whole cents, with halves rounded up."""
-    return amount.quantize(_CENT, ROUND_HALF_UP)
-
-
 def cancellation_fee(paid: Decimal, *, family: str, notice: float, left: timedelta) -> Fee:
     """Return the fee of a cancellation.
 
@@ -70,16 +65,17 @@ def cancellation_fee(paid: Decimal, *, family: str, notice: float, left: timedel
         notice: The company's factor on the hours of the schedule.
         left: The time left before departure; after departure everything is kept.
     """
-    rate = next(
-        (step.rate for step in FEE_SCHEDULES[family] if left >= step.notice * notice),
-        Decimal(1),
-    )
-    penalty = cents(paid * rate)
+    rates = (step.rate for step in FEE_SCHEDULES[family] if left >= step.notice * notice)
+    rate = next(rates, Decimal(1))
+    penalty = round_to_cents(paid * rate)
     return Fee(penalty, paid - penalty)
 
 
-_ROLES = {Access.READ_WRITE: "agency", Access.ORGANISATION: "organisation"}
-_COMMISSION = {Access.READ_WRITE: Decimal("0.05"), Access.ORGANISATION: Decimal("0.08")}
+_ROLES = {
+    Access.READ_WRITE: ("agency", Decimal("0.05")),
+    Access.ORGANISATION: ("organisation", Decimal("0.08")),
+}
+"""The role of a token's owner, and their commission."""
 
 
 def pricing(booking: Booking, access: Access, language: str) -> JsonValue:
@@ -88,13 +84,13 @@ def pricing(booking: Booking, access: Access, language: str) -> JsonValue:
     `received` is the payments less the refunds. The commission is kept, and the rest is passed on
     to the company. `balance` is what the buyer owed at first and owes now.
     """
-    role = _ROLES.get(access)
-    if role is None:
+    if access not in _ROLES:
         return None
+    role, rate = _ROLES[access]
     settlement = [ticket.settlement for ticket in booking.tickets if ticket.settlement is not None]
     charged = sum((ticket.charged for ticket in booking.tickets), start=ZERO)
     received = charged - sum((fee.refund for fee in settlement), start=ZERO)
-    commission = cents(received * _COMMISSION[access])
+    commission = round_to_cents(received * rate)
     buyer = booking.contact.name if booking.contact else booking.lead_passenger
     companies = dict.fromkeys(ticket.company.name for ticket in booking.tickets)
     return {

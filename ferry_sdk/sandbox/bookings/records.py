@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import segno
 
+from ferry_sdk.sandbox.bookings.bookings import Stage, payment_of, status_of
 from ferry_sdk.sandbox.bookings.fees import pricing
-from ferry_sdk.sandbox.bookings.stages import Stage, TicketStatus, payment_of, status_of
+from ferry_sdk.sandbox.bookings.tickets import TicketStatus
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,38 +21,32 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.bookings.bookings import Booking
     from ferry_sdk.sandbox.bookings.fees import Fee
     from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
-    from ferry_sdk.sandbox.requests.access import Access
+    from ferry_sdk.sandbox.requests.access import CallContext
     from ferry_sdk.sandbox.requests.requests import Passenger
 
     Record = dict[str, JsonValue]
 
 CURRENCY = "EUR"
-_DIRECTIONS = {"Outward": "outward", "Return": "return"}
 
 
-def booking_record(
-    booking: Booking, access: Access, *, language: str, base_url: str, now: datetime
-) -> Record:
+def booking_record(booking: Booking, context: CallContext) -> Record:
     """Return a booking, as the read endpoint answers it."""
-    payment = payment_of(booking.states)
+    payment, language = payment_of(booking.tickets), context.caller.language
     return {
-        **created_record(booking, now),
+        **created_record(booking, context.now),
         "payment_status": payment,
         "all_tickets_paid": payment == "paid",
         "ticket_count": len(booking.tickets),
         "expire_at": _timestamp(booking.expires_at),
-        "pricing": pricing(booking, access, language),
-        "tickets": [
-            ticket_record(ticket, booking, language=language, base_url=base_url, now=now)
-            for ticket in booking.tickets
-        ],
+        "pricing": pricing(booking, context.caller.access, language),
+        "tickets": [ticket_record(ticket, booking, context) for ticket in booking.tickets],
         "journey_details": _journey_details(booking, language),
     }
 
 
 def created_record(booking: Booking, now: datetime) -> Record:
     """Return a booking, as the create endpoint answers it."""
-    status = status_of(booking.states)
+    status = status_of(booking.tickets)
     return {
         "booking_id": booking.id,
         "booking_reference": booking.reference,
@@ -63,24 +58,21 @@ def created_record(booking: Booking, now: datetime) -> Record:
     }
 
 
-def ticket_record(
-    ticket: Ticket, booking: Booking, *, language: str, base_url: str, now: datetime
-) -> Record:
+def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Record:
     """Return a ticket, as the read endpoint answers it."""
-    issued = ticket.status is TicketStatus.ISSUED
-    ways: Record = {
-        _DIRECTIONS[leg.offer.direction]: {"journey": _journey(leg, language), **_validity(leg)}
-        for leg in ticket.legs
-    }
+    issued, language = ticket.status is TicketStatus.ISSUED, context.caller.language
     return {
         "id": ticket.id,
         "status": ticket.status.value,
         "ticket_number": ticket.visible_number,
-        "pdf_url": voucher_url(ticket, base_url, now),
+        "pdf_url": voucher_url(ticket, context),
         "direction": "+".join(leg.offer.direction.upper() for leg in ticket.legs),
         "vehicle": _vehicle(booking, ticket),
         "passengers": [_passenger(passenger) for passenger in booking.passengers],
-        "availability": ways,
+        "availability": {
+            leg.offer.direction.lower(): {"journey": _journey(leg, language), **_validity(leg)}
+            for leg in ticket.legs
+        },
         "qr_code": qr_code(f"{booking.reference}/{ticket.number}" if issued else booking.reference),
         "boarding_time": ticket.boards_at.isoformat(),
     }
@@ -96,11 +88,11 @@ def fee_record(fee: Fee, status: TicketStatus) -> Record:
     }
 
 
-def voucher_url(ticket: Ticket, base_url: str, now: datetime) -> str | None:
+def voucher_url(ticket: Ticket, context: CallContext) -> str | None:
     """Return the URL of the voucher; None if the voucher is not available."""
-    if not ticket.voucher_ready(now):
+    if not ticket.voucher_ready(context.now):
         return None
-    return f"{base_url}/voucher/{ticket.id}/{ticket.key}.pdf"
+    return f"{context.caller.base_url}/voucher/{ticket.id}/{ticket.key}.pdf"
 
 
 @lru_cache(maxsize=1024)
@@ -125,7 +117,7 @@ def possible_actions(booking: Booking, now: datetime) -> Record:
     sails = booking.cancellable_until
     if sails is not None and now < sails:
         actions["Cancel"] = _action("optional", sails)
-    if TicketStatus.ISSUED in {ticket.status for ticket in booking.tickets}:
+    if any(ticket.status is TicketStatus.ISSUED for ticket in booking.tickets):
         actions["Download"] = _action("optional", None)
     return actions
 
@@ -157,7 +149,7 @@ def _validity(leg: Leg) -> Record:
 
 def _journey_details(booking: Booking, language: str) -> Record:
     return {
-        _DIRECTIONS[leg.offer.direction]: {
+        leg.offer.direction.lower(): {
             "ticket_id": ticket.id,
             "journey_id": leg.offer.journey.id,
             "company": leg.offer.sailing.company.name,

@@ -7,7 +7,7 @@ from decimal import Decimal
 from string import digits
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.bookings.bookings import REFERENCE_LETTERS, Booking
+from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.fees import ZERO
 from ferry_sdk.sandbox.bookings.records import (
     booking_record,
@@ -17,7 +17,7 @@ from ferry_sdk.sandbox.bookings.records import (
     voucher_url,
 )
 from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
-from ferry_sdk.sandbox.bookings.stages import WAITING, payment_of, status_of
+from ferry_sdk.sandbox.bookings.tickets import WAITING
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.offers.offers import Offers
     from ferry_sdk.sandbox.requests import requests
     from ferry_sdk.sandbox.requests.access import CallContext
+
+# No vowels and no similar characters: a reference spells no word and is easy to read.
+_REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
 
 
 class Sales:
@@ -53,10 +56,8 @@ class Sales:
         tickets = chosen_tickets(request, self._offers, self._ids, context.now)
         fault = self._faults.take(FaultKind.PRICE_CHANGE, context.operation)
         if fault is not None and isinstance(fault.details, PriceChange):
-            factor, addition = (
-                Decimal(str(fault.details.factor)),
-                Decimal(str(fault.details.amount)),
-            )
+            factor = Decimal(str(fault.details.factor))
+            addition = Decimal(str(fault.details.amount))
             for ticket in tickets:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
         booking = Booking(
@@ -65,7 +66,7 @@ class Sales:
             vehicle=request.vehicle,
             contact=request.contact,
             id=self._ids.uuid(),
-            reference=self._ids.reference(REFERENCE_LETTERS, 8),
+            reference=self._ids.reference(_REFERENCE_LETTERS, 8),
         )
         self._bookings[booking.id] = booking
         self._tickets.update({ticket.id: (booking, ticket) for ticket in tickets})
@@ -105,14 +106,7 @@ class Sales:
 
     def booking(self, request: requests.Identified, context: CallContext) -> Record:
         """Return a booking."""
-        booking = self._booking(request.id, context.now)
-        return booking_record(
-            booking,
-            context.caller.access,
-            language=context.caller.language,
-            base_url=context.caller.base_url,
-            now=context.now,
-        )
+        return booking_record(self._booking(request.id, context.now), context)
 
     def cancel_booking(self, request: requests.BookingCancellation, context: CallContext) -> Record:
         """Cancel every open ticket of a booking."""
@@ -121,17 +115,14 @@ class Sales:
             raise invalid("booking_reference", "reference_differs")
         fee = booking.cancel(context.now)
         self._counters.effect("bookings.cancel", booking.id)
-        return {
-            "booking_id": booking.id,
-            "status": "cancelled",
-            "refund_amount": float(fee.refund),
-        }
+        refund = float(fee.refund)
+        return {"booking_id": booking.id, "status": "cancelled", "refund_amount": refund}
 
     def cancellation_fee(self, request: requests.Identified, context: CallContext) -> Record:
         """Return the fee of cancelling a booking or a ticket, without cancelling it."""
         if request.id in self._bookings:
             booking = self._booking(request.id, context.now)
-            return fee_record(booking.fee(context.now), status_of(booking.states))
+            return fee_record(booking.fee(context.now), status_of(booking.tickets))
         if request.id in self._tickets:
             _, ticket = self._ticket(request.id, context.now)
             return fee_record(ticket.fee(context.now), ticket.status)
@@ -140,24 +131,18 @@ class Sales:
     def ticket(self, request: requests.Identified, context: CallContext) -> Record:
         """Return a ticket."""
         booking, ticket = self._ticket(request.id, context.now)
-        return ticket_record(
-            ticket,
-            booking,
-            language=context.caller.language,
-            base_url=context.caller.base_url,
-            now=context.now,
-        )
+        return ticket_record(ticket, booking, context)
 
     def ticket_by_tool(self, request: requests.Identified, context: CallContext) -> Record:
         """Return a ticket with a summary of its booking."""
-        booking, _ = self._ticket(request.id, context.now)
+        booking, ticket = self._ticket(request.id, context.now)
         return {
-            **self.ticket(request, context),
+            **ticket_record(ticket, booking, context),
             "booking": {
                 "booking_id": booking.id,
                 "booking_reference": booking.reference,
                 "stage": booking.stage.value,
-                "payment_status": payment_of(booking.states),
+                "payment_status": payment_of(booking.tickets),
             },
         }
 
@@ -173,7 +158,7 @@ class Sales:
     def voucher_address(self, request: requests.Identified, context: CallContext) -> Record:
         """Return the URL of a ticket's voucher."""
         _, ticket = self._ticket(request.id, context.now)
-        return {"url": voucher_url(ticket, context.caller.base_url, context.now)}
+        return {"url": voucher_url(ticket, context)}
 
     def mark_paid(self, request: requests.Payment, context: CallContext) -> Record:
         """Record an external payment; repeating the same payment changes nothing."""

@@ -7,19 +7,18 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.bookings.stages import TicketStatus
-from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
-from ferry_sdk.sandbox.network.company_rules import company_rules
-from ferry_sdk.sandbox.offers.party import Traveller, age_on
+from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket, TicketStatus
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid
 from ferry_sdk.sandbox.requests.requests import AGES, PASSENGER_TYPES, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
+    from datetime import date, datetime
 
     from ferry_sdk.sandbox.network.seeded_random import Ids
-    from ferry_sdk.sandbox.offers.offers import Offer, Offers
+    from ferry_sdk.sandbox.offers.accommodation import Traveller
+    from ferry_sdk.sandbox.offers.offer import Offer
+    from ferry_sdk.sandbox.offers.offers import Offers
     from ferry_sdk.sandbox.requests.requests import NewBooking, Passenger
 
 PAYMENT_WINDOW = timedelta(hours=1)
@@ -46,7 +45,7 @@ def chosen_tickets(
         raise RefusedError(422, *different.values())
     legs.sort(key=lambda leg: leg.offer.sailing.depart_at)
     companies = {leg.offer.sailing.company for leg in legs}
-    if len(companies) == 1 and company_rules(*companies).one_ticket:
+    if len(companies) == 1 and legs[0].offer.sailing.company.one_ticket:
         return (_ticket(request, tuple(legs), ids, now),)
     return tuple(_ticket(request, (leg,), ids, now) for leg in legs)
 
@@ -64,10 +63,10 @@ def cheapest_selection(availability_id: str, reservation_type: str, offers: Offe
         (offer.price(tariff, place), tariff.id, place.id)
         for tariff in offer.tariffs
         for place in offer.places
-        if tariff.type.upper() == reservation_type and not tariff.roundtrip_locked
+        if tariff.level.type.upper() == reservation_type and not tariff.level.roundtrip
     ]
     if not found:
-        types = ", ".join(dict.fromkeys(tariff.type for tariff in offer.tariffs))
+        types = ", ".join(dict.fromkeys(tariff.level.type for tariff in offer.tariffs))
         raise invalid("reservation_type", "reservation_type", type=types)
     _, tariff_id, place_id = min(found)
     return Selection(availability_id=offer.id, tariff_id=tariff_id, place_id=place_id)
@@ -104,6 +103,12 @@ def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers)
     return offer if true == offer.travellers else offers.for_travellers(offer, true)
 
 
+def age_on(birth_date: date, day: date) -> int:
+    """Return the age in whole years on a day; a birthday on 29 February counts from 1 March."""
+    before_birthday = (day.month, day.day) < (birth_date.month, birth_date.day)
+    return day.year - birth_date.year - before_birthday
+
+
 def _kinds(offer: Offer) -> Counter[str]:
     return Counter(traveller.kind for traveller in offer.travellers)
 
@@ -128,12 +133,12 @@ def _tariff_problems(request: NewBooking, legs: list[Leg], now: datetime) -> Ite
             yield Problem("ship_sailed", f"availabilities[{index}].availability_id")
         if now >= leg.tariff.expires_at:
             yield Problem("tariff_expired", path)
-        if leg.tariff.roundtrip_locked and len(legs) == 1:
+        if leg.tariff.level.roundtrip and len(legs) == 1:
             yield Problem("round_trip_only", path)
-        elif leg.tariff.roundtrip_locked and len(companies) > 1:
+        elif leg.tariff.level.roundtrip and len(companies) > 1:
             yield Problem("other_company", path)
-        if leg.tariff.type.upper() != request.reservation_type:
-            yield Problem("reservation_type", "reservation_type", {"type": leg.tariff.type})
+        if leg.tariff.level.type.upper() != request.reservation_type:
+            yield Problem("reservation_type", "reservation_type", {"type": leg.tariff.level.type})
 
 
 def _party_problems(request: NewBooking, offer: Offer) -> Iterator[Problem]:

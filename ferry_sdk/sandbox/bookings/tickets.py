@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee, cancellation_fee, cents
-from ferry_sdk.sandbox.bookings.stages import WAITING, State, TicketStatus
-from ferry_sdk.sandbox.network.company_rules import CompanyRules, company_rules
+from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee, cancellation_fee
+from ferry_sdk.sandbox.offers.fares import round_to_cents
 from ferry_sdk.sandbox.requests.errors import conflict
 
 if TYPE_CHECKING:
@@ -21,10 +21,30 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from ferry_sdk.sandbox.network.geography import Company
-    from ferry_sdk.sandbox.offers.offers import Offer, Place, Tariff
+    from ferry_sdk.sandbox.offers.accommodation import Place
+    from ferry_sdk.sandbox.offers.offer import Offer
+    from ferry_sdk.sandbox.offers.tariffs import Tariff
 
 
 _ON_FOOT, _WITH_VEHICLE = timedelta(minutes=45), timedelta(minutes=90)
+
+
+class TicketStatus(str, Enum):
+    """The status of a ticket, as the interface spells it."""
+
+    INIT = "Init"
+    BLOCKED = "Blocked"
+    PENDING = "Pending"
+    ISSUED = "Issued"
+    CANCELED = "Canceled"
+    FAILED = "Failed"
+    EXPIRED = "Expired"
+
+
+WAITING = frozenset({TicketStatus.INIT, TicketStatus.BLOCKED})
+"""Not yet issued and subject to a deadline."""
+GONE = frozenset({TicketStatus.CANCELED, TicketStatus.EXPIRED})
+"""Final."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +85,6 @@ class Ticket:
         return self.legs[0].offer.sailing.company
 
     @property
-    def rules(self) -> CompanyRules:
-        """The company's rules for tickets."""
-        return company_rules(self.company)
-
-    @property
-    def departs_at(self) -> datetime:
-        """When the first crossing departs."""
-        return self.legs[0].offer.sailing.depart_at
-
-    @property
     def ends_at(self) -> datetime:
         """The last moment to issue or cancel it: departure, or the end of an open ticket."""
         return min(leg.offer.ends_at for leg in self.legs)
@@ -82,13 +92,8 @@ class Ticket:
     @property
     def boards_at(self) -> datetime:
         """When boarding starts, in the port's time zone."""
-        with_vehicle = self.legs[0].offer.vehicle is not None
-        return self.departs_at - (_WITH_VEHICLE if with_vehicle else _ON_FOOT)
-
-    @property
-    def state(self) -> State:
-        """The part of its state that decides the booking's stage."""
-        return State(self.status, self.paid)
+        first = self.legs[0].offer
+        return first.sailing.depart_at - (_WITH_VEHICLE if first.vehicle else _ON_FOOT)
 
     @property
     def price(self) -> Decimal:
@@ -107,7 +112,7 @@ class Ticket:
 
     def voucher_ready(self, now: datetime) -> bool:
         """Tell whether the voucher can be fetched."""
-        delay = self.rules.voucher_delay
+        delay = self.company.voucher_delay
         if self.status is not TicketStatus.ISSUED or self.issued_at is None or delay is None:
             return False
         return now >= self.issued_at + delay
@@ -143,8 +148,8 @@ class Ticket:
 
     def reprice(self, factor: Decimal, addition: Decimal) -> None:
         """Multiply the price of every crossing by `factor`; add `addition` to the first."""
-        prices = [cents(leg.price * factor) for leg in self.legs]
-        prices[0] = max(prices[0] + cents(addition), ZERO)
+        prices = [round_to_cents(leg.price * factor) for leg in self.legs]
+        prices[0] = max(prices[0] + round_to_cents(addition), ZERO)
         self.legs = tuple(
             dataclasses.replace(leg, price=price)
             for leg, price in zip(self.legs, prices, strict=True)
@@ -154,7 +159,7 @@ class Ticket:
         """Pay and issue the ticket; with some companies it is pending for a few seconds."""
         self.paid = True
         self.number = number
-        self.issued_at = now + self.rules.issuing_time
+        self.issued_at = now + self.company.issuing_time
         self.status = TicketStatus.PENDING
         self.settle(now)
 
@@ -170,15 +175,11 @@ class Ticket:
             return NO_FEE
         if self.status is not TicketStatus.ISSUED:
             return Fee(ZERO, self.charged)
-        fees = [
-            cancellation_fee(
-                leg.price,
-                family=leg.tariff.family,
-                notice=self.rules.notice,
-                left=self.ends_at - now,
-            )
+        left, notice = self.ends_at - now, self.company.notice
+        fees = (
+            cancellation_fee(leg.price, family=leg.tariff.level.family, notice=notice, left=left)
             for leg in self.legs
-        ]
+        )
         return sum(fees, start=NO_FEE)
 
     def check_cancellable(self, now: datetime) -> None:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.kinds import Details, Duration
-from ferry_sdk.sandbox.faults.request_faults import Failure, request_timeout
-from ferry_sdk.sandbox.faults.socket_faults import (
-    CloseAfterReply,
-    DropReply,
-    HoldEnd,
-    TrickleBody,
-    TruncateReply,
-)
+from ferry_sdk.sandbox.faults.request_faults import Cut, Failure, request_timeout
 from ferry_sdk.sandbox.http.connection import connection_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from ferry_sdk.sandbox.http.connection import Plan
-
-_PAGE = b"<!doctype html><title>Maintenance</title><p>We are back soon."
+    from ferry_sdk.sandbox.http.connection import Connection, Reply
 
 
 class ReplyFault(Details):
@@ -35,30 +27,24 @@ class ReplyFault(Details):
 
 
 class ConnectionFault(ReplyFault):
-    """A fault of the connection: the reply is good, but is not sent normally."""
+    """A fault of the connection: the reply is good, but the fault itself sends it."""
 
-    def plan(self) -> Plan:
-        """Return the way to send the reply."""
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
+        """Send the reply, or a part of it."""
         raise NotImplementedError
 
     def corrupt(self, request: Request, response: Response) -> Response:
-        """Return the same response, to be sent by the plan."""
-        connection_of(request.scope).plan = self.plan()
+        """Return the same response, to be sent by the fault."""
+        connection_of(request.scope).plan = self
         return response
 
 
-class LoseReply(ConnectionFault):
-    """The connection is cut without a reply.
+class LoseReply(Cut, ConnectionFault):
+    """The connection is cut after the work, without a reply.
 
     Attributes:
         reset: Whether the connection ends with a reset instead of an orderly close.
     """
-
-    reset: bool = False
-
-    def plan(self) -> Plan:
-        """Drop the reply."""
-        return DropReply(reset=self.reset)
 
 
 class Truncate(ConnectionFault):
@@ -74,9 +60,16 @@ class Truncate(ConnectionFault):
     chunked: bool = False
     reset: bool = False
 
-    def plan(self) -> Plan:
-        """Truncate the reply."""
-        return TruncateReply(self.keep, self.chunked, self.reset)
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
+        """Send the start of the body, then end the connection."""
+        kept = min(int(len(reply.body) * self.keep), max(len(reply.body) - 1, 0))
+        await connection.start(reply.without_length() if self.chunked else reply.start)
+        await connection.body(reply.body[:kept], more=True)
+        if self.reset:
+            await connection.cut(reset=True)
+        else:
+            await connection.close()
+            await connection.wait_closed()
 
 
 class Trickle(ConnectionFault):
@@ -90,9 +83,15 @@ class Trickle(ConnectionFault):
     seconds: Duration = 1.0
     pieces: Annotated[int, Field(ge=2, le=10_000)] = 10
 
-    def plan(self) -> Plan:
-        """Send the body in pieces."""
-        return TrickleBody(self.seconds, self.pieces)
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
+        """Send the body in equal pieces at equal intervals."""
+        size = max(-(-len(reply.body) // self.pieces), 1)
+        await connection.start(reply.start)
+        for begin in range(0, len(reply.body), size):
+            if begin:
+                await asyncio.sleep(self.seconds / (self.pieces - 1))
+            await connection.body(reply.body[begin : begin + size], more=True)
+        await connection.body(b"", more=False)
 
 
 class LeaveOpen(ConnectionFault):
@@ -104,17 +103,24 @@ class LeaveOpen(ConnectionFault):
 
     seconds: Duration = 60.0
 
-    def plan(self) -> Plan:
-        """Delay the end of the reply."""
-        return HoldEnd(self.seconds)
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
+        """Send the reply in chunks and delay the last, empty chunk."""
+        await connection.start(reply.without_length())
+        await connection.body(reply.body, more=True)
+        try:
+            await asyncio.wait_for(connection.wait_closed(), self.seconds)
+        except asyncio.TimeoutError:
+            await connection.body(b"", more=False)
 
 
 class CloseConnection(ConnectionFault):
     """The connection closes after the reply, without a `Connection: close`."""
 
-    def plan(self) -> Plan:
-        """Close the connection after the reply."""
-        return CloseAfterReply()
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
+        """Send the reply and close the connection."""
+        await connection.start(reply.start)
+        await connection.body(reply.body, more=False)
+        await connection.close()
 
 
 class FailAfter(Failure, ReplyFault):
@@ -164,7 +170,7 @@ class HtmlPage(BodyFault):
     def body(self, good: bytes) -> bytes:
         """Return the page."""
         del good
-        return _PAGE
+        return b"<!doctype html><title>Maintenance</title><p>We are back soon."
 
 
 class NotJson(BodyFault):

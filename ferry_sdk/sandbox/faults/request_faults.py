@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import time
 from email.utils import formatdate
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.kinds import Details
-from ferry_sdk.sandbox.faults.socket_faults import DropReply
 from ferry_sdk.sandbox.http.connection import connection_of
+from ferry_sdk.sandbox.http.conventions import problem
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-_UNAUTHORIZED: Final = 401
+    from ferry_sdk.sandbox.http.connection import Connection, Reply
+
+_ACCESS_ERRORS = {
+    401: ("invalid_token", "UNAUTHORIZED", "The token is unknown"),
+    403: ("insufficient_scope", "FORBIDDEN", "The token does not allow this"),
+}
 
 
 class RequestFault(Details):
@@ -27,22 +32,45 @@ class RequestFault(Details):
         raise NotImplementedError
 
 
-class CutBefore(RequestFault):
-    """The connection is cut.
+class Cut(Details):
+    """A fault that cuts the connection without a reply."""
+
+    reset: bool = False
+
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
+        """Cut the connection."""
+        del reply
+        await connection.cut(reset=self.reset)
+
+
+class CutBefore(Cut, RequestFault):
+    """The connection is cut before the work.
 
     Attributes:
         reset: Whether the connection ends with a reset instead of an orderly close.
     """
 
-    reset: bool = False
-
     def respond(self, request: Request) -> Response:
-        """Drop the reply."""
-        connection_of(request.scope).plan = DropReply(reset=self.reset)
+        """Let the fault send nothing."""
+        connection_of(request.scope).plan = self
         return Response()
 
 
-class Failure(Details):
+class RetryAfter(Details):
+    """A fault whose reply can say when to retry."""
+
+    retry_after: Annotated[int, Field(ge=0, le=86_400)] | None = None
+    as_date: bool = False
+
+    def headers(self) -> dict[str, str]:
+        """Return the header, if any."""
+        if self.retry_after is None:
+            return {}
+        moment = formatdate(time.time() + self.retry_after, usegmt=True)
+        return {"retry-after": moment if self.as_date else str(self.retry_after)}
+
+
+class Failure(RetryAfter):
     """An error of the server.
 
     Attributes:
@@ -52,13 +80,10 @@ class Failure(Details):
     """
 
     status: Annotated[int, Field(ge=500, le=599)] = 503
-    retry_after: Annotated[int, Field(ge=0, le=86_400)] | None = None
-    as_date: bool = False
 
     def answer(self) -> Response:
         """Return the error response."""
-        headers = _retry_after_header(self.retry_after, as_date=self.as_date)
-        return _problem(self.status, "SERVER_ERROR", "The service failed", headers)
+        return problem(self.status, "SERVER_ERROR", "The service failed", self.headers())
 
 
 class FailBefore(Failure, RequestFault):
@@ -70,7 +95,7 @@ class FailBefore(Failure, RequestFault):
         return self.answer()
 
 
-class RateLimited(RequestFault):
+class RateLimited(RetryAfter, RequestFault):
     """Too many requests.
 
     Attributes:
@@ -78,14 +103,10 @@ class RateLimited(RequestFault):
         as_date: Whether the header contains an HTTP date.
     """
 
-    retry_after: Annotated[int, Field(ge=0, le=86_400)] | None = None
-    as_date: bool = False
-
     def respond(self, request: Request) -> Response:
         """Return a 429."""
         del request
-        headers = _retry_after_header(self.retry_after, as_date=self.as_date)
-        return _problem(429, "RATE_LIMITED", "Too many requests", headers)
+        return problem(429, "RATE_LIMITED", "Too many requests", self.headers())
 
 
 class RequestTimeout(RequestFault):
@@ -109,14 +130,9 @@ class Unauthorized(RequestFault):
     def respond(self, request: Request) -> Response:
         """Return the status with a `WWW-Authenticate` header."""
         del request
-        unknown = self.status == _UNAUTHORIZED
-        error = "invalid_token" if unknown else "insufficient_scope"
-        return _problem(
-            self.status,
-            "UNAUTHORIZED" if unknown else "FORBIDDEN",
-            "The token is unknown" if unknown else "The token does not allow this",
-            {"www-authenticate": f'Bearer error="{error}"'},
-        )
+        error, code, message = _ACCESS_ERRORS[self.status]
+        challenge = {"www-authenticate": f'Bearer error="{error}"'}
+        return problem(self.status, code, message, challenge)
 
 
 class NotAcceptable(RequestFault):
@@ -131,7 +147,7 @@ class NotAcceptable(RequestFault):
     def respond(self, request: Request) -> Response:
         """Return the status."""
         del request
-        return _problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
+        return problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
 
 
 class Redirect(RequestFault):
@@ -153,17 +169,4 @@ class Redirect(RequestFault):
 
 def request_timeout() -> Response:
     """Return the 408 response."""
-    return _problem(408, "REQUEST_TIMEOUT", "The request took too long")
-
-
-def _problem(
-    status: int, code: str, message: str, headers: dict[str, str] | None = None
-) -> Response:
-    return JSONResponse({"error": True, "code": code, "message": message}, status, headers)
-
-
-def _retry_after_header(seconds: int | None, *, as_date: bool) -> dict[str, str]:
-    if seconds is None:
-        return {}
-    again = formatdate(time.time() + seconds, usegmt=True) if as_date else str(seconds)
-    return {"retry-after": again}
+    return problem(408, "REQUEST_TIMEOUT", "The request took too long")

@@ -10,11 +10,12 @@ from email.utils import format_datetime, parsedate_to_datetime
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
+from ferry_sdk.sandbox.requests.access import Caller
 from ferry_sdk.sandbox.requests.errors import language_of, text
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ferry_sdk.sandbox.clock import Clock
+    from ferry_sdk.sandbox.requests.access import Access, Protocol
 
 
 REQUEST_ID = "x-request-id"
@@ -35,48 +37,42 @@ LARGEST_BODY = 1_048_576
 _GZIP_FROM = 500
 
 
-class RequestIds:
-    """Adds a request id to every response, and the correlation id of the request."""
+class Conventions:
+    """Applies the headers of the service to every request and response.
 
-    def __init__(self, app: ASGIApp) -> None:
+    A response gets a request id, the correlation id of the request and the date by the service's
+    clock; a date in `Retry-After` moves to that clock. A request keeps only its preferred encoding,
+    because the middleware that compresses looks for the word `gzip` and ignores its weight.
+    """
+
+    def __init__(self, app: ASGIApp, clock: Clock) -> None:
         self._app = app
+        self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and add the two headers to its response."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+        """Pass the request on and add the headers to its response."""
+        requested = MutableHeaders(scope=scope)
         request_id = str(uuid.uuid4())
-        correlation_id = Headers(scope=scope).get(CORRELATION_ID) or request_id
+        correlation_id = requested.get(CORRELATION_ID) or request_id
+        allowed = weights(", ".join(requested.getlist("accept-encoding")))
+        gzip = allowed.get("gzip", allowed.get("*", 0))
+        preferred = gzip > 0 and gzip >= allowed.get("identity", 0)
+        requested["accept-encoding"] = "gzip" if preferred else "identity"
 
-        async def send_with_ids(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                now = self._clock.now()
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
                 headers[CORRELATION_ID] = correlation_id
+                headers["date"] = format_datetime(now, usegmt=True)
+                again = headers.get("retry-after", "0")
+                if not again.isdigit():
+                    moment = parsedate_to_datetime(again) + (now - datetime.now(timezone.utc))
+                    headers["retry-after"] = format_datetime(moment, usegmt=True)
             await send(message)
 
-        await self._app(scope, receive, send_with_ids)
-
-
-class EncodingNegotiation:
-    """Applies the weights in `Accept-Encoding`.
-
-    The middleware that compresses looks for the word `gzip` only and ignores its weight.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with the preferred encoding only."""
-        if scope["type"] == "http":
-            headers = MutableHeaders(scope=scope)
-            allowed = weights(", ".join(headers.getlist("accept-encoding")))
-            gzip = allowed.get("gzip", allowed.get("*", 0))
-            preferred = gzip > 0 and gzip >= allowed.get("identity", 0)
-            headers["accept-encoding"] = "gzip" if preferred else "identity"
-        await self._app(scope, receive, send)
+        await self._app(scope, receive, send_with_headers)
 
 
 def weights(header: str) -> dict[str, float]:
@@ -104,27 +100,38 @@ def apply_conventions(app: Starlette, clock: Clock) -> ASGIApp:
     app.add_exception_handler(405, _method_not_allowed)
     app.add_exception_handler(Exception, _internal_error)
     app.router.redirect_slashes = False
-    gzip = GZipMiddleware(app, minimum_size=_GZIP_FROM)
-    return DateHeader(RequestIds(EncodingNegotiation(gzip)), clock)
+    return Conventions(GZipMiddleware(app, minimum_size=_GZIP_FROM), clock)
 
 
 def error_response(
-    request: Request,
-    status: int,
-    code: str,
-    key: str,
-    headers: Mapping[str, str] | None = None,
+    request: Request, status: int, code: str, key: str, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return an error that does not come from an operation, in the requested language."""
-    message = text(key, language_of(request.headers.get("accept-language")))
-    body = {"error": True, "code": code, "message": message}
+    return problem(status, code, text(key, language(request)), headers)
+
+
+def problem(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None, **more: str
+) -> Response:
+    """Return a response with the error object of the interface."""
+    body = {"error": True, "code": code, "message": message, **more}
     return JSONResponse(body, status, headers)
 
 
-def unauthorized_response(request: Request) -> Response:
-    """Return the response to a request without a known token."""
-    challenge = {"www-authenticate": 'Bearer error="invalid_token"'}
-    return error_response(request, 401, "UNAUTHORIZED", "unauthorized", challenge)
+def language(request: Request) -> str:
+    """Return the supported language that a request prefers."""
+    return language_of(request.headers.get("accept-language"))
+
+
+def caller_of(request: Request, access: Access, protocol: Protocol) -> Caller:
+    """Return who calls."""
+    return Caller(access, language(request), protocol, str(request.base_url).rstrip("/"))
+
+
+def has_json(request: Request) -> bool:
+    """Tell whether the `Content-Type` of the body is JSON."""
+    content_type = request.headers.get("content-type", "")
+    return content_type.partition(";")[0].strip().lower() == "application/json"
 
 
 async def _no_such_address(request: Request, _: Exception) -> Response:
@@ -141,31 +148,6 @@ async def _internal_error(request: Request, _: Exception) -> Response:
     return error_response(request, 500, "INTERNAL_ERROR", "internal", {"connection": "close"})
 
 
-class DateHeader:
-    """Adds the `Date` header, and moves a date in `Retry-After` to the service's clock."""
-
-    def __init__(self, app: ASGIApp, clock: Clock) -> None:
-        self._app = app
-        self._clock = clock
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and date its response."""
-
-        async def send_with_date(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                now = self._clock.now()
-                headers = MutableHeaders(scope=message)
-                headers["date"] = format_datetime(now, usegmt=True)
-                again = headers.get("retry-after", "0")
-                if not again.isdigit():
-                    moved = now - datetime.now(timezone.utc)
-                    moment = parsedate_to_datetime(again) + moved
-                    headers["retry-after"] = format_datetime(moment, usegmt=True)
-            await send(message)
-
-        await self._app(scope, receive, send_with_date)
-
-
 def is_loopback(name: str | None) -> bool:
     """Tell whether a host name or address means this machine."""
     if name is None:
@@ -180,21 +162,20 @@ def is_loopback(name: str | None) -> bool:
 
 def requested_host(request: Request) -> str | None:
     """Return the host that the request names, without its port; None if there is none."""
-    try:
-        return urlsplit(f"//{request.headers.get('host', '')}").hostname
-    except ValueError:
-        return None
+    return _host_of(f"//{request.headers.get('host', '')}")
 
 
 def has_local_origin(request: Request) -> bool:
     """Tell whether the request has no `Origin` header, or a local one."""
     origin = request.headers.get("origin")
-    if origin is None:
-        return True
+    return origin is None or is_loopback(_host_of(origin))
+
+
+def _host_of(url: str) -> str | None:
     try:
-        return is_loopback(urlsplit(origin).hostname)
+        return urlsplit(url).hostname
     except ValueError:
-        return False
+        return None
 
 
 def parse_json(body: bytes) -> JsonValue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.network.network import MismatchError
+from ferry_sdk.sandbox.requests.errors import invalid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ class Catalogue:
             journey_ids: The journeys; by default all that the company sails.
 
         Raises:
-            MismatchError: The company or a journey is unknown, or the company does not sail it.
+            RefusedError: The company or a journey is unknown, or the company does not sail it.
         """
         company = self._network.company(company_key, "provider_id")
         journeys = self._network.journeys_of(company)
@@ -146,14 +146,14 @@ class Catalogue:
             for country in self._network.countries.values()
         ]
 
-    def vehicle_brands(self) -> list[Record]:
+    def vehicle_brands(self, _: str) -> list[Record]:
         """Return the vehicle brands with id and name."""
         return [
             {"id": brand.code, "name": brand.name}
             for brand in self._network.vehicle_brands.values()
         ]
 
-    def vehicle_types(self) -> list[Record]:
+    def vehicle_types(self, _: str) -> list[Record]:
         """Return the vehicle types with their maximum length and height in metres."""
         return [
             {
@@ -165,7 +165,7 @@ class Catalogue:
             for kind in self._network.vehicle_types.values()
         ]
 
-    def vehicles(self) -> list[Record]:
+    def vehicles(self, _: str) -> list[Record]:
         """Return the vehicle models with brand, type, length and height in metres."""
         return [
             {
@@ -182,7 +182,7 @@ class Catalogue:
     def _journey_of(self, company: Company, journey_id: str, field: str) -> Journey:
         journey = self._network.journey(journey_id, field)
         if company.code not in journey.route.companies:
-            raise MismatchError(field, "journey_not_sailed", journey_id)
+            raise invalid(field, "journey_not_sailed", value=journey_id)
         return journey
 
     def _upcoming(self, company: Company, journey: Journey) -> Iterator[Sailing]:

@@ -1,16 +1,17 @@
-"""The elements of a ferry network: countries, ports, ships, companies, routes and journeys.
+"""The elements of a ferry network: countries, ports, companies, routes, journeys and vehicles.
 
 The network has one object for each, so they are compared by identity.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +68,11 @@ class Company:
         child_below: The age at which a passenger is no longer a child.
         low_vehicle: The height in metres above which a vehicle costs more.
         round_trip_fares: Whether it sells fares that are valid for a round trip only.
-        mails_vouchers: Whether it sends its vouchers by e-mail.
+        one_ticket: Whether a round trip is one ticket instead of two.
+        issuing_time: How long a ticket is Pending after confirmation.
+        voucher_delay: The time from issue until the voucher can be fetched; None if it is sent
+            by e-mail.
+        notice: The factor on the hours of the cancellation schedule.
     """
 
     id: str
@@ -81,12 +86,21 @@ class Company:
     child_below: int
     low_vehicle: float
     round_trip_fares: bool
-    mails_vouchers: bool
+    one_ticket: bool
+    issuing_time: timedelta
+    voucher_delay: timedelta | None
+    notice: float
 
     @property
     def logo(self) -> str:
         """The URL of the logo, on a reserved host that serves nothing."""
         return f"https://static.ferry.example/logos/{self.code.lower()}.svg"
+
+    def age_band(self, age: int) -> str:
+        """Return Adult, Child or Infant by the company's age bands."""
+        if age < self.infant_below:
+            return "Infant"
+        return "Child" if age < self.child_below else "Adult"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,15 +111,15 @@ class Route:
     arrive: Port
     companies: tuple[str, ...]
     minutes: int
-    minutes_by_company: Mapping[str, int]
     miles: int
     season: str
-    vehicles: bool
-    overnight: bool
-    fast: bool
-    round_the_clock: bool
-    stops: tuple[str, ...]
-    stops_sometimes: bool
+    minutes_by_company: Mapping[str, int] = field(default_factory=dict[str, int])
+    vehicles: bool = False
+    overnight: bool = False
+    fast: bool = False
+    round_the_clock: bool = False
+    stops: tuple[str, ...] = ()
+    stops_sometimes: bool = False
 
     def minutes_of(self, company: Company) -> int:
         """Return the usual duration with this company, in minutes."""
@@ -130,3 +144,34 @@ class Journey:
     def stops(self) -> tuple[str, ...]:
         """The codes of the ports where sailings may call, in order."""
         return self.route.stops if self.depart is self.route.depart else self.route.stops[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleBrand:
+    """A maker of vehicles."""
+
+    code: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleType:
+    """A class of vehicle with its maximum size in metres."""
+
+    code: str
+    name: str
+    max_length: float
+    max_height: float
+    freight: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleModel:
+    """A vehicle that a search can name, with its size in metres."""
+
+    code: str
+    brand: str
+    model: str
+    type: VehicleType
+    length: float
+    height: float

@@ -6,35 +6,29 @@ import functools
 import json
 import uuid
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk.sandbox.network.geography import Company, Country, Journey, Port, Route, Ship
+from ferry_sdk.sandbox.network.geography import (
+    Company,
+    Country,
+    Journey,
+    Port,
+    Route,
+    Ship,
+    VehicleBrand,
+    VehicleModel,
+    VehicleType,
+)
+from ferry_sdk.sandbox.requests.errors import invalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
-
-
-class MismatchError(LookupError):
-    """A search names something unknown, or things that do not belong together.
-
-    Attributes:
-        field: The path of the invalid field in the request (`request.company`).
-        reason: What is wrong, as a code:
-            `unknown_company`, `unknown_journey`, `unknown_port`, `ports_mismatch`,
-            `journey_not_sailed`, `unknown_vehicle`, `no_vehicles`, `vehicle_too_high` or
-            `vehicle_is_freight`.
-    """
-
-    def __init__(self, field: str, reason: str, value: str) -> None:
-        super().__init__(f"{field}: {reason} ({value})")
-        self.field = field
-        self.reason = reason
-        self.value = value
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +50,29 @@ class Network:
         """Return the network of the package, which is read once."""
         return _load()
 
-    def port_name(self, code: str, language: str) -> str:
-        """Return the name of a port in a language (two letters), or the usual name."""
-        return self.ports[code].name_in(language)
-
     def company(self, key: str, field: str = "request.company") -> Company:
         """Return the company with a code or an id, in either case of letters.
 
         Raises:
-            MismatchError: There is none.
+            RefusedError: There is none.
         """
         found = self.companies.get(key.upper())
         if found is None:
             wanted = key.lower()
             found = next((each for each in self.companies.values() if each.id == wanted), None)
         if found is None:
-            raise MismatchError(field, "unknown_company", key)
+            raise invalid(field, "unknown_company", value=key)
         return found
 
     def journey(self, journey_id: str, field: str = "request.out_journey_id") -> Journey:
         """Return the journey with an id, in either case of letters.
 
         Raises:
-            MismatchError: There is none.
+            RefusedError: There is none.
         """
         found = self.journeys.get(journey_id.lower())
         if found is None:
-            raise MismatchError(field, "unknown_journey", journey_id)
+            raise invalid(field, "unknown_journey", value=journey_id)
         return found
 
     def journeys_of(self, company: Company) -> tuple[Journey, ...]:
@@ -95,21 +85,21 @@ class Network:
         """Return the vehicle of a code: `BRAND__MODEL`, or `GENERIC__` and a type's code.
 
         Raises:
-            MismatchError: There is none.
+            RefusedError: There is none.
         """
-        wanted = code.upper()
-        found = self.vehicle_models.get(wanted)
-        if found is not None:
+        brand, _, model = code.upper().partition("__")
+        if found := self.vehicle_models.get(f"{brand}__{model}"):
             return found
-        kind = self.vehicle_types.get(wanted.removeprefix(GENERIC))
-        if kind is None or not wanted.startswith(GENERIC):
-            raise MismatchError(field, "unknown_vehicle", code)
-        return generic_vehicle(kind)
+        kind = self.vehicle_types.get(model)
+        if kind is None or brand != "GENERIC":
+            raise invalid(field, "unknown_vehicle", value=code)
+        size = kind.max_length, kind.max_height
+        return VehicleModel(f"GENERIC__{kind.code}", "Generic", kind.name, kind, *size)
 
 
 def journey_id(depart_code: str, arrive_code: str) -> str:
     """Return the id of the journey between two ports; it never changes."""
-    return str(uuid.uuid5(_NAMESPACE, f"journey:{depart_code}-{arrive_code}"))
+    return name_id("journey", f"{depart_code}-{arrive_code}")
 
 
 def name_id(kind: str, name: str) -> str:
@@ -162,84 +152,26 @@ def _load() -> Network:
     )
 
 
-def _company(row: Mapping[str, Any], countries: Mapping[str, Country]) -> Company:
-    fast = row.get("fast_ships", ())
-    names = row["ships"] or [f"{row['name']} 1"]
+def _company(row: dict[str, Any], countries: Mapping[str, Country]) -> Company:
+    fast = row.pop("fast_ships", ())
+    names = row.pop("ships") or [f"{row['name']} 1"]
+    seconds, minutes = row.pop("issuing_seconds"), row.pop("voucher_minutes")
     return Company(
         id=name_id("operator", row["code"]),
-        code=row["code"],
-        name=row["name"],
-        country=countries[row["country"]],
-        website=row["website"],
-        group=row.get("group", row["name"]),
+        country=countries[row.pop("country")],
+        group=row.pop("group", row["name"]),
         ships=tuple(Ship(name, name in fast) for name in names),
-        infant_below=row["infant_below"],
-        child_below=row["child_below"],
-        low_vehicle=row["low_vehicle"],
-        round_trip_fares=row["round_trip_fares"],
-        mails_vouchers=row.get("mails_vouchers", False),
+        issuing_time=timedelta(seconds=seconds),
+        voucher_delay=None if minutes is None else timedelta(minutes=minutes),
+        **row,
     )
 
 
-def _route(row: Mapping[str, Any], ports: Mapping[str, Port]) -> Route:
+def _route(row: dict[str, Any], ports: Mapping[str, Port]) -> Route:
     return Route(
-        depart=ports[row["depart"]],
-        arrive=ports[row["arrive"]],
-        companies=tuple(row["companies"]),
-        minutes=row["minutes"],
-        minutes_by_company=row.get("minutes_by_company", {}),
-        miles=row["miles"],
-        season=row["season"],
-        vehicles=row.get("vehicles", False),
-        overnight=row.get("overnight", False),
-        fast=row.get("fast", False),
-        round_the_clock=row.get("round_the_clock", False),
-        stops=tuple(row.get("stops", ())),
-        stops_sometimes=row.get("stops_sometimes", False),
-    )
-
-
-GENERIC = "GENERIC__"
-
-
-@dataclass(frozen=True, slots=True)
-class VehicleBrand:
-    """A maker of vehicles."""
-
-    code: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class VehicleType:
-    """A class of vehicle with its maximum size in metres."""
-
-    code: str
-    name: str
-    max_length: float
-    max_height: float
-    freight: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class VehicleModel:
-    """A vehicle that a search can name, with its size in metres."""
-
-    code: str
-    brand: str
-    model: str
-    type: VehicleType
-    length: float
-    height: float
-
-
-def generic_vehicle(kind: VehicleType) -> VehicleModel:
-    """Return a vehicle known by its type only, of the maximum size."""
-    return VehicleModel(
-        code=GENERIC + kind.code,
-        brand="Generic",
-        model=kind.name,
-        type=kind,
-        length=kind.max_length,
-        height=kind.max_height,
+        depart=ports[row.pop("depart")],
+        arrive=ports[row.pop("arrive")],
+        companies=tuple(row.pop("companies")),
+        stops=tuple(row.pop("stops", ())),
+        **row,
     )

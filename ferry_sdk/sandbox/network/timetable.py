@@ -1,25 +1,40 @@
-"""The timetable: which ship sails which journey at what time."""
+"""The timetable: which ship sails which journey, how often and at what time."""
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
-from typing import TYPE_CHECKING
-
-from ferry_sdk.sandbox.network.frequency import Frequency, Period, frequency, is_summer, period_of
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferry_sdk.sandbox.network.geography import Company, Journey, Ship
+    from ferry_sdk.sandbox.network.geography import Company, Journey, Route, Ship
     from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 
-FIRST_YEAR, LAST_YEAR = 1970, 2199
+_FIRST_YEAR, _LAST_YEAR = 1970, 2199
 _DAY = 24 * 60
 _STEP = 5
 _LONG = 1200
 _WINTER_DELAY = 60
+_SUMMER_MONTHS = range(4, 11)
+_SPANS = {
+    "summer": ((6, 15), (9, 15)),
+    "mostly summer": ((6, 1), (9, 30)),
+    "spring-autumn": ((4, 1), (10, 31)),
+    "all-year": ((1, 1), (12, 31)),
+}
+"""The main season of a route: its first and last month and day."""
+
+_ROUND_THE_CLOCK = ((25, 20), (60, 30), (95, 60), (_DAY, 120))
+"""Maximum minutes at sea, minutes between sailings."""
+
+_BY_DAY = ((40, 8, 12), (65, 6, 9), (110, 4, 7), (160, 3, 5), (260, 2, 3), (_DAY, 1, 2))
+"""Maximum minutes at sea, least and most sailings a day."""
+
+_OVERNIGHT = ((900, 7, 7), (1320, 3, 6), (1900, 2, 4), (7 * _DAY, 1, 3))
+"""Maximum minutes at sea, least and most evenings a week."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +57,37 @@ class Sailing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
+class Period:
+    """A part of the year with its own timetable.
+
+    Attributes:
+        summer: April to October.
+        quiet: Outside the main season of the route.
+    """
+
+    summer: bool
+    quiet: bool
+
+
+class _Frequency(NamedTuple):
+    """How often a route is sailed.
+
+    Attributes:
+        a_day: The sailings on each day with sailings.
+        days_a_week: The days with sailings.
+        earliest: The earliest minute of the day for the first departure.
+        slack: How many minutes later the first departure can be.
+        every: The minutes between departures.
+    """
+
+    a_day: int
+    days_a_week: int
+    earliest: int
+    slack: int
+    every: int
+
+
+class _Slot(NamedTuple):
     at: time
     weekdays: frozenset[int]
 
@@ -59,9 +104,9 @@ class Timetable:
 
         Empty outside the route's season, before 1970 and after 2199.
         """
-        if not FIRST_YEAR <= day.year <= LAST_YEAR or company.code not in journey.route.companies:
+        if not _FIRST_YEAR <= day.year <= _LAST_YEAR or company.code not in journey.route.companies:
             return ()
-        period = period_of(journey.route.season, day)
+        period = _period_of(journey.route.season, day)
         if period is None:
             return ()
         sailings = {
@@ -87,7 +132,7 @@ class Timetable:
         # Converting to UTC and back turns a time that summer time skips into one that exists.
         start = datetime.combine(day, at, journey.depart.zone).astimezone(timezone.utc)
         minutes = journey.route.minutes_of(company)
-        if minutes >= _LONG and not is_summer(day):
+        if minutes >= _LONG and day.month not in _SUMMER_MONTHS:
             minutes += _WINTER_DELAY
         ships = _ships_for(company, journey)
         first = self._random.below(len(ships), "ship", company.code, journey.key)
@@ -105,22 +150,44 @@ class Timetable:
         )
 
     def _draw(self, company: Company, journey: Journey, period: Period) -> tuple[_Slot, ...]:
+        """Return the departures of a company on a journey in a period."""
         words = (company.code, journey.key, period)
-        wanted = frequency(journey.route, period, self._random, words)
-        weekdays = self._weekdays(wanted.days_a_week, words)
-        return tuple(_Slot(at, weekdays) for at in self._times(wanted, words))
-
-    def _weekdays(self, days: int, words: tuple[object, ...]) -> frozenset[int]:
-        first = self._random.below(7, "weekday", *words)
-        return frozenset((first + number * 7 // days) % 7 for number in range(days))
-
-    def _times(self, wanted: Frequency, words: tuple[object, ...]) -> list[time]:
-        first = wanted.earliest + self._random.below(wanted.slack, "first", *words)
+        often = self._frequency(journey.route, period, words)
+        weekday, days = self._random.below(7, "weekday", *words), often.days_a_week
+        weekdays = frozenset((weekday + number * 7 // days) % 7 for number in range(days))
+        first = often.earliest + self._random.below(often.slack, "first", *words)
         minutes = {
-            (first + wanted.every * number) // _STEP * _STEP % _DAY
-            for number in range(wanted.a_day)
+            (first + often.every * number) // _STEP * _STEP % _DAY for number in range(often.a_day)
         }
-        return [time(each // 60, each % 60) for each in sorted(minutes)]
+        return tuple(_Slot(time(each // 60, each % 60), weekdays) for each in sorted(minutes))
+
+    def _frequency(self, route: Route, period: Period, words: tuple[object, ...]) -> _Frequency:
+        """Return how often a company sails a route; winter has a third fewer sailings."""
+        if route.round_the_clock:
+            (every,) = _row(_ROUND_THE_CLOCK, route.minutes)
+            return _Frequency(_DAY // every, 7, earliest=0, slack=every, every=every)
+        least, most = _row(_OVERNIGHT if route.overnight else _BY_DAY, route.minutes)
+        number = least + self._random.below(most - least + 1, "often", *words)
+        if not period.summer:
+            number = max(1, number * 2 // 3)
+        if route.overnight:
+            days = 1 if period.quiet else number
+            return _Frequency(1, days, earliest=18 * 60, slack=5 * 60, every=_DAY)
+        every = min(8 * 60, 14 * 60 // max(number - 1, 1))
+        return _Frequency(number, 7, earliest=6 * 60, slack=150, every=every)
+
+
+def _period_of(season: str, day: date) -> Period | None:
+    """Return the period of a day on a route of this season; None if nothing sails."""
+    first, last = _SPANS[season]
+    inside = first <= (day.month, day.day) <= last
+    if not inside and season != "mostly summer":
+        return None
+    return Period(summer=day.month in _SUMMER_MONTHS, quiet=not inside)
+
+
+def _row(table: tuple[tuple[int, ...], ...], minutes: int) -> list[int]:
+    return next(row for limit, *row in table if minutes <= limit)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Places, meals and animals: what a ship offers besides the passage."""
+"""Travellers, and what a ship offers them besides the passage: places, meals, animals."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
-    from ferry_sdk.sandbox.network.geography import Route
+    from ferry_sdk.sandbox.network.geography import Company, Route
     from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.offers.fares import Demand
-    from ferry_sdk.sandbox.offers.party import Party
+    from ferry_sdk.sandbox.offers.fares import Fares
 
 
 _LONG, _SUITES_FROM = 240, 480
+_COUPLE, _SHARING = 2, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +42,53 @@ class PlaceKind:
 
 
 @dataclass(frozen=True, slots=True)
+class Traveller:
+    """One traveller of a search.
+
+    Attributes:
+        kind: Adult, Child or Infant, as declared; fares depend on the age.
+        age: The age in years on the day of departure.
+        gender: Male or Female.
+    """
+
+    kind: str
+    age: int
+    gender: str
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """The travellers of one search with one company."""
+
+    company: Company
+    travellers: tuple[Traveller, ...]
+
+    def age_band_of(self, traveller: Traveller) -> str:
+        """Return Adult, Child or Infant by the company's age bands."""
+        return self.company.age_band(traveller.age)
+
+    def number(self, kind: str) -> int:
+        """Return how many of the party are Adult, Child or Infant."""
+        return sum(self.age_band_of(each) == kind for each in self.travellers)
+
+    @property
+    def berths(self) -> int:
+        """The seats or berths needed; infants need none."""
+        return max(1, len(self.travellers) - self.number("Infant"))
+
+    def fits(self, kind: PlaceKind) -> bool:
+        """Tell whether the party can travel in places of this kind.
+
+        A double cabin takes at most two, a shared one up to three adults of one gender.
+        """
+        if kind.use == "Shared":
+            return self.number("Adult") == len(self.travellers) <= _SHARING and {
+                each.gender for each in self.travellers
+            } == {kind.gender}
+        return kind.berths != _COUPLE or self.berths <= _COUPLE
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """A place for a whole party on one sailing.
 
@@ -58,63 +105,40 @@ class Place:
     count: int
     supplement: Decimal
 
-    @property
-    def code(self) -> str:
-        """The code of the kind of place."""
-        return self.kind.code
-
-    @property
-    def type(self) -> str:
-        """Seat, Cabin or Suite."""
-        return self.kind.type
-
     def name_in(self, language: str) -> str:
         """Return the name in a language (two letters), or the English name."""
         return self.kind.names.get(language, self.kind.names["en"])
 
 
-class Accommodation:
-    """The places that are still available."""
-
-    def __init__(self, demand: Demand) -> None:
-        self._demand = demand
-
-    def places(
-        self, offer_id: str, sailing: Sailing, party: Party, adult_fare: int, now: datetime
-    ) -> tuple[Place, ...]:
-        """Return the places that a party can have on a sailing; empty if it is sold out.
-
-        Args:
-            offer_id: The id of their offer.
-            sailing: The sailing.
-            party: The travellers.
-            adult_fare: An adult's passage in cents; supplements are proportional to it.
-            now: The time of the search.
-        """
-        found: list[Place] = []
-        for kind in kinds_on(sailing.journey.route):
-            if not party.fits(kind):
-                continue
-            units = -(-party.berths // kind.berths)
-            count = self._demand.left(sailing, kind.code, kind.units, now) // units
-            if count:
-                found.append(
-                    Place(
-                        id=f"{offer_id}.{kind.code}",
-                        index=len(found) + 1,
-                        kind=kind,
-                        capacity=units * kind.berths,
-                        count=count,
-                        supplement=euros(adult_fare * kind.price * units // 1000),
-                    )
+def places_for(
+    offer_id: str, sailing: Sailing, party: Party, fares: Fares, now: datetime
+) -> tuple[Place, ...]:
+    """Return the places that a party can have on a sailing; empty if it is sold out."""
+    found: list[Place] = []
+    adult_fare = fares.adult(sailing, now)
+    for kind in _kinds_on(sailing.journey.route):
+        if not party.fits(kind):
+            continue
+        units = -(-party.berths // kind.berths)
+        count = fares.places_left(sailing, kind.code, kind.units, now) // units
+        if count:
+            found.append(
+                Place(
+                    id=f"{offer_id}.{kind.code}",
+                    index=len(found) + 1,
+                    kind=kind,
+                    capacity=units * kind.berths,
+                    count=count,
+                    supplement=euros(adult_fare * kind.price * units // 1000),
                 )
-        return tuple(found)
+            )
+    return tuple(found)
 
 
 @functools.cache
-def kinds_on(route: Route) -> tuple[PlaceKind, ...]:
+def _kinds_on(route: Route) -> tuple[PlaceKind, ...]:
     """Return the kinds of place on the ships of a route."""
-    groups = groups_of(route)
+    groups = _groups_of(route)
     return tuple(kind for kind in _kinds() if kind.on in groups)
 
 
@@ -123,7 +147,7 @@ def _kinds() -> tuple[PlaceKind, ...]:
     return tuple(PlaceKind(**row) for row in load_records("places.json")["places"])
 
 
-def groups_of(route: Route) -> set[str]:
+def _groups_of(route: Route) -> set[str]:
     """Return the equipment of a route's ships; short and fast crossings have seats only."""
     groups = {"any", "night" if route.overnight else "day"}
     if route.overnight or (route.minutes >= _LONG and not route.fast):
@@ -135,7 +159,7 @@ def groups_of(route: Route) -> set[str]:
 
 def meals_on(sailing: Sailing, language: str) -> list[dict[str, object]]:
     """Return the meals on a sailing, with the price for one person."""
-    groups = groups_of(sailing.journey.route)
+    groups = _groups_of(sailing.journey.route)
     return [
         {
             "id": f"{sailing.id}.{meal['code']}",

@@ -1,16 +1,17 @@
-"""Fares and occupancy of a sailing, by season, weekday and days before departure."""
+"""Fares and occupancy of a sailing, by season, weekday and days before departure.
+
+Shares and levels are in thousandths, fares in cents.
+"""
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
-
-from ferry_sdk.sandbox.offers.party import age_band
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ferry_sdk.sandbox.network.network import VehicleModel
+    from ferry_sdk.sandbox.network.geography import VehicleModel
     from ferry_sdk.sandbox.network.seeded_random import SeededRandom
     from ferry_sdk.sandbox.network.timetable import Sailing
 
@@ -35,6 +36,18 @@ _BY_TYPE = {
     "TRAILER": 650,
     "BOAT_TRAILER": 650,
 }
+_DEMAND_BY_MONTH = (0, 0, 0, 20, 30, 70, 150, 150, 60, 0, 0, 40)
+_WEEKEND_DEMAND = 70
+_SOLD_BY_DAYS_AHEAD = (
+    (2, 1000),
+    (7, 950),
+    (14, 840),
+    (30, 760),
+    (60, 620),
+    (90, 450),
+    (180, 300),
+)
+_SOLD_LONG_AHEAD = 150
 
 
 def euros(cents: int) -> Decimal:
@@ -42,8 +55,13 @@ def euros(cents: int) -> Decimal:
     return Decimal(cents).scaleb(-2)
 
 
+def round_to_cents(amount: Decimal) -> Decimal:
+    """Return the amount in whole cents, with halves rounded up."""
+    return amount.quantize(Decimal("0.01"), ROUND_HALF_UP)
+
+
 class Fares:
-    """The prices of sailings in cents, at a given time."""
+    """The fares of sailings, and how much of them is sold, at a given time."""
 
     def __init__(self, random: SeededRandom) -> None:
         self._random = random
@@ -58,8 +76,7 @@ class Fares:
 
     def passenger(self, sailing: Sailing, age: int, now: datetime) -> int:
         """Return the passage of a passenger of this age with a plain seat."""
-        share = _SHARES[age_band(sailing.company, age)]
-        return self.adult(sailing, now) * share // _WHOLE
+        return self.adult(sailing, now) * _SHARES[sailing.company.age_band(age)] // _WHOLE
 
     def vehicle(self, sailing: Sailing, vehicle: VehicleModel, now: datetime) -> int:
         """Return the passage of a vehicle, by length and height."""
@@ -78,39 +95,25 @@ class Fares:
         level = _BY_MONTH[day.month - 1]
         if day.weekday() in _WEEKEND_DAYS:
             level = level * _WEEKEND // _WHOLE
-        ahead = (day - now).days
-        notice = (share for days, share in _BY_DAYS_AHEAD if ahead < days)
-        level = level * next(notice, _LONG_AHEAD) // _WHOLE
+        level = level * _by_days_ahead(_BY_DAYS_AHEAD, sailing, now, _LONG_AHEAD) // _WHOLE
         level = level * (880 + self._random.below(300, "fares", sailing.company.code)) // _WHOLE
         return level * (970 + self._random.below(61, "fares", sailing.id)) // _WHOLE
 
-
-_ALL = 1000
-_DEMAND_BY_MONTH = (0, 0, 0, 20, 30, 70, 150, 150, 60, 0, 0, 40)
-_DEMAND_AT_WEEKENDS, _BUSY_DAYS = 70, (4, 5, 6)
-_CURVE = ((2, 1000), (7, 950), (14, 840), (30, 760), (60, 620), (90, 450), (180, 300))
-_EARLY = 150
-
-
-class Demand:
-    """How much of a sailing is sold at a time, in thousandths."""
-
-    def __init__(self, random: SeededRandom) -> None:
-        self._random = random
-
-    def left(self, sailing: Sailing, code: str, units: int, now: datetime) -> int:
+    def places_left(self, sailing: Sailing, code: str, units: int, now: datetime) -> int:
         """Return how many of `units` places of one kind are left."""
-        sold = self._sold_share(sailing, now)
-        favoured = sold * (800 + self._random.below(201, "kind", sailing.id, code)) // _ALL
-        return 0 if sold >= _ALL else units * (_ALL - favoured) // _ALL
-
-    def _sold_share(self, sailing: Sailing, now: datetime) -> int:
-        """Return the share of the ship that is sold; 1000 or more means sold out."""
         day = sailing.depart_at
-        final = (
-            400 + self._random.below(560, "demand", sailing.id) + _DEMAND_BY_MONTH[day.month - 1]
-        )
-        if day.weekday() in _BUSY_DAYS:
-            final += _DEMAND_AT_WEEKENDS
-        ahead = (day - now).days
-        return final * next((share for days, share in _CURVE if ahead < days), _EARLY) // _ALL
+        final = 400 + self._random.below(560, "demand", sailing.id)
+        final += _DEMAND_BY_MONTH[day.month - 1]
+        if day.weekday() in _WEEKEND_DAYS:
+            final += _WEEKEND_DEMAND
+        sold = final * _by_days_ahead(_SOLD_BY_DAYS_AHEAD, sailing, now, _SOLD_LONG_AHEAD) // _WHOLE
+        favoured = sold * (800 + self._random.below(201, "kind", sailing.id, code)) // _WHOLE
+        return 0 if sold >= _WHOLE else units * (_WHOLE - favoured) // _WHOLE
+
+
+def _by_days_ahead(
+    table: tuple[tuple[int, int], ...], sailing: Sailing, now: datetime, otherwise: int
+) -> int:
+    """Return the share in the first row with more days than are left before departure."""
+    ahead = (sailing.depart_at - now).days
+    return next((share for days, share in table if ahead < days), otherwise)

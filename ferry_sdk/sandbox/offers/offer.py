@@ -4,41 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk.sandbox.network.network import name_id
 from ferry_sdk.sandbox.offers.accommodation import animals_on, meals_on
+from ferry_sdk.sandbox.offers.fares import round_to_cents
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from decimal import Decimal
 
-    from ferry_sdk.sandbox.network.geography import Journey
-    from ferry_sdk.sandbox.network.network import VehicleModel
+    from ferry_sdk.sandbox.network.geography import Journey, VehicleModel
     from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.offers.accommodation import Place
-    from ferry_sdk.sandbox.offers.party import Party, Traveller
+    from ferry_sdk.sandbox.offers.accommodation import Party, Place, Traveller
     from ferry_sdk.sandbox.offers.tariffs import Tariff
 
 Direction = Literal["Outward", "Return"]
 
-_CENT = Decimal("0.01")
-_GROUPS: dict[Direction, int] = {"Outward": 1, "Return": 2}
-OPEN_FOR = timedelta(days=365)
-
-
-def price_of(fare: Decimal, supplement: Decimal, rate: Decimal) -> Decimal:
-    """Return the price of a passage with a place at a tariff's rate, in whole cents."""
-    return ((fare + supplement) * rate).quantize(_CENT, ROUND_HALF_UP)
+_OPEN_FOR = timedelta(days=365)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """One availability.
+class OfferInputs:
+    """The inputs from which an offer is computed.
 
     Attributes:
-        fare: The party's passage at the standard fare, with the vehicle and plain seats.
-        vehicle_fare: The share of the vehicle in `fare`.
+        round_trip: Whether both directions were searched and have sailings.
         issued_at: The time of the search.
     """
 
@@ -46,18 +37,35 @@ class Offer:
     direction: Direction
     sailing: Sailing
     is_open: bool
+    round_trip: bool
     party: Party
     vehicle: VehicleModel | None
+    issued_at: datetime
+
+    @property
+    def valid_until(self) -> datetime | None:
+        """The end of an open ticket, a year after the search; None if not open."""
+        return self.issued_at + _OPEN_FOR if self.is_open else None
+
+    @property
+    def ends_at(self) -> datetime:
+        """When it can no longer be used: at departure, or at the end of an open ticket."""
+        return self.valid_until or self.sailing.depart_at
+
+
+@dataclass(frozen=True, slots=True)
+class Offer(OfferInputs):
+    """One availability.
+
+    Attributes:
+        fare: The party's passage at the standard fare, with the vehicle and plain seats.
+        vehicle_fare: The share of the vehicle in `fare`.
+    """
+
     fare: Decimal
     vehicle_fare: Decimal
     tariffs: tuple[Tariff, ...]
     places: tuple[Place, ...]
-    issued_at: datetime
-
-    @property
-    def group_id(self) -> int:
-        """The number of the direction: 1 outward, 2 return."""
-        return _GROUPS[self.direction]
 
     @property
     def journey(self) -> Journey:
@@ -69,16 +77,6 @@ class Offer:
         """The travellers of the search."""
         return self.party.travellers
 
-    @property
-    def valid_until(self) -> datetime | None:
-        """The end of an open ticket, a year after the search; None if not open."""
-        return self.issued_at + OPEN_FOR if self.is_open else None
-
-    @property
-    def ends_at(self) -> datetime:
-        """When it can no longer be used: at departure, or at the end of an open ticket."""
-        return self.valid_until or self.sailing.depart_at
-
     def tariff(self, tariff_id: str) -> Tariff | None:
         """Return the tariff with this id."""
         return next((each for each in self.tariffs if each.id == tariff_id), None)
@@ -89,7 +87,7 @@ class Offer:
 
     def price(self, tariff: Tariff, place: Place) -> Decimal:
         """Return the price for the whole party, in euros."""
-        return price_of(self.fare, place.supplement, tariff.level.rate)
+        return round_to_cents((self.fare + place.supplement) * tariff.level.rate)
 
     def to_wire(self, language: str) -> dict[str, object]:
         """Return the availability as the interface represents it."""
@@ -98,7 +96,7 @@ class Offer:
         on_board = self._on_board()
         return {
             "id": self.id,
-            "group_id": self.group_id,
+            "group_id": 1 if self.direction == "Outward" else 2,
             "direction": self.direction,
             "journey_id": self.journey.id,
             "sailing_id": sailing.id,
@@ -130,15 +128,15 @@ class Offer:
     def _tariff_record(self, tariff: Tariff) -> dict[str, object]:
         wire: dict[str, object] = {
             "id": tariff.id,
-            "type": tariff.type,
+            "type": tariff.level.type,
             "amount": float(tariff.amount),
-            "balance_amount": float(tariff.balance_amount),
+            "balance_amount": float(tariff.amount),
             "currency": "Eur",
             "date": int(tariff.issued_at.timestamp()),
             "expiration_date": int(tariff.expires_at.timestamp()),
         }
         if self.sailing.company.round_trip_fares:
-            wire["roundtrip_locked"] = tariff.roundtrip_locked
+            wire["roundtrip_locked"] = tariff.level.roundtrip
         return wire
 
     def _vehicle_records(self) -> list[dict[str, object]]:
@@ -173,9 +171,9 @@ def _place_record(place: Place, on_board: dict[str, object], language: str) -> d
     return {
         "id": place.id,
         "index": place.index,
-        "code": place.code,
+        "code": place.kind.code,
         "count": place.count,
-        "type": place.type,
+        "type": place.kind.type,
         "gender": place.kind.gender,
         "capacity": place.capacity,
         "use": place.kind.use,

@@ -58,7 +58,6 @@ class Tariff:
 
     Attributes:
         amount: With the cheapest place and the vehicle, in euros.
-        balance_amount: The amount left to pay after booking: all of it.
     """
 
     id: str
@@ -66,31 +65,6 @@ class Tariff:
     amount: Decimal
     issued_at: datetime
     expires_at: datetime
-
-    @property
-    def type(self) -> str:
-        """Ticket, Presale or Option."""
-        return self.level.type
-
-    @property
-    def family(self) -> str:
-        """The fare family: saver, standard or flex."""
-        return self.level.family
-
-    @property
-    def name(self) -> str:
-        """The name within an offer, the same in every offer."""
-        return self.level.code
-
-    @property
-    def roundtrip_locked(self) -> bool:
-        """Whether it needs the other direction with the same company."""
-        return self.level.roundtrip
-
-    @property
-    def balance_amount(self) -> Decimal:
-        """The amount left to pay after booking: all of it."""
-        return self.amount
 
 
 def levels(sailing: Sailing, now: datetime, *, is_open: bool, round_trip: bool) -> Iterator[Level]:

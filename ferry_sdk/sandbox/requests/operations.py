@@ -1,37 +1,70 @@
-"""The names of all operations of the local service, for counters and faults."""
+"""The operations of the local service: what each accepts, who may call it and how it fails."""
 
 from __future__ import annotations
 
-OPERATIONS = (
-    "availability.search",
-    "bookings.create",
-    "bookings.confirm",
-    "bookings.get",
-    "bookings.cancel",
-    "bookings.cancel_fee",
-    "tickets.get",
-    "tickets.cancel",
-    "tickets.pdf",
-    "tickets.mark_paid",
-    "catalogue.ports",
-    "catalogue.journeys",
-    "catalogue.departures",
-    "catalogue.vehicle_brands",
-    "catalogue.vehicle_types",
-    "voucher.file",
-    "mcp.search_availability",
-    "mcp.create_booking",
-    "mcp.confirm_booking",
-    "mcp.view_ticket",
-    "mcp.cancel_ticket",
-    "mcp.ports",
-    "mcp.companies",
-    "mcp.countries",
-    "mcp.vehicle_brands",
-    "mcp.vehicle_data",
-    "mcp.departures",
-    "mcp.initialize",
-    "mcp.ping",
-    "mcp.list_tools",
-    "mcp.list_resources",
-)
+from typing import TYPE_CHECKING, NamedTuple
+
+from ferry_sdk.sandbox.requests import requests
+from ferry_sdk.sandbox.requests.access import Access
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Operation(NamedTuple):
+    """An operation.
+
+    Attributes:
+        arguments: The model of its arguments.
+        access: The least access that a token needs.
+        error_code: The code of its errors; by default that of the HTTP status.
+        reads_ticket: Whether an unknown id is a `TICKET_NOT_FOUND`.
+    """
+
+    arguments: type[requests.Body] = requests.Nothing
+    access: Access = Access.READ_ONLY
+    error_code: str | None = None
+    reads_ticket: bool = False
+
+
+_WRITE, _PAY = Access.READ_WRITE, Access.ORGANISATION
+
+_SEARCH = Operation(requests.Search, error_code="AVAILABILITY_ERROR")
+_CREATE = Operation(requests.NewBooking, _WRITE, "BOOKING_CREATE_ERROR")
+_CONFIRM = Operation(requests.Identified, _WRITE, "BOOKING_CONFIRM_ERROR")
+_TICKET = Operation(requests.Identified, error_code="TICKET_VIEW_ERROR", reads_ticket=True)
+_CANCEL_TICKET = Operation(requests.TicketCancellation, _WRITE, "TICKET_CANCEL_ERROR")
+
+OPERATIONS: Mapping[str, Operation] = {
+    "availability.search": _SEARCH,
+    "bookings.create": _CREATE,
+    "bookings.confirm": _CONFIRM,
+    "bookings.get": Operation(requests.Identified),
+    "bookings.cancel": Operation(requests.BookingCancellation, _WRITE),
+    "bookings.cancel_fee": Operation(requests.Identified),
+    "tickets.get": _TICKET,
+    "tickets.cancel": _CANCEL_TICKET,
+    "tickets.pdf": Operation(requests.Identified, reads_ticket=True),
+    "tickets.mark_paid": Operation(requests.Payment, _PAY, reads_ticket=True),
+    "catalogue.ports": Operation(),
+    "catalogue.journeys": Operation(),
+    "catalogue.departures": Operation(requests.DepartureQuery),
+    "catalogue.vehicle_brands": Operation(),
+    "catalogue.vehicle_types": Operation(),
+    "voucher.file": Operation(),
+    "mcp.search_availability": _SEARCH,
+    "mcp.create_booking": _CREATE._replace(arguments=requests.McpNewBooking),
+    "mcp.confirm_booking": _CONFIRM,
+    "mcp.view_ticket": _TICKET,
+    "mcp.cancel_ticket": _CANCEL_TICKET,
+    "mcp.ports": Operation(),
+    "mcp.companies": Operation(),
+    "mcp.countries": Operation(),
+    "mcp.vehicle_brands": Operation(),
+    "mcp.vehicle_data": Operation(),
+    "mcp.departures": Operation(),
+    "mcp.initialize": Operation(),
+    "mcp.ping": Operation(),
+    "mcp.list_tools": Operation(),
+    "mcp.list_resources": Operation(),
+}

@@ -21,20 +21,22 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     VERSIONS,
     Call,
     JsonRpcError,
-    Methods,
     UnknownResourceError,
+    answer,
 )
 from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.http.conventions import (
+    caller_of,
+    has_json,
     has_local_origin,
     is_loopback,
     is_too_large,
+    language,
     parse_json,
     requested_host,
 )
 from ferry_sdk.sandbox.requests.access import Unauthorized
-from ferry_sdk.sandbox.requests.errors import language_of, text
-from ferry_sdk.sandbox.service import Caller
+from ferry_sdk.sandbox.requests.errors import text
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.service import Service
 
 
-_JSON = "application/json"
 _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
 _WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 -- named here, bound by whoever asks for it
@@ -125,15 +126,12 @@ class McpEndpoint:
         version = request.headers.get(_VERSION)
         if version is not None and version not in VERSIONS and not opening:
             raise JsonRpcError(INVALID_REQUEST, f"Unsupported version: {version}", status=400)
-        language = language_of(request.headers.get("accept-language"))
-        base_url = str(request.base_url).rstrip("/")
-        caller = Caller(access=access, language=language, protocol="mcp", base_url=base_url)
-        message = Methods(self.service).answer(call, caller, options)
+        message = answer(call, self.service, caller_of(request, access, "mcp"), options)
         has_status = call.method in ("tools/call", "resources/read")
-        answer = reply(request, message, options, status=options.status if has_status else 200)
+        response = reply(request, message, options, status=options.status if has_status else 200)
         if opening and options.session != "none":
-            answer.headers[_SESSION] = self.sessions.open()
-        return answer
+            response.headers[_SESSION] = self.sessions.open()
+        return response
 
     def _authorize(self, request: Request) -> Access:
         host = requested_host(request)
@@ -144,8 +142,7 @@ class McpEndpoint:
         try:
             return self.tokens.access_of(request.headers.get("authorization"))
         except Unauthorized:
-            language = language_of(request.headers.get("accept-language"))
-            message = text("unauthorized", language)
+            message = text("unauthorized", language(request))
             raise JsonRpcError(
                 REFUSED,
                 message,
@@ -198,7 +195,7 @@ def _session_required() -> JsonRpcError:
 
 def _parse_call(request: Request, body: bytes) -> Call | None:
     """Return the JSON-RPC request; None for a notification or a client's response."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+    if not has_json(request):
         raise JsonRpcError(INVALID_REQUEST, "Content-Type must be application/json", status=415)
     try:
         message = parse_json(body)

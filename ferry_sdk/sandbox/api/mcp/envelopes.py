@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.socket_faults import HoldEnd
+from ferry_sdk.sandbox.faults.reply_faults import LeaveOpen
 from ferry_sdk.sandbox.http.connection import connection_of
 
 if TYPE_CHECKING:
@@ -177,7 +177,6 @@ _RESULTS: dict[str, Callable[[JsonValue], JsonValue]] = {
 
 
 _LINE_ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
-_OPEN_SECONDS = 60.0
 
 
 def reply(
@@ -187,7 +186,7 @@ def reply(
     if not _wants_stream(request, options):
         return Response(to_json(message), status, media_type="application/json")
     if options.left_open:
-        connection_of(request.scope).plan = HoldEnd(_OPEN_SECONDS)
+        connection_of(request.scope).plan = LeaveOpen()
     events = [*_leading_events(message, options)]
     if not options.ended_early:
         events.append(_event(to_json(message, indent=1 if options.several_lines else None)))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from ferry_sdk._version import __version__
 from ferry_sdk.sandbox.api.mcp.envelopes import resource_answer, response, tool_answer, tool_failure
 from ferry_sdk.sandbox.api.mcp.tools import RESOURCES, TOOLS
-from ferry_sdk.sandbox.service import Caller, Service, ServiceError
+from ferry_sdk.sandbox.service import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox.api.mcp.envelopes import Json
     from ferry_sdk.sandbox.faults.mcp_options import McpOptions
+    from ferry_sdk.sandbox.requests.access import Caller
+    from ferry_sdk.sandbox.service import Service
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The protocol versions that start with initialize, newest first."""
@@ -35,7 +38,6 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 MODERN_VERSION_ONLY = -32022
 REFUSED = -32001
-_FORBIDDEN = 403
 
 
 class JsonRpcError(Exception):
@@ -97,52 +99,46 @@ class Call:
             JsonRpcError: The method, tool or resource does not exist.
         """
         if self.method == "tools/call":
-            if tool := TOOLS.get(self.text("name")):
-                return tool.operation
-            raise JsonRpcError(INVALID_PARAMS, f"Unknown tool: {self.text('name')}")
+            if (name := self.text("name")) in TOOLS:
+                return f"mcp.{name}"
+            raise JsonRpcError(INVALID_PARAMS, f"Unknown tool: {name}")
         if self.method == "resources/read":
-            if resource := RESOURCES.get(self.text("uri")):
-                return resource.operation
-            uri = self.text("uri")
+            if (uri := self.text("uri")) in RESOURCES:
+                return "mcp." + uri.rpartition("/")[2].replace("-", "_")
             raise UnknownResourceError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
         if self.method in _OPERATIONS:
             return _OPERATIONS[self.method]
         raise JsonRpcError(METHOD_NOT_FOUND, f"Method not found: {self.method}")
 
 
-class Methods:
-    """Answers the methods with the service."""
+def answer(call: Call, service: Service, caller: Caller, options: McpOptions) -> JsonValue:
+    """Return the JSON-RPC message, or the variant of it that the options select.
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    Raises:
+        JsonRpcError: The protocol or the caller's token does not allow the call.
+    """
+    if call.method == "tools/call":
+        return _call_tool(call, service, caller, options)
+    if call.method == "resources/read":
+        value = service.perform(call.operation, {}, caller)
+        return resource_answer(call.id, call.text("uri"), value, options)
+    return response(call.id, _result_of(call, options))
 
-    def answer(self, call: Call, caller: Caller, options: McpOptions) -> JsonValue:
-        """Return the JSON-RPC message, or the variant of it that the options select.
 
-        Raises:
-            JsonRpcError: The protocol or the caller's token does not allow the call.
-        """
-        if call.method == "tools/call":
-            return self._call_tool(call, caller, options)
-        if call.method == "resources/read":
-            value = self._service.perform(call.operation, {}, caller)
-            return resource_answer(call.id, call.text("uri"), value, options)
-        return response(call.id, _result_of(call, options))
-
-    def _call_tool(self, call: Call, caller: Caller, options: McpOptions) -> JsonValue:
-        arguments = call.params.get("arguments", {})
-        if not isinstance(arguments, dict):
-            raise JsonRpcError(INVALID_PARAMS, "params.arguments must be an object")
-        try:
-            value = self._service.perform(call.operation, arguments, caller)
-        except ServiceError as error:
-            if error.status == _FORBIDDEN:
-                challenge = {"www-authenticate": 'Bearer error="insufficient_scope"'}
-                raise JsonRpcError(
-                    REFUSED, error.message, error.to_wire(), status=_FORBIDDEN, headers=challenge
-                ) from None
-            return tool_failure(call.id, call.text("name"), error.to_wire(), options)
-        return tool_answer(call.id, value, options)
+def _call_tool(call: Call, service: Service, caller: Caller, options: McpOptions) -> JsonValue:
+    arguments = call.params.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise JsonRpcError(INVALID_PARAMS, "params.arguments must be an object")
+    try:
+        value = service.perform(call.operation, arguments, caller)
+    except ServiceError as error:
+        if error.status == HTTPStatus.FORBIDDEN:
+            challenge = {"www-authenticate": 'Bearer error="insufficient_scope"'}
+            raise JsonRpcError(
+                REFUSED, error.message, error.to_wire(), status=error.status, headers=challenge
+            ) from None
+        return tool_failure(call.id, call.text("name"), error.to_wire(), options)
+    return tool_answer(call.id, value, options)
 
 
 def _result_of(call: Call, options: McpOptions) -> Json:
@@ -151,7 +147,17 @@ def _result_of(call: Call, options: McpOptions) -> Json:
     if call.method == "tools/list":
         return {"tools": [tool.to_wire(name) for name, tool in TOOLS.items()]}
     if call.method == "resources/list":
-        return {"resources": [resource.to_wire(uri) for uri, resource in RESOURCES.items()]}
+        return {
+            "resources": [
+                {
+                    "uri": uri,
+                    "name": uri.rpartition("/")[2],
+                    "description": description,
+                    "mimeType": "application/json",
+                }
+                for uri, description in RESOURCES.items()
+            ]
+        }
     if call.method == "resources/templates/list":
         return {"resourceTemplates": []}
     return {}
