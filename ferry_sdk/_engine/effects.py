@@ -1,7 +1,7 @@
 """Effects: the I/O that a flow requests from a transport, as values.
 
-A flow yields an effect and receives its result. If the effect fails, the transport throws the
-error into the flow at the same place.
+A flow yields an effect and receives its result. If the effect fails, the error is thrown into the
+flow at the same place: `drive` and `drive_async` do both.
 ``yield from`` an effect gives the result with its type: ``reply = yield from Send(request)``.
 """
 
@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from ferry_sdk._engine.http import Listener, Reply, Request, Sending, Timeout
 
+E = TypeVar("E")
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -109,3 +110,54 @@ class Save(Effect[None]):
 
     path: Path
     content: bytes = field(repr=False)
+
+
+def drive(flow: Generator[E, Any, T], perform: Callable[[E], object]) -> T:
+    """Perform each effect of a generator, send the results or errors into it, return its value.
+
+    `BaseException` too, so that an interrupted write is recorded.
+    """
+    try:
+        effect = next(flow)
+        while True:
+            try:
+                result = perform(effect)
+            except BaseException as error:  # noqa: BLE001 -- the flow handles it
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(result)
+    except StopIteration as end:
+        value: T = end.value
+        return value
+    finally:
+        flow.close()
+
+
+async def drive_async(
+    flow: Generator[E, Any, T],
+    perform: Callable[[E], Awaitable[object]],
+    perform_shielded: Callable[[E], Awaitable[object]],
+) -> T:
+    """Do the same with effects that are awaited.
+
+    After a cancellation `perform_shielded` performs the remaining effects, so that a cancelled
+    write is still recorded.
+    """
+    try:
+        effect = next(flow)
+        while True:
+            try:
+                result = await perform(effect)
+            except GeneratorExit:  # the event loop has ended, so nothing can be awaited
+                raise
+            except BaseException as error:  # noqa: BLE001 -- the flow handles it
+                if not isinstance(error, Exception):
+                    perform = perform_shielded
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(result)
+    except StopIteration as end:
+        value: T = end.value
+        return value
+    finally:
+        flow.close()

@@ -1,9 +1,4 @@
-"""The async transport: performs the effects of a flow, on asyncio or trio.
-
-`_run_flow` drives the generator: it awaits each effect, then sends the result, or throws the error,
-into the flow. After a cancellation the remaining effects are shielded, so that a cancelled write is
-still recorded in the journal.
-"""
+"""The async transport: performs the effects of a flow, on asyncio or trio."""
 
 from __future__ import annotations
 
@@ -29,6 +24,7 @@ from ferry_sdk._engine.effects import (
     Send,
     SingleFlight,
     Sleep,
+    drive_async,
 )
 from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import Reply
@@ -109,26 +105,8 @@ class AsyncTransport:
                 report_interruption(operation, context)
             raise
 
-    async def _run_flow(self, steps: Flow[T]) -> T:
-        perform = self._perform
-        try:
-            effect = next(steps)
-            while True:
-                try:
-                    result = await perform(effect)
-                except GeneratorExit:
-                    raise
-                except BaseException as error:  # noqa: BLE001 -- the flow handles it
-                    if not isinstance(error, Exception):
-                        perform = self._perform_shielded  # a cancelled write is still recorded
-                    effect = steps.throw(error)
-                else:
-                    effect = steps.send(result)
-        except StopIteration as end:
-            answer: T = end.value
-            return answer
-        finally:
-            steps.close()
+    def _run_flow(self, steps: Flow[T]) -> Coroutine[Any, Any, T]:
+        return drive_async(steps, self._perform, self._perform_shielded)
 
     async def _perform_shielded(self, effect: Effect[Any]) -> object:
         result: object = None

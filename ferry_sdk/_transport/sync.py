@@ -1,7 +1,5 @@
 """The sync transport: performs the effects of a flow and blocks.
 
-`_run_flow` drives the generator: it performs each effect, then sends the result, or throws the
-error, into the flow. `BaseException` too, so that an interrupted write is recorded.
 With a deadline, a request runs in a thread of its own, because a socket timeout limits only one
 step: when time is up, the caller leaves the thread and the request is stopped.
 """
@@ -29,6 +27,7 @@ from ferry_sdk._engine.effects import (
     Send,
     SingleFlight,
     Sleep,
+    drive,
 )
 from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import Reply
@@ -106,20 +105,7 @@ class Transport:
             raise
 
     def _run_flow(self, steps: Flow[T]) -> T:
-        try:
-            effect = next(steps)
-            while True:
-                try:
-                    result = self._perform(effect)
-                except BaseException as error:  # noqa: BLE001 -- the flow handles it
-                    effect = steps.throw(error)
-                else:
-                    effect = steps.send(result)
-        except StopIteration as end:
-            answer: T = end.value
-            return answer
-        finally:
-            steps.close()
+        return drive(steps, self._perform)
 
     def _perform(self, effect: Effect[Any]) -> object:
         match effect:

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from operator import attrgetter
 from typing import Any, Generic, Literal, TypeVar
 
 import anyio
 
+from ferry_sdk._engine.effects import drive, drive_async
 from ferry_sdk.agents.decisions import ToolRunner
 from ferry_sdk.agents.policy.answers import Answer
 from ferry_sdk.agents.policy.approval import ApprovalRequest
@@ -166,20 +168,7 @@ class Toolkit(AnyToolkit[Ferry]):
 
     def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)
-        try:
-            effect = next(flow)
-            while True:
-                try:
-                    result = _perform(effect, ferry)
-                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
-                    effect = flow.throw(error)
-                else:
-                    effect = flow.send(result)
-        except StopIteration as end:
-            answer: T = end.value
-            return answer
-        finally:
-            flow.close()
+        return drive(flow, partial(_perform, ferry))
 
 
 class AsyncToolkit(AnyToolkit[AsyncFerry]):
@@ -261,39 +250,23 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
 
     async def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)
-        perform = _perform_async
-        try:
-            effect = next(flow)
-            while True:
-                try:
-                    result = await perform(effect, ferry)
-                except GeneratorExit:
-                    raise
-                except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
-                    if not isinstance(error, Exception):
-                        perform = _perform_shielded  # a cancelled call still sends its audit record
-                    effect = flow.throw(error)
-                else:
-                    effect = flow.send(result)
-        except StopIteration as end:
-            answer: T = end.value
-            return answer
-        finally:
-            flow.close()
+        # A cancelled call still sends its audit record.
+        perform, shielded = partial(_perform_async, ferry), partial(_perform_shielded, ferry)
+        return await drive_async(flow, perform, shielded)
 
 
-def _perform(effect: ToolEffect, ferry: Ferry | AsyncFerry) -> Any:  # noqa: ANN401 -- any result
+def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result
     if isinstance(effect, CallHandler):
         return effect.function(effect.argument)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)
 
 
-async def _perform_async(effect: ToolEffect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- any result
-    result = _perform(effect, ferry)
+async def _perform_async(ferry: AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result
+    result = _perform(ferry, effect)
     return await result if isawaitable(result) else result
 
 
-async def _perform_shielded(effect: ToolEffect, ferry: AsyncFerry) -> Any:  # noqa: ANN401 -- any result
+async def _perform_shielded(ferry: AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result
     with anyio.move_on_after(_FINAL_TIMEOUT, shield=True):
-        return await _perform_async(effect, ferry)
+        return await _perform_async(ferry, effect)
     return None
