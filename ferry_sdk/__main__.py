@@ -13,7 +13,7 @@ def main() -> None:
         if (error.name or "").partition(".")[0] not in {"rich", "typer"}:
             raise
         sys.exit(
-            'ferry: the command line needs an extra: pip install "ferry-sdk[cli]" '
+            'ferry: the command line requires an extra: pip install "ferry-sdk[cli]" '
             f"({error.name} is not installed)"
         )
     run()

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
@@ -32,23 +32,31 @@ from ferry_sdk.agents.policy.answers import (
     unknown_answer,
 )
 from ferry_sdk.agents.policy.approval import VALID_FOR, ApprovalRequest, Codes, approval_answer
-from ferry_sdk.agents.policy.audit import AuditRecord, ToolCall, record
-from ferry_sdk.agents.policy.budget import Budget, Limits
+from ferry_sdk.agents.policy.audit import (
+    AuditRecord,
+    CallHandler,
+    Invoke,
+    ToolCall,
+    ToolEffect,
+    record,
+)
+from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.duplicates import (
     CompletedWrite,
     Duplicates,
     UnknownOutcome,
     UnresolvedWrite,
 )
-from ferry_sdk.agents.policy.effects import CallHandler, Invoke, ToolEffect
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.writes import AnyWrite, Identity, Plan, ToolkitState, all_writes
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments, Tool
+from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.types import RequestDigest
 
+T = TypeVar("T")
 ToolFlow = Generator[ToolEffect, Any, Answer]
 Approve = Callable[[ApprovalRequest], Any]
 
@@ -82,15 +90,14 @@ class ToolRunner:
         *,
         writes: bool,
         approve: Approve | None,
-        spend_limit: Limits | None,
-        penalty_limit: Limits | None,
+        budget: Budget,
         audit: Callable[[AuditRecord], Any] | None,
     ) -> None:
         self._transport = transport
         self._may_write = writes
         self._approve = approve
         self._audit = audit
-        self._state = ToolkitState(KnownIds(), Budget(spend_limit, penalty_limit), self._now)
+        self._state = ToolkitState(KnownIds(), budget, self._now)
         self._writes = all_writes(self._state)
         self._codes = Codes()
         self.duplicates: Duplicates = Duplicates()
@@ -113,10 +120,6 @@ class ToolRunner:
         may_write = self._may_write and not self._transport.settings.read_only
         return tuple(tool for tool in TOOLS.values() if may_write or tool.safety.is_read)
 
-    def new_call(self) -> ToolCall:
-        """Start a call, with the client's correlation id or a new one."""
-        return ToolCall(self._transport.settings.correlation_id or next_correlation_id())
-
     def settle(self, correlation_id: str, *, happened: bool) -> None:
         """Record whether an unresolved write happened.
 
@@ -129,36 +132,47 @@ class ToolRunner:
                 self._state.budget.release(earlier.hold)
 
     def call(
-        self, call: ToolCall, name: object, arguments: object, approve: Approve | None = None
-    ) -> ToolFlow:
-        """Answer a call, approved by its own approver if it has one, else by the toolkit's."""
-        return self._track(call, self._decide(call, name, arguments, approve or self._approve))
+        self, name: object, arguments: object, approve: Approve | None = None
+    ) -> tuple[ToolFlow, str]:
+        """Start a call, approved by its own approver if it has one, else by the toolkit's.
+
+        Returns:
+            The flow that answers it, and the correlation id of its requests.
+        """
+        call = self._new_call()
+        flow = self._decide(call, name, arguments, approve or self._approve)
+        return self._track(call, flow), call.correlation_id
 
     def preview(
-        self, call: ToolCall, name: object, arguments: object
-    ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
-        """Return what a person has to approve; a refusal is recorded and returned instead."""
-        requests: list[ApprovalRequest] = []
-        answer = yield from self._handle_errors(
-            call, self._preview(call, name, arguments, requests)
-        )
-        if requests:
-            return requests[0]
-        yield from self._record(call, answer)
-        return answer
+        self, name: object, arguments: object
+    ) -> tuple[Generator[ToolEffect, Any, ApprovalRequest | Answer], str]:
+        """Start to find out what a person has to approve; a refusal is recorded and returned."""
+        call = self._new_call()
+        return self._preview(call, name, arguments), call.correlation_id
+
+    def _new_call(self) -> ToolCall:
+        """Return a call with the client's correlation id or a new one."""
+        return ToolCall(self._transport.settings.correlation_id or next_correlation_id())
 
     def _preview(
-        self, call: ToolCall, name: object, arguments: object, requests: list[ApprovalRequest]
-    ) -> ToolFlow:
+        self, call: ToolCall, name: object, arguments: object
+    ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
+        answer = yield from self._handle_errors(call, self._request(call, name, arguments))
+        if not isinstance(answer, ApprovalRequest):
+            yield from record(call.record(answer), self._audit)
+        return answer
+
+    def _request(
+        self, call: ToolCall, name: object, arguments: object
+    ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
         tool, read = self._read(call, name, arguments, by_code=False)
         if tool.safety.is_read:
             raise RefusedError("invalid_arguments", "a read needs no approval")
         prepared = yield from self._prepare(call, tool, read)
-        if isinstance(prepared, Prepared):
-            self._drop(prepared)
-            requests.append(prepared.request)
-            return {}
-        return prepared
+        if not isinstance(prepared, Prepared):
+            return prepared
+        self._drop(prepared)
+        return prepared.request
 
     def _track(self, call: ToolCall, flow: ToolFlow) -> ToolFlow:
         """Run a call, and record it however it ends."""
@@ -173,15 +187,17 @@ class ToolRunner:
                 "status": "unknown" if call.is_sent else "failed",
                 "error": {"code": "interrupted", "outcome": outcome},
             }
-            yield from self._record(call, interrupted)
+            yield from record(call.record(interrupted), self._audit)
             raise
         else:
-            yield from self._record(call, answer)
+            yield from record(call.record(answer), self._audit)
             return answer
         finally:
             self._under_way.discard(call)
 
-    def _handle_errors(self, call: ToolCall, flow: ToolFlow) -> ToolFlow:
+    def _handle_errors(
+        self, call: ToolCall, flow: Generator[ToolEffect, Any, T]
+    ) -> Generator[ToolEffect, Any, T | Answer]:
         """Turn every error into an answer, except what the caller's `approve` raises."""
         try:
             return (yield from flow)
@@ -192,10 +208,7 @@ class ToolRunner:
                 raise
             if isinstance(error, FerryError):
                 return failure_answer(error)
-            return self._unknown_answer(call) if call.is_sent else internal_error(error)
-
-    def _record(self, call: ToolCall, answer: Answer) -> Generator[CallHandler, Any, None]:
-        return record(call.record(answer), self._audit)
+            return unknown_answer(call.correlation_id) if call.is_sent else internal_error(error)
 
     def _decide(
         self, call: ToolCall, name: object, arguments: object, approve: Approve | None
@@ -203,7 +216,7 @@ class ToolRunner:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         if tool.safety.is_read:
             result = yield Invoke(tool.operation, read.values)
-            view = tool.view(result, read.detail, read.contains)
+            view = view_of(result, read.detail, read.contains)
             self._remember_result(result, read.values, view)
             return {"status": "done", "result": view}
         prepared = yield from self._prepare(call, tool, read)
@@ -246,7 +259,7 @@ class ToolRunner:
         call.add_ids(**identity.subject)
         earlier = self.duplicates.begin(identity.key, identity.target_id)
         if earlier is not None:
-            return (yield from self._recover(tool, arguments, identity, earlier))
+            return (yield from self._recover(arguments, identity, earlier))
         try:
             plan = yield from write.plan(arguments.values, identity)
         except BaseException:
@@ -278,13 +291,8 @@ class ToolRunner:
         request = prepared.request
         if approve is None:
             call.approval = "code"
-            binding = self._state.fingerprint(
-                request.tool,
-                prepared.arguments.values,
-                str(request.amount),
-                request.currency,
-                request.summary,
-            )
+            price = str(request.amount), request.currency, request.summary
+            binding = self._state.fingerprint(request.tool, prepared.arguments.values, price)
             if prepared.arguments.code is None:
                 return approval_answer(request, self._codes.issue(binding, prepared.until))
             self._codes.use(prepared.arguments.code, binding, self.clock())
@@ -305,32 +313,31 @@ class ToolRunner:
         return None
 
     def _send(self, call: ToolCall, prepared: Prepared) -> ToolFlow:
-        tool = prepared.tool
         call.is_sent = True
         try:
-            result = yield Invoke(tool.operation, prepared.plan.arguments)
+            result = yield Invoke(prepared.tool.operation, prepared.plan.arguments)
             notes = prepared.write.conclude(prepared.plan, result)
-            return self._complete(tool, prepared.arguments, prepared.identity, result, notes)
+            return self._complete(prepared.arguments, prepared.identity, result, notes)
         except FerryError as error:
             if error.outcome != "unknown":
                 call.is_sent = False
                 self._drop(prepared)
                 raise
             self._remember_unknown(call, prepared, error)
-            return self._unknown_answer(call)
+            return unknown_answer(call.correlation_id)
         except BaseException:
             self._remember_unknown(call, prepared, None)
             raise
 
     def _complete(
-        self, tool: Tool, arguments: Arguments, identity: Identity, result: object, notes: list[str]
+        self, arguments: Arguments, identity: Identity, result: object, notes: list[str]
     ) -> Answer:
         made = result.booking_id if isinstance(result, BookingCreated) else None
-        self.duplicates.complete(identity.key, CompletedWrite(tool.view(result, "short"), made))
+        self.duplicates.complete(identity.key, CompletedWrite(view_of(result, "short"), made))
         self._remember_result(result, arguments.values)
         if getattr(result, "read_back", False):
             notes = [*notes, READ_BACK]
-        answer: Answer = {"status": "done", "result": tool.view(result, arguments.detail)}
+        answer: Answer = {"status": "done", "result": view_of(result, arguments.detail)}
         return {**answer, "notes": [*notes]} if notes else answer
 
     def _remember_unknown(
@@ -358,13 +365,8 @@ class ToolRunner:
             prepared.identity.key, UnknownOutcome(write, error, prepared.plan.hold)
         )
 
-    def _unknown_answer(self, call: ToolCall) -> Answer:
-        return unknown_answer(
-            "it may have happened; the outcome is not known yet", call.correlation_id
-        )
-
     def _recover(
-        self, tool: Tool, arguments: Arguments, identity: Identity, earlier: UnknownOutcome
+        self, arguments: Arguments, identity: Identity, earlier: UnknownOutcome
     ) -> ToolFlow:
         """Return the result of an earlier identical write, if its effect can be read now."""
         try:
@@ -375,7 +377,7 @@ class ToolRunner:
                 "the same write may have happened already, and was not sent again",
                 correlation_id=earlier.write.correlation_id,
             ) from None
-        return self._complete(tool, arguments, identity, result, [])
+        return self._complete(arguments, identity, result, [])
 
     def _remember_result(
         self, result: object, asked: dict[str, Any], view: JsonValue = None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from operator import attrgetter
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import anyio
 
@@ -17,27 +17,50 @@ from ferry_sdk._engine.effects import drive, drive_async
 from ferry_sdk.agents.decisions import ToolRunner
 from ferry_sdk.agents.policy.answers import Answer
 from ferry_sdk.agents.policy.approval import ApprovalRequest
-from ferry_sdk.agents.policy.audit import AuditRecord
-from ferry_sdk.agents.policy.budget import Limits
+from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
+from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
-from ferry_sdk.agents.policy.effects import CallHandler, ToolEffect
-from ferry_sdk.agents.tools import definitions as formats
-from ferry_sdk.agents.tools.definitions import ToolDefinition
+from ferry_sdk.agents.tools.tools import ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.errors import ConfigurationError
 
 T = TypeVar("T")
 FerryT = TypeVar("FerryT", bound=Ferry | AsyncFerry)
+ApprovalT = TypeVar("ApprovalT")
 _FINAL_TIMEOUT = 1.0
 """Seconds that an async `audit` gets when the task of its call was cancelled."""
 
 
-class AnyToolkit(Generic[FerryT]):
+class AnyToolkit(Generic[FerryT, ApprovalT]):
     """The part that both toolkits share."""
 
-    def __init__(self, ferry: FerryT, runner: ToolRunner) -> None:
+    _client: ClassVar[type[Ferry | AsyncFerry]]
+
+    def __init__(
+        self,
+        ferry: FerryT,
+        *,
+        writes: bool = False,
+        approve: Callable[[ApprovalRequest], ApprovalT] | None = None,
+        spend_limit: Limits | None = None,
+        penalty_limit: Limits | None = None,
+        audit: Callable[[AuditRecord], object] | None = None,
+    ) -> None:
+        if not issubclass(type(ferry), self._client):
+            raise ConfigurationError(
+                "ferry: Toolkit takes a Ferry, AsyncToolkit takes an AsyncFerry"
+            )
+        for name, function in (("approve", approve), ("audit", audit)):
+            if iscoroutinefunction(function) and self._client is Ferry:
+                raise ConfigurationError(f"{name}: an async function requires AsyncToolkit")
         self._ferry = ferry
-        self._runner = runner
+        self._runner = ToolRunner(
+            ferry.bookings.transport,
+            writes=writes,
+            approve=approve,
+            budget=Budget(spend_limit, penalty_limit),
+            audit=audit,
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._ferry!r}, tools={len(self._runner.tools)})"
@@ -53,11 +76,29 @@ class AnyToolkit(Generic[FerryT]):
         Args:
             api: The Responses API, or Chat Completions.
         """
-        return formats.openai(self.definitions(), api)
+        functions = [
+            {
+                "name": one.name,
+                "description": one.description,
+                "parameters": one.input_schema,
+                "strict": False,  # its strict mode has no optional arguments
+            }
+            for one in self.definitions()
+        ]
+        if api == "chat":
+            return [{"type": "function", "function": function} for function in functions]
+        return [{"type": "function", **function} for function in functions]
 
     def anthropic(self) -> list[dict[str, Any]]:
         """Return the tools in the format of Anthropic's client."""
-        return formats.anthropic(self.definitions())
+        return [
+            {
+                "name": one.name,
+                "description": one.description,
+                "input_schema": one.input_schema,
+            }
+            for one in self.definitions()
+        ]
 
     @property
     def is_sending(self) -> bool:
@@ -84,7 +125,7 @@ class AnyToolkit(Generic[FerryT]):
         self._runner.settle(correlation_id, happened=happened)
 
 
-class Toolkit(AnyToolkit[Ferry]):
+class Toolkit(AnyToolkit[Ferry, bool]):
     """Tools of a `Ferry` for an agent; safe to share between threads.
 
     Without `writes`, the tools only read. With it, a write accepts only ids that this toolkit has
@@ -107,30 +148,7 @@ class Toolkit(AnyToolkit[Ferry]):
         ConfigurationError: A setting is invalid; the message names it.
     """
 
-    def __init__(
-        self,
-        ferry: Ferry,
-        *,
-        writes: bool = False,
-        approve: Callable[[ApprovalRequest], bool] | None = None,
-        spend_limit: Limits | None = None,
-        penalty_limit: Limits | None = None,
-        audit: Callable[[AuditRecord], object] | None = None,
-    ) -> None:
-        if not isinstance(ferry, Ferry):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-            raise ConfigurationError("ferry: expected a Ferry; AsyncToolkit takes an AsyncFerry")
-        for name, function in (("approve", approve), ("audit", audit)):
-            if iscoroutinefunction(function):
-                raise ConfigurationError(f"{name}: an async function needs AsyncToolkit")
-        runner = ToolRunner(
-            ferry.bookings.transport,
-            writes=writes,
-            approve=approve,
-            spend_limit=spend_limit,
-            penalty_limit=penalty_limit,
-            audit=audit,
-        )
-        super().__init__(ferry, runner)
+    _client = Ferry
 
     def call(self, name: str, arguments: Mapping[str, Any] | str = "{}") -> Answer:
         """Call a tool.
@@ -142,13 +160,11 @@ class Toolkit(AnyToolkit[Ferry]):
         Returns:
             The answer as plain JSON: ``status`` with ``result``, ``approval`` or ``error``.
         """
-        call = self._runner.new_call()
-        return self._run(self._runner.call(call, name, arguments), call.correlation_id)
+        return self._run(*self._runner.call(name, arguments))
 
     def preview(self, name: str, arguments: Mapping[str, Any] | str) -> ApprovalRequest | Answer:
         """Return what a person has to approve before a write, or the answer that refuses it."""
-        call = self._runner.new_call()
-        return self._run(self._runner.preview(call, name, arguments), call.correlation_id)
+        return self._run(*self._runner.preview(name, arguments))
 
     def perform(
         self,
@@ -162,75 +178,30 @@ class Toolkit(AnyToolkit[Ferry]):
         The price is read again and may differ from that of `preview`: let `approve` compare the
         `digest` of its request with the digest that the person agreed to.
         """
-        call = self._runner.new_call()
-        flow = self._runner.call(call, name, arguments, approve)
-        return self._run(flow, call.correlation_id)
+        return self._run(*self._runner.call(name, arguments, approve))
 
     def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)
         return drive(flow, partial(_perform, ferry))
 
 
-class AsyncToolkit(AnyToolkit[AsyncFerry]):
-    """Tools of an `AsyncFerry` for an agent, on asyncio and trio; otherwise like `Toolkit`.
+class AsyncToolkit(AnyToolkit[AsyncFerry, object]):
+    """Tools of an `AsyncFerry` for an agent, on asyncio and trio.
 
-    Args:
-        ferry: The client.
-        writes: Whether the agent may make, confirm and cancel bookings.
-        approve: Called for each write, which is sent only if it returns True; may be async. `call`
-            raises what it raises, and nothing is sent. None: the agent gets a code, to be given
-            back once a person has agreed.
-        spend_limit: The most that the agent may spend while the toolkit exists, by currency, such
-            as ``{"EUR": 500}``. A currency that is not listed cannot be spent. None: no limit.
-        penalty_limit: The most that cancelling one booking with all its tickets may cost, in the
-            same form.
-        audit: Called with the record of every call, however it ended; may be async.
-
-    Raises:
-        ConfigurationError: A setting is invalid; the message names it.
+    `approve` and `audit` may be async. Everything else is like `Toolkit`, its arguments included.
     """
 
-    def __init__(
-        self,
-        ferry: AsyncFerry,
-        *,
-        writes: bool = False,
-        approve: Callable[[ApprovalRequest], object] | None = None,
-        spend_limit: Limits | None = None,
-        penalty_limit: Limits | None = None,
-        audit: Callable[[AuditRecord], object] | None = None,
-    ) -> None:
-        if not isinstance(ferry, AsyncFerry):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-            raise ConfigurationError("ferry: expected an AsyncFerry; Toolkit takes a Ferry")
-        runner = ToolRunner(
-            ferry.bookings.transport,
-            writes=writes,
-            approve=approve,
-            spend_limit=spend_limit,
-            penalty_limit=penalty_limit,
-            audit=audit,
-        )
-        super().__init__(ferry, runner)
+    _client = AsyncFerry
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str = "{}") -> Answer:
-        """Call a tool.
-
-        Args:
-            name: The tool's name.
-            arguments: A mapping, or the JSON text of an object.
-
-        Returns:
-            The answer as plain JSON: ``status`` with ``result``, ``approval`` or ``error``.
-        """
-        call = self._runner.new_call()
-        return await self._run(self._runner.call(call, name, arguments), call.correlation_id)
+        """Call a tool; see `Toolkit.call`."""
+        return await self._run(*self._runner.call(name, arguments))
 
     async def preview(
         self, name: str, arguments: Mapping[str, Any] | str
     ) -> ApprovalRequest | Answer:
         """Return what a person has to approve before a write, or the answer that refuses it."""
-        call = self._runner.new_call()
-        return await self._run(self._runner.preview(call, name, arguments), call.correlation_id)
+        return await self._run(*self._runner.preview(name, arguments))
 
     async def perform(
         self,
@@ -239,14 +210,8 @@ class AsyncToolkit(AnyToolkit[AsyncFerry]):
         *,
         approve: Callable[[ApprovalRequest], object],
     ) -> Answer:
-        """Call a tool with an `approve` for this call only; confirmation codes are not accepted.
-
-        The price is read again and may differ from that of `preview`: let `approve` compare the
-        `digest` of its request with the digest that the person agreed to.
-        """
-        call = self._runner.new_call()
-        flow = self._runner.call(call, name, arguments, approve)
-        return await self._run(flow, call.correlation_id)
+        """Call a tool with an `approve` for this call only; see `Toolkit.perform`."""
+        return await self._run(*self._runner.call(name, arguments, approve))
 
     async def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)

@@ -12,10 +12,9 @@ from typing import Annotated
 import typer
 
 from ferry_sdk._version import __version__
-from ferry_sdk.cli.commands.book import book
 from ferry_sdk.cli.commands.confirm_cancel import cancel, confirm
 from ferry_sdk.cli.commands.doctor import doctor
-from ferry_sdk.cli.commands.search import search
+from ferry_sdk.cli.commands.search_book import book, search
 from ferry_sdk.cli.commands.serve import demo, mcp, sandbox
 from ferry_sdk.cli.commands.show import ports, show, voucher
 from ferry_sdk.cli.terminal.errors import report_errors

@@ -11,7 +11,7 @@ from ferry_sdk import AvailabilityError, Ferry
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from ferry_sdk import Availability, Booking, BookingCreated, Records, Tariff, Ticket
+    from ferry_sdk import Availability, Booking, BookingCreated, Records, Ticket
     from ferry_sdk.models import PassengerDict, SearchPassengerDict
 
     Say = Callable[[str], None]
@@ -46,20 +46,12 @@ def run(folder: Path, say: Say = print) -> None:
 
 def _run_rest(ferry: Ferry, folder: Path, say: Say) -> None:
     say("\nREST\n====\n")
-    sailings = _find_sailings(ferry, ferry.availability.search)
-    _print_sailings(sailings, say)
-    tariff = _choose_tariff(sailings[0], say)
-    created = ferry.bookings.create(
-        availabilities=[sailings[0].select(tariff=tariff, place=sailings[0].places[0])],
-        passengers=_PASSENGERS,
-    )
-    _print_created(created, say)
+    created = _book(ferry, ferry.availability.search, ferry.bookings.create, say)
     confirmed = ferry.bookings.confirm(created.booking_id)
-    _print_booking(ferry.bookings.get(created.booking_id), say)
-    ticket = ferry.tickets.get(confirmed.ticket_id)
-    _print_ticket(ticket, say)
-    _save_voucher(ferry, ticket, folder, say)
-    _print_fee(ferry, ticket, say)
+    booking = ferry.bookings.get(created.booking_id)
+    say(f"Confirmed: stage {booking.stage}, {booking.payment_status}.")
+    say(f"  Next: {_actions(booking)}.")
+    _print_ticket(ferry, ferry.tickets.get(confirmed.ticket_id), folder, say)
     cancelled = ferry.bookings.cancel(created.booking_id)
     say(f"Cancelled: {cancelled.refund_amount:.2f} {created.currency} refunded.")
 
@@ -67,27 +59,57 @@ def _run_rest(ferry: Ferry, folder: Path, say: Say) -> None:
 def _run_mcp(ferry: Ferry, folder: Path, say: Say) -> None:
     say("\nMCP\n===\n")
     mcp = ferry.mcp
-    sailings = _find_sailings(ferry, mcp.search_availability)
-    _print_sailings(sailings, say)
-    tariff = _choose_tariff(sailings[0], say)
-    created = mcp.create_booking(
-        availabilities=[sailings[0].select(tariff=tariff, place=sailings[0].places[0])],
-        passengers=_PASSENGERS,
-    )
-    _print_created(created, say)
+    created = _book(ferry, mcp.search_availability, mcp.create_booking, say)
     confirmed = mcp.confirm_booking(created.booking_id)
     ticket = mcp.view_ticket(confirmed.ticket_id)
-    _print_ticket(ticket, say)
-    _save_voucher(ferry, ticket, folder, say)
-    _print_fee(ferry, ticket, say)
+    _print_ticket(ferry, ticket, folder, say)
     cancelled = mcp.cancel_ticket(ticket.id, ticket_number=ticket.ticket_number)
     say(f"Cancelled: the ticket is {cancelled.status}.")
+
+
+def _book(
+    ferry: Ferry,
+    search: Callable[..., Records[Availability]],
+    create: Callable[..., BookingCreated],
+    say: Say,
+) -> BookingCreated:
+    """Book the cheapest ticket on the first sailing of the first day that has any."""
+    sailings = _find_sailings(ferry, search)
+    rows = (
+        (
+            f"{one.depart_name} {one.depart_at:%a %d %b %H:%M}",
+            f"{one.arrive_name} {one.arrive_at:%a %d %b %H:%M}",
+            str(one.travel_time).removesuffix(":00"),
+            one.ship_name,
+            f"{min(tariff.amount for tariff in one.tariffs):.2f} {one.tariffs[0].currency}",
+            ", ".join(sorted({str(place.type) for place in one.places})),
+        )
+        for one in sailings
+    )
+    _print_table(("leaves", "arrives", "takes", "ship", "from", "places"), rows, say)
+    tariffs = sailings[0].tariffs
+    chosen = min((one for one in tariffs if one.type == "Ticket"), key=lambda one: one.amount)
+    prices = (
+        (
+            str(one.type),
+            f"{one.amount:.2f} {one.currency}",
+            f"{one.expiration_date:%a %d %b %H:%M} UTC",
+            "← chosen" if one is chosen else "",
+        )
+        for one in tariffs
+    )
+    _print_table(("tariff", "price", "holds until", ""), prices, say)
+    selection = sailings[0].select(tariff=chosen, place=sailings[0].places[0])
+    created = create(availabilities=[selection], passengers=_PASSENGERS)
+    price = f"{created.total_price:.2f} {created.currency}"
+    say(f"Booked {created.booking_reference}: {price}, stage {created.stage}.")
+    say(f"  Next: {_actions(created)}.")
+    return created
 
 
 def _find_sailings(
     ferry: Ferry, search: Callable[..., Records[Availability]]
 ) -> Records[Availability]:
-    """Return the sailings of the first day that has any."""
     journeys = ferry.catalogue.journeys()
     journey_id = next(one.journey_id for one in journeys if one.route == _ROUTE)
     for ahead in _DAYS_AHEAD:
@@ -106,73 +128,21 @@ def _find_sailings(
     raise LookupError(f"no sailing {_ROUTE} within two weeks")
 
 
-def _print_sailings(sailings: Records[Availability], say: Say) -> None:
-    rows = (
-        (
-            f"{one.depart_name} {one.depart_at:%a %d %b %H:%M}",
-            f"{one.arrive_name} {one.arrive_at:%a %d %b %H:%M}",
-            str(one.travel_time).removesuffix(":00"),
-            one.ship_name,
-            f"{min(tariff.amount for tariff in one.tariffs):.2f} {one.tariffs[0].currency}",
-            ", ".join(sorted({str(place.type) for place in one.places})),
-        )
-        for one in sailings
-    )
-    _print_table(("leaves", "arrives", "takes", "ship", "from", "places"), rows, say)
-
-
-def _choose_tariff(availability: Availability, say: Say) -> Tariff:
-    """Print the tariffs, and return the cheapest that sells a ticket."""
-    chosen = min(
-        (tariff for tariff in availability.tariffs if tariff.type == "Ticket"),
-        key=lambda tariff: tariff.amount,
-    )
-    rows = (
-        (
-            str(tariff.type),
-            f"{tariff.amount:.2f} {tariff.currency}",
-            f"{tariff.expiration_date:%a %d %b %H:%M} UTC",
-            "← chosen" if tariff is chosen else "",
-        )
-        for tariff in availability.tariffs
-    )
-    _print_table(("tariff", "price", "holds until", ""), rows, say)
-    return chosen
-
-
-def _print_created(created: BookingCreated, say: Say) -> None:
-    price = f"{created.total_price:.2f} {created.currency}"
-    say(f"Booked {created.booking_reference}: {price}, stage {created.stage}.")
-    say(f"  Next: {_actions(created)}.")
-
-
-def _print_booking(booking: Booking, say: Say) -> None:
-    say(f"Confirmed: stage {booking.stage}, {booking.payment_status}.")
-    say(f"  Next: {_actions(booking)}.")
-
-
 def _actions(record: Booking | BookingCreated) -> str:
-    return ", ".join(
-        f"{name} ({action.type}{_until(action.time_limit)})"
-        for name, action in record.next_actions()
-    )
+    texts: list[str] = []
+    for name, action in record.next_actions():
+        limit = action.time_limit
+        until = f", by {limit:%a %d %b %H:%M %Z}" if isinstance(limit, datetime) else ""
+        texts.append(f"{name} ({action.type}{until})")
+    return ", ".join(texts)
 
 
-def _until(limit: datetime | str | None) -> str:
-    return f", by {limit:%a %d %b %H:%M %Z}" if isinstance(limit, datetime) else ""
-
-
-def _print_ticket(ticket: Ticket, say: Say) -> None:
+def _print_ticket(ferry: Ferry, ticket: Ticket, folder: Path, say: Say) -> None:
+    """Print a ticket, save its voucher, and print what cancelling it costs."""
     people = len(ticket.passengers)
     say(f"Ticket {ticket.ticket_number}: {ticket.status}, {ticket.direction}, {people} travellers.")
-
-
-def _save_voucher(ferry: Ferry, ticket: Ticket, folder: Path, say: Say) -> None:
     path = ferry.tickets.save_pdf(ticket.id, folder / f"{ticket.ticket_number}.pdf")
     say(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
-
-
-def _print_fee(ferry: Ferry, ticket: Ticket, say: Say) -> None:
     fee = ferry.tickets.cancel_fee(ticket.id)
     say(
         f"Cancelling now costs {fee.penalty_amount:.2f} {fee.currency}; "

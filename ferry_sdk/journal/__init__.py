@@ -6,7 +6,7 @@ try:
     import sqlalchemy as _sqlalchemy
 except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
-        'the journal needs an extra: pip install "ferry-sdk[journal]" '
+        'the journal requires an extra: pip install "ferry-sdk[journal]" '
         "(sqlalchemy is not installed)",
         name=_error.name,
     ) from _error

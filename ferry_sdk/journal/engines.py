@@ -173,7 +173,7 @@ def _postgresql(url: URL) -> Engine:
     except ImportError:
         pass
     raise ConfigurationError(
-        'a journal in PostgreSQL needs an extra: pip install "ferry-sdk[postgresql]"'
+        'a journal in PostgreSQL requires an extra: pip install "ferry-sdk[postgresql]"'
     )
 
 

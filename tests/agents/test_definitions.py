@@ -11,7 +11,8 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
-from ferry_sdk.agents.tools.definitions import anthropic, openai
+from ferry_sdk import Ferry
+from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.agents.tools.tools import EXCLUDED, TOOLS
 from ferry_sdk.resources.availability import AvailabilityGroup
@@ -108,10 +109,9 @@ def test_a_name_is_one_that_every_client_takes(definition):
 
 
 def test_definitions_take_little_of_a_conversation():
-    carried = json.dumps(
-        anthropic(tool.definition(approval=True) for tool in TOOLS.values()), ensure_ascii=False
-    )
-    assert len(carried) < 18_000
+    with Ferry("token", base_url="https://ferry.test") as ferry:
+        tools = Toolkit(ferry, writes=True).anthropic()
+    assert len(json.dumps(tools, ensure_ascii=False)) < 18_000
 
 
 def test_hints_are_those_of_the_safety_table():
@@ -197,15 +197,14 @@ def test_a_docstring_is_read_section_by_section():
     }
 
 
-def test_the_clients_forms_hold_the_same_schema():
-    definitions = [TOOLS["bookings_get"].definition(approval=True)]
-    (responses,) = openai(definitions)
-    (chat,) = openai(definitions, "chat")
-    (messages,) = anthropic(definitions)
-    assert responses == {"type": "function", **chat["function"]}
-    assert responses["parameters"] == messages["input_schema"] == definitions[0].input_schema
-    messages["input_schema"].clear()
-    assert definitions[0].input_schema
+def test_each_format_has_the_same_schema():
+    with Ferry("token", base_url="https://ferry.test") as ferry:
+        toolkit = Toolkit(ferry)
+        formats = toolkit.openai(), toolkit.openai("chat"), toolkit.anthropic()
+    for definition, *tool in zip(toolkit.definitions(), *formats, strict=True):
+        responses, chat, messages = tool
+        assert responses == {"type": "function", **chat["function"]}
+        assert responses["parameters"] == messages["input_schema"] == definition.input_schema
 
 
 @pytest.mark.parametrize("code", ["-OO", "-I"], ids=["without docstrings", "light"])

@@ -57,7 +57,7 @@ def viewed(ferry):
         schema = tool.definition(approval=True).output_schema
         checker = Draft202012Validator(schema, format_checker=FormatChecker())
         result = attrgetter(tool.operation)(ferry)(**tool.read(json.dumps(arguments)).values)
-        views = [tool.view(result, detail) for detail in ("short", "full")]
+        views = [view_of(result, detail) for detail in ("short", "full")]
         for view in views:
             checker.validate(json.loads(json.dumps({"status": "done", "result": view})))
         return views
@@ -158,15 +158,15 @@ def test_a_trip_is_booked_and_cancelled_by_what_short_views_show(viewed):
 def test_a_list_is_cut_down_to_the_records_asked_for(ferry):
     tool = TOOLS["catalogue_ports"]
     ports = attrgetter(tool.operation)(ferry)()
-    assert tool.view(ports, "short", "MARSEILLE")["items"] == [
+    assert view_of(ports, "short", "MARSEILLE")["items"] == [
         {"code": "FRMRS", "name": "Marseille", "country": "France"}
     ]
-    assert tool.view(ports, "short", "no such port") == {
+    assert view_of(ports, "short", "no such port") == {
         "items": [],
         "count": 0,
         "unreadable": 0,
     }
-    assert tool.view(ports, "full", "country")["count"] == 0
+    assert view_of(ports, "full", "country")["count"] == 0
 
 
 def test_a_toolkit_hands_on_which_records_are_asked_for(ferry):

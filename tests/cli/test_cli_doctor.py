@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferry_sdk.cli.checks.environment import EXTRAS
+from ferry_sdk.cli.commands.doctor import EXTRAS
 from ferry_sdk.cli.terminal.output import printable
 from scripts import requirements
 
@@ -12,7 +12,7 @@ def states(ended) -> dict[str, str]:
 
 
 def value_of(ended, name: str) -> str:
-    return next(one["said"] for one in ended.document["findings"] if one["name"] == name)
+    return next(one["value"] for one in ended.document["findings"] if one["name"] == name)
 
 
 def test_a_token_that_is_refused(cli):

@@ -210,7 +210,7 @@ def test_a_missing_extra_is_named_in_a_line(tmp_path):
 
 def test_the_extra_of_agents_is_named(cli, tmp_path):
     blocked = tmp_path / "sitecustomize.py"
-    blocked.write_text("import sys; sys.modules['ferry_sdk.agents'] = None", "utf-8")
+    blocked.write_text("import sys; sys.modules['mcp'] = None", "utf-8")
     assert 'pip install "ferry-sdk[agents]"' in cli("mcp", code=1, PYTHONPATH=str(tmp_path)).err
 
 

@@ -2,46 +2,46 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp.types import Tool as McpTool
 from pydantic import TypeAdapter
 
-from ferry_sdk.agents.tools.definitions import anthropic, openai
-from ferry_sdk.agents.tools.tools import TOOLS
+from ferry_sdk import Ferry
+from ferry_sdk.agents import Toolkit
 
-DEFINITIONS = [
-    tool.definition(approval=approval) for tool in TOOLS.values() for approval in (False, True)
-]
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-
-def known(kind: Any) -> frozenset[str]:
-    return frozenset(kind.__annotations__)
+FERRY = Ferry("token", base_url="https://ferry.test")
+TOOLKITS = [Toolkit(FERRY, writes=True, approve=approve) for approve in (None, lambda _: False)]
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "tools"),
+    ("module", "name", "format_tools"),
     [
-        ("openai.types.responses", "FunctionToolParam", openai(DEFINITIONS)),
-        ("openai.types.chat", "ChatCompletionToolParam", openai(DEFINITIONS, "chat")),
-        ("anthropic.types", "ToolParam", anthropic(DEFINITIONS)),
+        ("openai.types.responses", "FunctionToolParam", Toolkit.openai),
+        ("openai.types.chat", "ChatCompletionToolParam", partial(Toolkit.openai, api="chat")),
+        ("anthropic.types", "ToolParam", Toolkit.anthropic),
     ],
     ids=["openai responses", "openai chat", "anthropic"],
 )
 def test_a_definition_is_one_of_the_clients_own(
-    module: str, name: str, tools: list[dict[str, Any]]
+    module: str, name: str, format_tools: Callable[[Toolkit], list[dict[str, Any]]]
 ) -> None:
     kind = getattr(import_module(module), name)  # seconds that a collection of tests does not need
     adapter = TypeAdapter[Any](kind)
-    for tool in tools:
-        assert adapter.validate_python(tool) == tool
-        assert tool.keys() <= known(kind)
+    for toolkit in TOOLKITS:
+        for tool in format_tools(toolkit):
+            assert adapter.validate_python(tool) == tool
+            assert tool.keys() <= frozenset(kind.__annotations__)
 
 
 def test_a_client_of_mcp_reads_both_schemas() -> None:
-    for one in DEFINITIONS:
+    for one in (one for toolkit in TOOLKITS for one in toolkit.definitions()):
         tool = McpTool.model_validate(
             {"name": one.name, "inputSchema": one.input_schema, "outputSchema": one.output_schema}
         )

@@ -219,7 +219,7 @@ class TestTable:
         wire = {**samples.AVAILABILITY, "tariffs": [dear, cheap]}
         texts = parse_html(Records([Availability.model_validate(wire)])._repr_html_()).texts
         assert "99.50 EUR" in texts
-        assert "10 EUR" not in texts
+        assert "10.00 EUR" not in texts
 
 
 def test_a_card_needs_no_extra_and_the_import_loads_none():

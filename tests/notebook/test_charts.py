@@ -53,7 +53,7 @@ class TestFares:
             "2026-07-14",
             "2026-07-15",
         ]
-        assert texts(figure) == ["40 EUR on 2026-07-14"]
+        assert texts(figure) == ["40.00 EUR on 2026-07-14"]
         assert axes.get_title("left") == "Marseille → Tunis"
         assert axes.get_ylabel() == "Ticket (EUR)"
         assert axes.get_xlabel() == "Day of departure"
@@ -72,7 +72,7 @@ class TestFares:
         figure = notebook.fares_by_day(
             [sailing(13, 5, tariff={"type": "Option"}), sailing(13, 9), sailing(14, 8)]
         )
-        assert texts(figure) == ["8 EUR on 2026-07-14"]
+        assert texts(figure) == ["8.00 EUR on 2026-07-14"]
 
     def test_nothing_to_show_is_said(self):
         figure = notebook.fares_by_day([])

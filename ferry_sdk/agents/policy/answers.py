@@ -141,34 +141,23 @@ class RefusedError(Exception):
         super().__init__(message)
         self.code: str = code
         self.message: str = message
-        self.details: dict[str, JsonValue] = details
+        self.details: dict[str, Any] = details
 
     def answer(self) -> Answer:
         """Return the refusal as an answer."""
-        return {
-            "status": "refused",
-            "error": {
-                "code": self.code,
-                "message": self.message,
-                "outcome": "not_sent",
-                "next_step": NEXT_STEPS[self.code],
-                **self.details,
-            },
-        }
+        return _error_answer("refused", self.code, self.message, **self.details)
 
 
-def unknown_answer(message: str, correlation_id: str) -> Answer:
+def unknown_answer(correlation_id: str) -> Answer:
     """Return the answer for a write that may have happened."""
-    return {
-        "status": "unknown",
-        "error": {
-            "code": "outcome_unknown",
-            "message": message,
-            "outcome": "unknown",
-            "next_step": f"{NEXT_STEPS['outcome_unknown']} Correlation id: {correlation_id}",
-            "correlation_id": correlation_id,
-        },
-    }
+    return _error_answer(
+        "unknown",
+        "outcome_unknown",
+        "it may have happened; the outcome is not known yet",
+        outcome="unknown",
+        next_step=f"{NEXT_STEPS['outcome_unknown']} Correlation id: {correlation_id}",
+        correlation_id=correlation_id,
+    )
 
 
 def failure_answer(error: FerryError) -> Answer:
@@ -178,45 +167,47 @@ def failure_answer(error: FerryError) -> Answer:
         error: The failure; not of a write that may have happened. A read changes nothing, so its
             outcome is never ``unknown`` here: the agent may call again.
     """
+    message = clean_text(str(error), 300)
     if isinstance(error, InvalidInputError):
-        return RefusedError(
-            "invalid_arguments", clean_text(str(error), 300), field=clean_text(error.field, 100)
-        ).answer()
+        field = clean_text(error.field, 100)
+        return RefusedError("invalid_arguments", message, field=field).answer()
     details: dict[str, Any] = {}
     if error.correlation_id is not None:
         details["correlation_id"] = error.correlation_id
-    if isinstance(error, UnresolvedWriteError):
-        details["correlation_id"] = (
-            error.entry.correlation_id
-        )  # of the write that may have happened
-    if (
-        isinstance(error, APIError)
-        and error.retry_after is not None
-        and isfinite(error.retry_after)
-    ):
-        details["retry_after"] = error.retry_after
-    return {
-        "status": "failed",
-        "error": {
-            "code": _code_of(error),
-            "message": clean_text(str(error), 300),
-            "outcome": "not_sent" if error.outcome == "unknown" else error.outcome,
-            "next_step": _next_step(error),
-            **details,
-        },
-    }
+    if isinstance(error, UnresolvedWriteError):  # the id of the write that may have happened
+        details["correlation_id"] = error.entry.correlation_id
+    retry_after = error.retry_after if isinstance(error, APIError) else None
+    if retry_after is not None and isfinite(retry_after):
+        details["retry_after"] = retry_after
+    return _error_answer(
+        "failed",
+        _code_of(error),
+        message,
+        outcome="not_sent" if error.outcome == "unknown" else error.outcome,
+        next_step=_next_step(error),
+        **details,
+    )
 
 
 def internal_error(error: Exception) -> Answer:
     """Return the answer for an unexpected exception, without its text, which may hold secrets."""
+    message = f"the tool failed ({type(error).__name__})"
+    return _error_answer("failed", "internal_error", message)
+
+
+def _error_answer(
+    status: str,
+    code: str,
+    message: str,
+    *,
+    outcome: str = "not_sent",
+    next_step: str | None = None,
+    **details: JsonValue,
+) -> Answer:
+    error = {"code": code, "message": message, "outcome": outcome}
     return {
-        "status": "failed",
-        "error": {
-            "code": "internal_error",
-            "message": f"the tool failed ({type(error).__name__})",
-            "outcome": "not_sent",
-            "next_step": NEXT_STEPS["internal_error"],
-        },
+        "status": status,
+        "error": {**error, "next_step": next_step or NEXT_STEPS[code], **details},
     }
 
 

@@ -17,7 +17,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from ferry_sdk.agents.policy.answers import Answer, RefusedError
-from ferry_sdk.agents.tools.views import format_amount
+from ferry_sdk.models.display.money import format_amount
 
 VALID_FOR = 300.0
 """Seconds for which an approval is valid, by a code or not."""

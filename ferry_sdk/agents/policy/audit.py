@@ -14,8 +14,6 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from ferry_sdk.agents.policy.effects import CallHandler
-
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _ID = re.compile(r"[A-Za-z0-9_.:~|+/=-]{1,200}")  # matches no e-mail address
@@ -136,3 +134,32 @@ def record(
         with suppress(Exception):
             yield CallHandler(audit, entry)
         raise
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """Call a method of the client.
+
+    Attributes:
+        operation: The method's name, such as ``bookings.get``, or ``recover``.
+        arguments: Its keyword arguments.
+    """
+
+    operation: str
+    arguments: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallHandler:
+    """Call the caller's `approve` or `audit`; `AsyncToolkit` awaits the result if it can.
+
+    Attributes:
+        function: The function.
+        argument: Its only argument.
+    """
+
+    function: Callable[[Any], Any]
+    argument: object
+
+
+ToolEffect = Invoke | CallHandler

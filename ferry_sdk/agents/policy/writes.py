@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Budget, Hold
-from ferry_sdk.agents.policy.effects import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds, KnownRecord, Offer, describe_sailing, quote
 from ferry_sdk.agents.tools.sanitize import name_key
-from ferry_sdk.agents.tools.views import format_amount
 from ferry_sdk.models.availability import Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
+from ferry_sdk.models.display.money import format_amount, money
 from ferry_sdk.models.inputs import Passenger, Selection, Vehicle
 from ferry_sdk.models.tickets import CancellationFee
 
@@ -162,7 +162,7 @@ class Create:
         and_vehicle = " and a vehicle" if vehicle is not None else ""
         return Plan(
             {**values, "availabilities": selections},
-            f"Book for {_price(amount, currency)}: {sailings}; {count}{and_vehicle}",
+            f"Book for {money(amount, currency)}: {sailings}; {count}{and_vehicle}",
             amount,
             currency,
             tuple(quote(f"{one.first_name} {one.last_name}") for one in passengers),
@@ -180,8 +180,8 @@ class Create:
         if (result.total_price, result.currency) == (plan.amount, plan.currency):
             return []
         note = (
-            f"PRICE DIFFERS: approved were {_price(plan.amount, plan.currency)}, the booking "
-            f"costs {_price(result.total_price, result.currency)}. Nothing is confirmed yet: tell "
+            f"PRICE DIFFERS: approved were {money(plan.amount, plan.currency)}, the booking "
+            f"costs {money(result.total_price, result.currency)}. Nothing is confirmed yet: tell "
             "the user, and confirm only if they agree, or cancel it."
         )
         return [note]
@@ -241,7 +241,7 @@ class Confirm:
         if values.get("expect_total") not in {None, total}:
             raise RefusedError(
                 "price_changed",
-                f"the booking costs {_price(total, currency)}",
+                f"the booking costs {money(total, currency)}",
                 field="expect_total",
                 found=format_amount(total),
                 currency=currency,
@@ -249,7 +249,7 @@ class Confirm:
         known = self._state.known_ids.booking(booking_id)
         return Plan(
             {"booking_id": booking_id, "expect_total": total},
-            f"Confirm and pay {_price(total, currency)}: "
+            f"Confirm and pay {money(total, currency)}: "
             f"{known.description if known else booking_id}",
             total,
             currency,
@@ -291,7 +291,7 @@ class Cancel:
         if allowed is not None and penalty > allowed:
             raise RefusedError(
                 "penalty_exceeded",
-                f"cancelling costs {_price(penalty, currency)}",
+                f"cancelling costs {money(penalty, currency)}",
                 field="max_penalty",
                 penalty=format_amount(penalty),
                 currency=currency,
@@ -301,8 +301,8 @@ class Cancel:
         hold = self._state.budget.hold_penalty(booking_id, one, penalty, currency)
         return Plan(
             {**values, "max_penalty": penalty},
-            f"Cancel {known.description if known else one}: {_price(penalty, currency)} is kept, "
-            f"{_price(fee.refund_amount, currency)} is paid back",
+            f"Cancel {known.description if known else one}: {money(penalty, currency)} is kept, "
+            f"{money(fee.refund_amount, currency)} is paid back",
             penalty,
             currency,
             hold=hold,
@@ -313,7 +313,7 @@ class Cancel:
         lost = result.refund_shortfall if isinstance(result, BookingCancellation) else None
         if lost is None or lost <= 0:
             return []
-        return [f"{_price(lost, plan.currency)} less was paid back than was previewed."]
+        return [f"{money(lost, plan.currency)} less was paid back than was previewed."]
 
     def _known_record(self, one: str) -> KnownRecord | None:
         known_ids = self._state.known_ids
@@ -331,10 +331,6 @@ def all_writes(state: ToolkitState) -> dict[str, AnyWrite]:
         "bookings.cancel": Cancel(state, "booking_id"),
         "tickets.cancel": Cancel(state, "ticket_id"),
     }
-
-
-def _price(amount: Decimal, currency: str) -> str:
-    return f"{format_amount(amount)} {currency}"
 
 
 def _unseen_id(what: str, where: str) -> RefusedError:

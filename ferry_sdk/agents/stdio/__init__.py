@@ -6,7 +6,7 @@ try:
     import mcp as _mcp
 except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
-        'the MCP server needs an extra: pip install "ferry-sdk[agents]" (mcp is not installed)',
+        'the MCP server requires an extra: pip install "ferry-sdk[agents]" (mcp is not installed)',
         name=_error.name,
     ) from _error
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import unquote
 
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import Server
 from mcp.types import (
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
     ElicitRequest,
@@ -20,12 +24,17 @@ from mcp.types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextContent,
+    TextResourceContents,
+    Tool,
+    ToolAnnotations,
 )
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from ferry_sdk._version import __version__
 from ferry_sdk.agents.policy.approval import ApprovalRequest
-from ferry_sdk.agents.stdio import resources as catalogues
 from ferry_sdk.agents.stdio.elicitation import (
     Context,
     Questions,
@@ -35,7 +44,6 @@ from ferry_sdk.agents.stdio.elicitation import (
     parse_answer,
     uses_input_required,
 )
-from ferry_sdk.agents.stdio.resources import result_of, tool_of
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.agents.tools.tools import TOOLS
 
@@ -48,6 +56,30 @@ _INSTRUCTIONS: Final = (
     "that costs money first. If an answer says that the outcome is unknown, do not repeat the "
     "call: tell the person."
 )
+
+
+_JSON: Final = "application/json"
+_CATALOGUES: Final = {
+    "ferry://ports": ("catalogue_ports", "Ports"),
+    "ferry://journeys": ("catalogue_journeys", "Journeys"),
+    "ferry://companies": ("mcp_companies", "Companies"),
+    "ferry://vehicle-brands": ("catalogue_vehicle_brands", "Makes of vehicles"),
+    "ferry://vehicle-types": ("catalogue_vehicle_types", "Classes of vehicles"),
+}
+_DEPARTURES: Final = "ferry://departures/"
+
+_RESOURCES: Final = [
+    Resource(uri=uri, name=uri.removeprefix("ferry://"), title=title, mime_type=_JSON)
+    for uri, (_, title) in _CATALOGUES.items()
+]
+_TEMPLATES: Final = [
+    ResourceTemplate(
+        uri_template=f"{_DEPARTURES}{{provider_id}}",
+        name="departures",
+        title="Departures of a provider",
+        mime_type=_JSON,
+    )
+]
 
 
 class _RequestHandler:
@@ -65,17 +97,34 @@ class _RequestHandler:
         self, context: Context, _: PaginatedRequestParams | None
     ) -> ListToolsResult:
         by_code = not can_ask(context)
-        offered = [
+        offered = (
             TOOLS[one.name].definition(approval=by_code) for one in self._toolkit.definitions()
-        ]
-        return ListToolsResult(tools=[tool_of(one) for one in offered])
+        )
+        return ListToolsResult(
+            tools=[
+                Tool(
+                    name=one.name,
+                    title=one.title,
+                    description=one.description,
+                    input_schema=one.input_schema,
+                    output_schema=one.output_schema,
+                    annotations=ToolAnnotations(
+                        read_only_hint=one.read_only,
+                        destructive_hint=one.destructive,
+                        idempotent_hint=one.idempotent,
+                        open_world_hint=True,
+                    ),
+                )
+                for one in offered
+            ]
+        )
 
     async def call_tool(
         self, context: Context, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         tool, arguments = TOOLS.get(params.name), params.arguments or {}
         if tool is None or tool.safety.is_read or not can_ask(context):
-            return result_of(await self._toolkit.call(params.name, arguments))
+            return _result_of(await self._toolkit.call(params.name, arguments))
         if uses_input_required(context):
             return await self._write_with_input_required(params, arguments)
 
@@ -85,22 +134,37 @@ class _RequestHandler:
                 self._questions.agree(request)
             return is_agreed
 
-        return result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
+        return _result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
 
     async def list_resources(
         self, _context: Context, _: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        return ListResourcesResult(resources=catalogues.RESOURCES)
+        return ListResourcesResult(resources=_RESOURCES)
 
     async def list_templates(
         self, _context: Context, _: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=catalogues.TEMPLATES)
+        return ListResourceTemplatesResult(resource_templates=_TEMPLATES)
 
     async def read_resource(
         self, _context: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        return await catalogues.read(self._toolkit, params.uri)
+        """Read a catalogue with the tool that lists it."""
+        uri, arguments = params.uri, dict[str, Any]()
+        if uri in _CATALOGUES:
+            tool, _ = _CATALOGUES[uri]
+        elif uri.startswith(_DEPARTURES):
+            tool = "catalogue_departures"
+            arguments["provider_id"] = unquote(uri.removeprefix(_DEPARTURES))
+        else:
+            raise MCPError(INVALID_PARAMS, "Unknown resource", {"uri": uri})
+        answer = await self._toolkit.call(tool, arguments)
+        if "error" in answer:
+            raise MCPError(INTERNAL_ERROR, answer["error"]["message"], answer["error"])
+        text = json.dumps(answer["result"], ensure_ascii=False)
+        return ReadResourceResult(
+            contents=[TextResourceContents(uri=uri, mime_type=_JSON, text=text)]
+        )
 
     async def _write_with_input_required(
         self, params: CallToolRequestParams, arguments: dict[str, Any]
@@ -111,7 +175,7 @@ class _RequestHandler:
         if shown is None or answer is None:
             request = await self._toolkit.preview(params.name, arguments)
             if isinstance(request, dict):
-                return result_of(request)
+                return _result_of(request)
             return self._question(params.name, arguments, request)
 
         def approve(request: ApprovalRequest) -> bool:
@@ -126,7 +190,7 @@ class _RequestHandler:
         result = await self._toolkit.perform(params.name, arguments, approve=approve)
         if unanswered is not None:
             return self._question(params.name, arguments, unanswered)
-        return result_of(result)
+        return _result_of(result)
 
     def _question(
         self, tool: str, arguments: dict[str, Any], request: ApprovalRequest
@@ -136,6 +200,17 @@ class _RequestHandler:
             input_requests={_QUESTION: ElicitRequest(params=form(request, box))},
             request_state=self._questions.keep(tool, arguments, request),
         )
+
+
+def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:
+    """Return an answer for `tools/call`: structured, or an error whose text is the answer."""
+    failed = "error" in answer
+    text = json.dumps(answer, ensure_ascii=False)
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=None if failed else answer,
+        is_error=failed,
+    )
 
 
 async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -151,17 +226,17 @@ async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResul
 
 def make_server(toolkit: AsyncToolkit) -> Server[Any]:
     """Return an MCP server for the tools of this toolkit."""
-    runner = _RequestHandler(toolkit)
+    handler = _RequestHandler(toolkit)
     server = Server[Any](
         "ferry",
         version=__version__,
         title="Ferry tickets",
         instructions=_INSTRUCTIONS,
-        on_list_tools=runner.list_tools,
-        on_call_tool=runner.call_tool,
-        on_list_resources=runner.list_resources,
-        on_list_resource_templates=runner.list_templates,
-        on_read_resource=runner.read_resource,
+        on_list_tools=handler.list_tools,
+        on_call_tool=handler.call_tool,
+        on_list_resources=handler.list_resources,
+        on_list_resource_templates=handler.list_templates,
+        on_read_resource=handler.read_resource,
     )
     server.middleware.append(_hide_error_details)
     return server

@@ -14,20 +14,7 @@ _UNSEEN: Final = frozenset(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164))
 ) | frozenset(map(chr, (*range(0xFE00, 0xFE10), 0xFFA0, *range(0xE0100, 0xE01F0))))
 """Characters whose category is a letter, mark or symbol, but which are invisible."""
-_PLAIN: Final = str.maketrans(
-    {
-        "æ": "a",
-        "Æ": "a",
-        "œ": "o",
-        "Œ": "o",
-        "ø": "o",
-        "Ø": "o",
-        "đ": "d",
-        "Đ": "d",
-        "ł": "l",
-        "Ł": "l",
-    }
-)
+_PLAIN: Final = str.maketrans("æÆœŒøØđĐłŁ", "aaooooddll")
 """Letters that travel documents replace, and that Unicode does not decompose."""
 
 
@@ -86,34 +73,17 @@ _LABEL: Final = _checked_text(
 _IDENTIFIER: Final = _pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*$", 200)
 
 KINDS: Final[Mapping[str, Any]] = {
-    "arrive_code": _IDENTIFIER,
-    "availability_id": _IDENTIFIER,
-    "booking_id": _IDENTIFIER,
-    "booking_reference": _LABEL,
-    "brand": _LABEL,
-    "code": _LABEL,
-    "company": _IDENTIFIER,
-    "depart_code": _IDENTIFIER,
+    **dict.fromkeys(("id", "company", "arrive_code", "depart_code"), _IDENTIFIER),
+    **dict.fromkeys(("availability_id", "booking_id", "ticket_id"), _IDENTIFIER),
+    **dict.fromkeys(("place_id", "provider_id", "tariff_id"), _IDENTIFIER),
+    **dict.fromkeys(("journey_ids", "out_journey_id", "ret_journey_id"), _IDENTIFIER),
+    **dict.fromkeys(("booking_reference", "ticket_number"), _LABEL),
+    **dict.fromkeys(("brand", "code", "identification", "model", "vehicule_code"), _LABEL),
+    **dict.fromkeys(("doc_type", "first_name", "last_name", "name"), _NAME),
     "doc_number": _pattern(r"^[A-Za-z0-9][A-Za-z0-9 ./-]*$", 40),
-    "doc_type": _NAME,
     "email": _pattern(r"^[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", 254),
-    "first_name": _NAME,
-    "id": _IDENTIFIER,
-    "identification": _LABEL,
-    "journey_ids": _IDENTIFIER,
-    "last_name": _NAME,
-    "model": _LABEL,
-    "name": _NAME,
     "nationality": _pattern(r"^[A-Za-z]{2}$", 2),
-    "out_journey_id": _IDENTIFIER,
     "phone": _pattern(r"^[0-9][0-9 ().-]*$", 20),
-    "place_id": _IDENTIFIER,
     "prefix": _pattern(r"^\+?[0-9][0-9 -]*$", 8),
-    "provider_id": _IDENTIFIER,
-    "ret_journey_id": _IDENTIFIER,
-    "tariff_id": _IDENTIFIER,
-    "ticket_id": _IDENTIFIER,
-    "ticket_number": _LABEL,
-    "vehicule_code": _LABEL,
 }
 """The type of each text argument, by name. A text without an entry cannot be an argument."""

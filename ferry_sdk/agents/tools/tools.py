@@ -9,13 +9,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, cast, get_args, get_type_hints
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
-from ferry_sdk.agents.tools.arguments import add_code, model_of
-from ferry_sdk.agents.tools.definitions import ToolDefinition
-from ferry_sdk.agents.tools.input import parse_arguments, validate
+from ferry_sdk.agents.tools.arguments import add_code, model_of, parse_arguments, validate
 from ferry_sdk.agents.tools.schemas import answer_schema, arguments_schema, parse_docstring
-from ferry_sdk.agents.tools.views import Detail, schema_of, view_of
+from ferry_sdk.agents.tools.views import Detail, schema_of
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
@@ -82,6 +80,31 @@ _BY_CODE: Final = (
     "`confirmation_code`."
 )
 _BY_PERSON: Final = "A person is asked before anything is changed."
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool, described for the client of any model.
+
+    Attributes:
+        name: The operation's name with ``_`` for ``.``, such as ``bookings_create``.
+        title: What it does, in one line.
+        description: What it does, and what to know before calling it.
+        input_schema: JSON Schema (2020-12) of its arguments, an object.
+        output_schema: JSON Schema of the whole answer, an object.
+        read_only: Whether it changes nothing.
+        destructive: Whether its change cannot be undone.
+        idempotent: Whether calling it again with the same arguments changes nothing more.
+    """
+
+    name: str
+    title: str
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+    read_only: bool
+    destructive: bool
+    idempotent: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +179,6 @@ class Tool:
             ours: values.pop(name) for name, ours in _TOOLKIT_ARGUMENTS.items() if name in values
         }
         return Arguments(values, **ours)
-
-    def view(self, result: object, detail: Detail, contains: str | None = None) -> JsonValue:
-        """Return the view of a result; of a list, only the records that contain a text."""
-        return view_of(result, detail, contains)
 
     @cached_property
     def describe(self) -> Callable[..., Any]:

@@ -28,6 +28,7 @@ from ferry_sdk.models.bookings import (
     WithActions,
 )
 from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
+from ferry_sdk.models.display.money import format_amount
 from ferry_sdk.models.enums import OpenEnum
 from ferry_sdk.models.mcp import Company
 from ferry_sdk.models.records import Records
@@ -108,8 +109,6 @@ _PUNCTUATION: Final = 8
 _MAX_SIZE: Final = 150_000
 """Approximate characters of a whole result; hosts cut what is longer."""
 _MAX_DEPTH: Final = 20
-_MAX_DIGITS: Final = 50
-"""Digits of an amount. A longer one, such as 1E+999999, is shown with an exponent."""
 _TOOLS: Final = {
     "Pay": "bookings_confirm",
     "Cancel": "bookings_cancel",
@@ -206,16 +205,6 @@ def schema_of(annotation: object, detail: Detail) -> Schema:
         schema = _type_schema(annotation, detail)
     schema["properties"]["left_out"] = _OMITTED
     return schema
-
-
-def format_amount(amount: Decimal) -> str:
-    """Format an amount with all its digits, and at least two decimal places."""
-    if len(amount.as_tuple().digits) > _MAX_DIGITS:
-        return f"{amount:.{_MAX_DIGITS}E}"
-    if abs(amount.adjusted()) > _MAX_DIGITS:
-        return str(amount)
-    _, _, exponent = amount.as_tuple()
-    return f"{amount:.2f}" if isinstance(exponent, int) and exponent > -2 else f"{amount:f}"  # noqa: PLR2004 -- digits
 
 
 def _field_names(model: type[BaseModel], detail: Detail) -> Sequence[str]:

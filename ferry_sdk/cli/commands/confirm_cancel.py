@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated
 
 import typer
 
-from ferry_sdk.cli.terminal.connection import open_client
+from ferry_sdk.cli.commands.show import name_of, record_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.formats import moment, money
-from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, Yes
-from ferry_sdk.cli.terminal.output import error_console, print_facts, print_json, show_progress
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    RecordId,
+    TokenFile,
+    Yes,
+    open_client,
+    parse_amount,
+    parser,
+)
+from ferry_sdk.cli.terminal.output import (
+    error_console,
+    moment,
+    print_facts,
+    print_json,
+    show_progress,
+)
 from ferry_sdk.cli.terminal.prompts import ask_consent
-from ferry_sdk.cli.terminal.records import name_of, record_of
 from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
 from ferry_sdk.models.bookings import Booking
+from ferry_sdk.models.display.money import money
 
 
 def confirm(
     *,
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
     expect_total: Annotated[
-        str | None,
-        typer.Option(metavar="AMOUNT", help="Refuse to confirm at any other total."),
+        Decimal | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Refuse to confirm at any other total.",
+            parser=parser(parse_amount),
+        ),
     ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -31,13 +49,12 @@ def confirm(
     token_file: TokenFile = None,
 ) -> None:
     """Confirm and pay a booking, which issues its tickets. Shows the total and asks first."""
-    expected = parse_amount(expect_total, "--expect-total")
     with open_client(base_url, token_file) as ferry:
         with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
         total = booking.total_price
-        if expected is not None and expected != total:
-            raise PriceChangedError(expected=expected, found=total, currency=booking.currency)
+        if expect_total is not None and expect_total != total:
+            raise PriceChangedError(expected=expect_total, found=total, currency=booking.currency)
         print_facts(
             [
                 ("booking", f"{booking.booking_reference}, {booking.stage}"),
@@ -65,9 +82,14 @@ def confirm(
 
 def cancel(
     *,
-    some_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")],
+    some_id: RecordId,
     max_penalty: Annotated[
-        str | None, typer.Option(metavar="AMOUNT", help="Refuse to cancel at a higher fee.")
+        Decimal | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Refuse to cancel at a higher fee.",
+            parser=parser(parse_amount),
+        ),
     ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -75,14 +97,13 @@ def cancel(
     token_file: TokenFile = None,
 ) -> None:
     """Cancel a booking or a ticket. Shows the fee and asks first; never charges more than shown."""
-    limit = parse_amount(max_penalty, "--max-penalty")
     with open_client(base_url, token_file) as ferry:
         with show_progress("Reading the fee"):
             record = record_of(ferry, some_id)
             fee = ferry.bookings.cancel_fee(some_id)
         kept, refund = fee.penalty_amount, fee.refund_amount
-        if limit is not None and kept > limit:
-            raise PenaltyExceededError(limit=limit, penalty=kept, currency=fee.currency)
+        if max_penalty is not None and kept > max_penalty:
+            raise PenaltyExceededError(limit=max_penalty, penalty=kept, currency=fee.currency)
         print_facts(
             [
                 ("status", record.stage if isinstance(record, Booking) else record.status),
@@ -111,18 +132,3 @@ def cancel(
                 ("refund", money(refund if back is None else back, fee.currency)),
             ]
         )
-
-
-def parse_amount(value: str | None, option: str) -> Decimal | None:
-    """Parse the amount of an option.
-
-    Raises:
-        BadParameter: The value is not an amount.
-    """
-    try:
-        number = None if value is None else Decimal(value)
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if number is not None and not number.is_finite():
-        raise typer.BadParameter(f"{value!r} is not an amount", param_hint=f"'{option}'")
-    return number

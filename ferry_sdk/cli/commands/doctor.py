@@ -1,24 +1,91 @@
-"""`ferry doctor`: check the setup."""
+"""`ferry doctor`: check the settings, the connection, the token, the clock and the versions."""
 
 from __future__ import annotations
 
 import os
+import platform
+import re
+import socket
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import typer
 from rich.text import Text
 
-from ferry_sdk.cli.checks.environment import Finding, State, configuration, versions
-from ferry_sdk.cli.checks.service import connection, service
-from ferry_sdk.cli.terminal.connection import open_client
-from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile
+from ferry_sdk._engine.auth import file_of
+from ferry_sdk._engine.settings import CertificatePaths
+from ferry_sdk._engine.validation import is_local_http
+from ferry_sdk._transport.tls import context_of
+from ferry_sdk.cli.terminal.errors import Exit, exit_code_of
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    TokenFile,
+    is_open_to_others,
+    open_client,
+)
 from ferry_sdk.cli.terminal.output import print_grid, print_json, show_progress
-from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.client import Ferry
+from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
+    ConfigurationError,
+    FerryError,
+    PermissionDeniedError,
+)
 
-_DEADLINE = 10.0
-_STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "fail": "red"}
+EXTRAS: Final[dict[str, tuple[str, ...]]] = {
+    "agents": ("mcp",),
+    "aiohttp": ("aiohttp",),
+    "benchmarks": ("httpx2", "msgspec", "openai"),
+    "cli": ("rich", "typer"),
+    "journal": ("sqlalchemy",),
+    "notebook": ("matplotlib", "pandas"),
+    "otel": ("opentelemetry",),
+    "postgresql": ("sqlalchemy", "psycopg"),
+    "sandbox": ("fpdf", "segno", "starlette", "uvicorn"),
+}
+"""The importable modules that each extra installs."""
+
+_PACKAGES: Final = ("ferry-sdk", "httpx", "httpcore", "pydantic", "typer", "rich")
+_SECRETS: Final = {
+    "FERRY_ORGANISATION_TOKEN": "not set; only tickets.mark_paid requires it",
+    "FERRY_JOURNAL_KEY": "not set; the journal generates one",
+}
+_DEADLINE: Final = 10.0
+_CONNECT_TIMEOUT: Final = 5.0
+_TOLERATED: Final = 5.0
+"""Tolerated clock difference in seconds; tariffs and fees change by the minute."""
+_WRITES: Final = "unknown until the first write; a read-only token is rejected then, without effect"
+_STYLES: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result of a check.
+
+    Attributes:
+        part: The area: configuration, connection, token, clock or versions.
+        name: The item within the area.
+        state: The result: ok, warn or fail.
+        value: The observed value; never a secret.
+        exit_code: The exit code of the command if this is the first failure.
+    """
+
+    part: str
+    name: str
+    state: Literal["ok", "warn", "fail"]
+    value: str
+    exit_code: Exit = Exit.DONE
 
 
 def doctor(
@@ -32,33 +99,164 @@ def doctor(
         found = list(_findings(base_url, token_file))
     code = next((one.exit_code for one in found if one.exit_code), Exit.DONE)
     if as_json:
-        print_json({"findings": [one.members() for one in found], "exit_code": int(code)})
+        members = [
+            {"part": one.part, "name": one.name, "state": one.state, "value": one.value}
+            for one in found
+        ]
+        print_json({"findings": members, "exit_code": int(code)})
     else:
-        _print_findings(found)
+        parts = [one.part for one in found]
+        print_grid(
+            (
+                Text(one.part if parts.index(one.part) == index else "", "bold"),
+                Text(one.state, _STYLES[one.state]),
+                one.name,
+                one.value,
+            )
+            for index, one in enumerate(found)
+        )
     if code:
         raise typer.Exit(code)
 
 
 def _findings(base_url: str | None, token_file: Path | None) -> Iterator[Finding]:
-    yield from configuration(base_url, token_file)
+    yield from _check_settings(base_url, token_file)
     try:
         with open_client(base_url, token_file) as ferry:
-            url = base_url or os.environ["FERRY_BASE_URL"]
-            way = list(connection(url))
-            yield from way
-            if all(one.state != "fail" for one in way):
-                yield from service(ferry.with_options(deadline=_DEADLINE, max_retries=0))
+            reached = list(_check_connection(base_url or os.environ["FERRY_BASE_URL"]))
+            yield from reached
+            if all(one.state != "fail" for one in reached):
+                yield from _check_service(ferry.with_options(deadline=_DEADLINE, max_retries=0))
     except ConfigurationError as error:
         yield Finding("configuration", "client", "fail", str(error), Exit.NOT_SENT)
-    yield from versions()
+    yield from _check_versions()
 
 
-def _print_findings(found: list[Finding]) -> None:
-    rows = [
-        (one.part * (index == 0 or found[index - 1].part != one.part), one)
-        for index, one in enumerate(found)
-    ]
-    print_grid(
-        (Text(part, "bold"), Text(one.state, _STYLES[one.state]), one.name, one.value)
-        for part, one in rows
-    )
+def _check_settings(base_url: str | None, token_file: Path | None) -> Iterator[Finding]:
+    """Yield a finding for each setting, with its source."""
+    part = "configuration"
+    url = base_url or os.environ.get("FERRY_BASE_URL")
+    source = "--base-url" if base_url else "FERRY_BASE_URL"
+    missing = "missing: --base-url or FERRY_BASE_URL"
+    value = f"{_redact_user(url)} ({source})" if url else missing
+    yield Finding(part, "base url", "ok" if url else "fail", value)
+    yield from _check_token(token_file)
+    for name, fallback in _SECRETS.items():
+        label = name.removeprefix("FERRY_").replace("_", " ").lower()
+        yield Finding(part, label, "ok", f"set ({name})" if os.environ.get(name) else fallback)
+    language = os.environ.get("FERRY_LANGUAGE")
+    value = f"{language} (FERRY_LANGUAGE)" if language else "not set"
+    yield Finding(part, "language", "ok", value)
+    for kind, url in sorted(getproxies().items()):
+        if kind != "no":
+            yield Finding(part, f"{kind} proxy", "ok", _redact_user(url))
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        if path := os.environ.get(name):
+            yield Finding(part, name, "ok" if Path(path).exists() else "fail", path)
+
+
+def _check_token(token_file: Path | None) -> Iterator[Finding]:
+    part = "configuration"
+    file, is_set = file_of(token_file), bool(os.environ.get("FERRY_TOKEN"))
+    if file is None:
+        missing = "missing: FERRY_TOKEN, FERRY_TOKEN_FILE or --token-file"
+        value = "set (FERRY_TOKEN)" if is_set else missing
+        yield Finding(part, "token", "ok" if is_set else "fail", value)
+        return
+    source = "--token-file" if token_file else "FERRY_TOKEN_FILE"
+    besides = "; FERRY_TOKEN is also set and ignored" if is_set else ""
+    yield Finding(part, "token", "warn" if is_set else "ok", f"in {file} ({source}){besides}")
+    if is_open_to_others(file):
+        yield Finding(part, "token file", "warn", f"others can read it; run: chmod 600 {file}")
+
+
+def _redact_user(url: str) -> str:
+    """Remove a user name and password from an address."""
+    return re.sub(r"//[^/@]*@", "//…@", url)
+
+
+def _check_connection(url: str) -> Iterator[Finding]:
+    """Yield findings on DNS, TCP and TLS with their durations; a proxy does these itself."""
+    part = "connection"
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    is_proxied = parts.scheme in getproxies() or "all" in getproxies()
+    if is_proxied and not proxy_bypass(host) and not is_local_http(url):
+        yield Finding(part, "proxy", "ok", "in use; the connection itself was not checked")
+        return
+    step, begun = "name", time.monotonic()
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = ", ".join(sorted({str(one[4][0]) for one in found}))
+        yield Finding(part, step, "ok", f"{host}: {addresses}, {_elapsed(begun)}")
+        step, begun = "connection", time.monotonic()
+        with socket.create_connection((host, port), _CONNECT_TIMEOUT) as plain_socket:
+            yield Finding(part, step, "ok", f"port {port}, {_elapsed(begun)}")
+            if parts.scheme == "https":
+                step, begun = "TLS", time.monotonic()
+                trusted = context_of(CertificatePaths.from_environment())
+                with trusted.wrap_socket(plain_socket, server_hostname=host) as secure:
+                    ends = (secure.getpeercert() or {}).get("notAfter")
+                    until = f", certificate until {ends}" if ends else ""
+                    yield Finding(part, step, "ok", f"{secure.version()}, {_elapsed(begun)}{until}")
+    except (OSError, FerryError) as error:
+        yield Finding(part, step, "fail", str(error), Exit.NOT_SENT)
+
+
+def _elapsed(begun: float) -> str:
+    return f"{(time.monotonic() - begun) * 1000:.0f} ms"
+
+
+def _check_service(ferry: Ferry) -> Iterator[Finding]:
+    """Yield findings of one read: service, token permissions and clock."""
+    before = time.time()
+    try:
+        answer = ferry.with_raw_response.catalogue.ports()
+        size = len(answer.parse())
+    except APIError as error:
+        yield Finding("connection", "service", "ok", f"answers with HTTP {error.status_code}")
+        is_about_token = isinstance(error, AuthenticationError | PermissionDeniedError)
+        name = ("token", "reads") if is_about_token else ("connection", "catalogue")
+        yield Finding(*name, "fail", str(error), Exit.REJECTED)
+        return
+    except ConfigurationError:
+        raise
+    except FerryError as error:
+        yield Finding("connection", "service", "fail", str(error), exit_code_of(error))
+        return
+    took = f"{answer.elapsed * 1000:.0f} ms"
+    yield Finding("connection", "service", "ok", f"{size} ports in {took}")
+    yield Finding("token", "reads", "ok", "can read the catalogue")
+    yield Finding("token", "writes", "ok", _WRITES)
+    yield _check_clock(answer.headers.get("date"), (before + time.time()) / 2)
+
+
+def _check_clock(date: str | None, here: float) -> Finding:
+    try:
+        there = parsedate_to_datetime(date or "")
+    except ValueError:
+        return Finding("clock", "skew", "warn", "the service sends no date")
+    # The header has whole seconds, so the actual time is half a second later on average.
+    ahead = there.timestamp() + 0.5 - here
+    here_text = f"{datetime.fromtimestamp(here, timezone.utc):%H:%M:%S} UTC here"
+    if abs(ahead) <= _TOLERATED:
+        return Finding("clock", "skew", "ok", f"none; {here_text}")
+    direction = "ahead of" if ahead > 0 else "behind"
+    value = f"the service's clock is {abs(ahead):.0f} s {direction} this machine's; {here_text}"
+    return Finding("clock", "skew", "warn", value)
+
+
+def _check_versions() -> Iterator[Finding]:
+    """Yield the versions of important packages, and the installed extras."""
+    system = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield Finding("versions", "python", "ok", system)
+    found: list[str] = []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            found.append(f"{name} (version unknown)")
+    yield Finding("versions", "packages", "ok", ", ".join(found))
+    installed = [name for name, modules in EXTRAS.items() if all(map(find_spec, modules))]
+    yield Finding("versions", "extras", "ok", ", ".join(installed))

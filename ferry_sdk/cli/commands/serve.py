@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
-from ferry_sdk.cli.commands.confirm_cancel import parse_amount
-from ferry_sdk.cli.terminal.options import TokenFile
+from ferry_sdk.cli.terminal.options import TokenFile, parse_amount, parser
 
 _TOKEN = "A token for the local service; random by default."  # noqa: S105 -- help text
 Token = Annotated[str | None, typer.Option(metavar="TEXT", help=_TOKEN)]
@@ -75,9 +72,25 @@ def demo(
     run(folder)
 
 
-Limit = Annotated[
-    list[str] | None,
-    typer.Option(metavar="EUR=500", help="Maximum in a currency; repeatable."),
+class Limit(NamedTuple):
+    """A limit in one currency, as the command line gives it."""
+
+    currency: str
+    amount: str
+
+
+def _parse_limit(value: str) -> Limit:
+    currency, _, most = value.partition("=")
+    if len(currency) != len("EUR") or not currency.isalpha():
+        raise ValueError("use the form EUR=500")
+    return Limit(currency.upper(), str(parse_amount(most)))
+
+
+Limits = Annotated[
+    list[Limit] | None,
+    typer.Option(
+        metavar="EUR=500", help="Maximum in a currency; repeatable.", parser=parser(_parse_limit)
+    ),
 ]
 
 
@@ -86,36 +99,16 @@ def mcp(
     writes: Annotated[
         bool, typer.Option("--writes", help="Also offer tools that book and cancel.")
     ] = False,
-    spend_limit: Limit = None,
-    penalty_limit: Limit = None,
+    spend_limit: Limits = None,
+    penalty_limit: Limits = None,
     token_file: TokenFile = None,
 ) -> None:
     """Run an MCP server for agents over standard input and output; read-only without --writes."""
-    spend, penalty = (
-        _parse_limits(spend_limit, "--spend-limit"),
-        _parse_limits(penalty_limit, "--penalty-limit"),
+    from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
+
+    serve(
+        writes=writes,
+        spend_limit=dict(spend_limit) if spend_limit else None,
+        penalty_limit=dict(penalty_limit) if penalty_limit else None,
+        token_file=token_file,
     )
-    try:
-        serve = import_module("ferry_sdk.agents.stdio").serve
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f'the MCP server requires an extra: pip install "ferry-sdk[agents]" '
-            f"({error.name} is not installed)",
-            name=error.name,
-        ) from error
-    serve(writes=writes, spend_limit=spend, penalty_limit=penalty, token_file=token_file)
-
-
-def _parse_limits(value: Sequence[str] | None, option: str) -> dict[str, str] | None:
-    """Parse limits by currency.
-
-    Raises:
-        BadParameter: A value is not an amount in a currency.
-    """
-    limits: dict[str, str] = {}
-    for one in value or ():
-        currency, _, most = one.partition("=")
-        if len(currency) != len("EUR") or not currency.isalpha():
-            raise typer.BadParameter(f"{one!r}: use the form EUR=500", param_hint=f"'{option}'")
-        limits[currency.upper()] = str(parse_amount(most, option))
-    return limits or None

@@ -9,20 +9,33 @@ from typing import Annotated
 import typer
 
 from ferry_sdk.cli.orders.routes import suggestion
-from ferry_sdk.cli.terminal.connection import open_client
 from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.formats import count
-from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile
-from ferry_sdk.cli.terminal.output import print_json, print_table, say, show_progress
-from ferry_sdk.cli.terminal.records import print_booking, print_ticket, record_of
-from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.bookings import Booking
-from ferry_sdk.models.tickets import Voucher
+from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, RecordId, TokenFile, open_client
+from ferry_sdk.cli.terminal.output import (
+    count,
+    moment,
+    print_facts,
+    print_json,
+    print_table,
+    say,
+    show_progress,
+)
+from ferry_sdk.client import Ferry
+from ferry_sdk.errors import (
+    APIError,
+    BadRequestError,
+    InvalidInputError,
+    NotFoundError,
+    UnprocessableEntityError,
+)
+from ferry_sdk.models.bookings import Booking, WithActions
+from ferry_sdk.models.display.money import money
+from ferry_sdk.models.tickets import Ticket, Voucher
 
 
 def show(
     *,
-    some_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")],
+    some_id: RecordId,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
@@ -34,9 +47,9 @@ def show(
         kind = "booking" if isinstance(record, Booking) else "ticket"
         print_json({kind: record.model_dump(mode="json")})
     elif isinstance(record, Booking):
-        print_booking(record)
+        _print_booking(record)
     else:
-        print_ticket(record)
+        _print_ticket(record)
 
 
 def voucher(
@@ -107,3 +120,84 @@ def ports(
             field="TEXT",
         )
     print_table(("code", "name", "country"), [(one.code, one.name, one.country) for one in found])
+
+
+def record_of(ferry: Ferry, some_id: str) -> Booking | Ticket:
+    """Return the booking with this id, or else the ticket; raise APIError if neither exists."""
+    try:
+        return ferry.bookings.get(some_id)
+    except (NotFoundError, BadRequestError, UnprocessableEntityError) as no_booking:
+        try:
+            return ferry.tickets.get(some_id)
+        except APIError:
+            raise no_booking from None
+
+
+def _print_booking(booking: Booking) -> None:
+    print_facts(
+        [
+            ("booking", booking.booking_reference),
+            ("id", booking.booking_id),
+            ("stage", booking.stage),
+            ("total", f"{money(booking.total_price, booking.currency)}, {booking.payment_status}"),
+            ("expires", moment(booking.expire_at)),
+            ("next", next_of(booking)),
+        ]
+    )
+    for ticket in booking.tickets:
+        say("")
+        _print_ticket(ticket)
+
+
+def _print_ticket(ticket: Ticket) -> None:
+    vehicle = ticket.vehicle
+    kind = vehicle and " ".join(filter(None, (vehicle.brand_name, vehicle.model)))
+    ways = {"out": ticket.availability.outward, "back": ticket.availability.return_}
+    crossings: list[tuple[str, str]] = []
+    for name, way in ways.items():
+        if way and (one := way.journey):
+            leaves = f"{one.depart_port_name} {moment(one.depart_at)}"
+            arrives = f"{one.arrive_port_name} {moment(one.arrive_at)}"
+            crossings.append((name, f"{leaves}\n→ {arrives}"))
+    print_facts(
+        [
+            ("ticket", ticket.ticket_number or "not yet issued"),
+            ("id", ticket.id),
+            ("status", f"{ticket.status}, {ticket.direction}"),
+            *crossings,
+            ("boarding", moment(ticket.boarding_time)),
+            ("vehicle", kind or (vehicle and (vehicle.type or vehicle.code))),
+        ]
+    )
+    people = [
+        {
+            "#": number,
+            "traveller": f"{one.first_name} {one.last_name}",
+            "born": one.birth_date,
+            "country": one.nationality,
+            "document": " ".join(filter(None, (one.doc_type, one.doc_number))),
+        }
+        for number, one in enumerate(ticket.passengers, 1)
+    ]
+    if people:
+        heads = [head for head in people[0] if any(one[head] for one in people)]
+        rows = [[one[head] or "" for head in heads] for one in people]
+        print_table(heads, rows, right=("#",))
+
+
+def next_of(record: WithActions) -> str:
+    """Return the next actions, one a line."""
+    lines: list[str] = []
+    for one in record.next_actions():
+        limit = moment(one.time_limit)
+        optional = "" if one.is_mandatory else " (optional)"
+        lines.append(f"{one.name}{optional}{f', by {limit}' if limit else ''}")
+    return "\n".join(lines)
+
+
+def name_of(record: Booking | Ticket) -> str:
+    """Return a booking's or ticket's description for a question."""
+    if isinstance(record, Booking):
+        tickets = count(record.ticket_count, "ticket")
+        return f"booking {record.booking_reference} with its {tickets}"
+    return f"ticket {record.ticket_number or record.id}"

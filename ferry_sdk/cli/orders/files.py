@@ -4,42 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import date
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from ferry_sdk.cli.orders.order import Leg, Order, reservation_type_of, tariffs_of
-from ferry_sdk.cli.orders.query import query_of, sailings_of
+from ferry_sdk.cli.orders.query import Search, by_direction, query_of, sailings_of
 from ferry_sdk.cli.orders.routes import booking_vehicle, vehicle_of
-from ferry_sdk.cli.terminal.options import parse_day
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.availability import Availability, Place
+from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.inputs import Contact, Input, Passenger, SearchPassenger, Selection, Vehicle
-
-
-def _day(value: object) -> object:
-    return parse_day(value) if isinstance(value, str) else value
-
-
-_Day = Annotated[date, BeforeValidator(_day)]
-
-
-class Search(Input):
-    """A search; without company or journey, they are looked up in the catalogues."""
-
-    depart_code: str
-    arrive_code: str
-    out_at: _Day
-    out_time: str = "00:00"
-    ret_at: _Day | None = None
-    company: str | None = None
-    out_journey_id: str | None = None
-    passengers: list[SearchPassenger] | None = None
-    vehicle: str | None = None
 
 
 class Choice(Input):
@@ -69,11 +45,7 @@ class OrderFile(Input):
 
 
 def read_order(file: Path, ferry: Ferry) -> Order:
-    """Read an order from a file, and perform the search that it contains.
-
-    Args:
-        file: The file; ``-`` is standard input.
-        ferry: A client.
+    """Read an order from a file, or standard input if it is ``-``. Perform its search.
 
     Raises:
         InvalidInputError: The file is not a valid order; the message names the field.
@@ -120,32 +92,13 @@ def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _choose_legs(ferry: Ferry, order_file: OrderFile, search: Search) -> list[Leg]:
-    found = sailings_of(
-        ferry,
-        query_of(
-            ferry,
-            search.depart_code,
-            search.arrive_code,
-            out_at=search.out_at,
-            out_time=search.out_time,
-            ret_at=search.ret_at,
-            passengers=search.passengers or _party(order_file.passengers),
-            vehicle=search.vehicle,
-            company=search.company,
-            journey=search.out_journey_id,
-        ),
-    )
-    ways = list(dict.fromkeys(one.direction for one in found))
+    passengers = search.passengers or _party(order_file.passengers)
+    ways = by_direction(sailings_of(ferry, query_of(ferry, search, passengers)))
     choices = order_file.choices or [Choice() for _ in ways]
     if len(choices) != len(ways):
         raise InvalidInputError(f"expected {len(ways)}, one for each direction", field="choices")
     return [
-        _choose_leg(
-            choice,
-            [one for one in found if one.direction == way],
-            f"choices[{index}]",
-            is_round=search.ret_at is not None,
-        )
+        _choose_leg(choice, way, f"choices[{index}]", is_round=search.ret_at is not None)
         for index, (way, choice) in enumerate(zip(ways, choices, strict=True))
     ]
 
@@ -175,12 +128,11 @@ def _choose_leg(choice: Choice, sailings: list[Availability], field: str, *, is_
     if tariff is None:
         types = ", ".join(sorted({str(one.type) for one in tariffs}))
         raise InvalidInputError(f"not available; there are {types}", field=f"{field}.tariff")
-    place = next((one for one in sailing.places if _matches_place(choice.place, one)), None)
+    place = next(
+        (one for one in sailing.places if choice.place in {None, one.id, one.name, str(one.type)}),
+        None,
+    )
     if place is None:
         names = ", ".join(one.name for one in sailing.places)
         raise InvalidInputError(f"not available; there are {names}", field=f"{field}.place")
     return Leg(sailing, tariff, place)
-
-
-def _matches_place(value: str | None, place: Place) -> bool:
-    return value is None or value in {place.id, place.name, str(place.type)}

@@ -3,55 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Any
 
 from rich.text import Text
 
 from ferry_sdk.cli.orders.order import Leg, Order, reservation_type_of, tariffs_of
-from ferry_sdk.cli.orders.query import Query, parse_traveller, query_of, sailings_of
+from ferry_sdk.cli.orders.query import (
+    Query,
+    Search,
+    by_direction,
+    parse_traveller,
+    print_sailings,
+    query_of,
+    sailings_of,
+)
 from ferry_sdk.cli.orders.routes import booking_vehicle, port_of, vehicle_of
-from ferry_sdk.cli.orders.sailings import by_direction, print_sailings
-from ferry_sdk.cli.terminal.formats import moment, money
 from ferry_sdk.cli.terminal.options import parse_day
-from ferry_sdk.cli.terminal.output import error_console, print_table, printable, show_progress
+from ferry_sdk.cli.terminal.output import (
+    error_console,
+    moment,
+    print_table,
+    printable,
+    show_progress,
+)
 from ferry_sdk.cli.terminal.prompts import ask, ask_number, ask_text
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import AvailabilityError
-from ferry_sdk.models.availability import Availability, Tariff
+from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger
 
 
-@dataclass(frozen=True, slots=True)
-class GivenOptions:
-    """The options given on the command line; required ones that are None are asked for."""
-
-    depart: str | None
-    arrive: str | None
-    out_at: date | None
-    out_time: str
-    ret_at: date | None
-    passengers: Sequence[SearchPassenger]
-    vehicle: str | None
-    company: str | None
-    journey: str | None
-
-
-def ask_order(ferry: Ferry, given: GivenOptions) -> Order:
-    """Return the order, asking for everything that the options leave open."""
-    query = _ask_query(ferry, given)
-    query, sailings = _search_until_found(ferry, query)
+def ask_order(ferry: Ferry, given: dict[str, Any]) -> Order:
+    """Return the order. Ask for everything that the members of a `Search` leave open."""
+    query, sailings = _search_until_found(ferry, _ask_query(ferry, given))
     legs: list[Leg] = []
     for there in by_direction(sailings):
         legs.append(_ask_leg(there, query, legs[0] if legs else None))
     passengers = [_ask_passenger(one, place) for place, one in enumerate(query.passengers, 1)]
     vehicle = None
-    if query.vehicle:
+    if query.search.vehicle:
         plate = ask("Registration plate (Enter: none)", str) or None
-        vehicle = booking_vehicle(vehicle_of(ferry, query.vehicle), plate)
+        vehicle = booking_vehicle(vehicle_of(ferry, query.search.vehicle), plate)
     return Order(
         passengers,
         legs,
@@ -61,55 +59,42 @@ def ask_order(ferry: Ferry, given: GivenOptions) -> Order:
     )
 
 
-def _ask_query(ferry: Ferry, given: GivenOptions) -> Query:
+def _ask_query(ferry: Ferry, given: dict[str, Any]) -> Query:
     with show_progress("Loading the ports"):
         ports = ferry.catalogue.ports()
-    depart = given.depart or ask(
-        "From (a port's name or code)", lambda one: port_of(ports, one, "from").code
-    )
-    arrive = given.arrive or ask(
-        "To (a port's name or code)", lambda one: port_of(ports, one, "to").code
-    )
-    out_at = given.out_at or ask("Day of departure (2027-03-01, or +30 for days ahead)", parse_day)
-    passengers = list(given.passengers) or _ask_party()
-    vehicle = given.vehicle
-    if not given.passengers and vehicle is None:
-        vehicle = ask(
-            "Vehicle, such as FIAT__500 (Enter: none)", lambda one: _find_vehicle_code(ferry, one)
-        )
+    for name, question in (("depart_code", "From"), ("arrive_code", "To")):
+        if name not in given:
+            find = partial(port_of, ports, field=question.lower())
+            given[name] = ask(f"{question} (a port's name or code)", find).code
+    if "out_at" not in given:
+        given["out_at"] = ask("Day of departure (2027-03-01, or +30 for days ahead)", parse_day)
+    if "passengers" not in given:
+        given["passengers"] = _ask_party()
+        if "vehicle" not in given:
+            given["vehicle"] = ask(
+                "Vehicle, such as FIAT__500 (Enter: none)",
+                lambda value: vehicle_of(ferry, value).code if value else None,
+            )
     with show_progress("Looking up the route"):
-        return query_of(
-            ferry,
-            depart,
-            arrive,
-            out_at=out_at,
-            out_time=given.out_time,
-            ret_at=given.ret_at,
-            passengers=passengers,
-            vehicle=vehicle,
-            company=given.company,
-            journey=given.journey,
-        )
+        return query_of(ferry, Search(**given), given["passengers"])
 
 
 def _ask_party() -> list[SearchPassenger]:
-    def parse_travellers(kind: PassengerType) -> Callable[[str], list[SearchPassenger]]:
-        return lambda value: [
-            parse_traveller(one, kind) for one in re.split(r"[\s,]+", value) if one
-        ]
+    party: list[SearchPassenger] = []
+    for kind, question in (
+        (PassengerType.ADULT, "Adults, such as 34F 40M"),
+        (PassengerType.CHILD, "Children, such as 9M (Enter: none)"),
+        (PassengerType.INFANT, "Infants, such as 1F (Enter: none)"),
+    ):
 
-    def parse_adults(value: str) -> list[SearchPassenger]:
-        if found := parse_travellers(PassengerType.ADULT)(value):
-            return found
-        raise ValueError("expected an age and F or M for each, such as 34F 40M")
+        def parse(value: str, kind: PassengerType = kind) -> list[SearchPassenger]:
+            words = value.replace(",", " ").split()
+            if not words and kind is PassengerType.ADULT:
+                raise ValueError("expected an age and F or M for each, such as 34F 40M")
+            return [parse_traveller(one, kind) for one in words]
 
-    party = ask("Adults, such as 34F 40M", parse_adults)
-    party += ask("Children, such as 9M (Enter: none)", parse_travellers(PassengerType.CHILD))
-    return party + ask("Infants, such as 1F (Enter: none)", parse_travellers(PassengerType.INFANT))
-
-
-def _find_vehicle_code(ferry: Ferry, value: str) -> str | None:
-    return vehicle_of(ferry, value).code if value else None
+        party += ask(question, parse)
+    return party
 
 
 def _search_until_found(ferry: Ferry, query: Query) -> tuple[Query, list[Availability]]:
@@ -120,12 +105,14 @@ def _search_until_found(ferry: Ferry, query: Query) -> tuple[Query, list[Availab
                 found = sailings_of(ferry, query)
         except AvailabilityError as error:
             error_console().print(Text(f"  {printable(error.message)}", style="yellow"))
-            query = replace(query, out_at=ask("Another day of departure", parse_day))
+            changes = {"out_at": ask("Another day of departure", parse_day)}
+            query = replace(query, search=query.search.model_copy(update=changes))
             continue
         if query.back is None or len(by_direction(found)) > 1:
             return query, found
         error_console().print(Text("  There is no sailing back on that day.", style="yellow"))
-        query = replace(query, ret_at=ask("Another day for the return", parse_day))
+        changes = {"ret_at": ask("Another day for the return", parse_day)}
+        query = replace(query, search=query.search.model_copy(update=changes))
 
 
 def _ask_leg(sailings: Sequence[Availability], query: Query, first: Leg | None) -> Leg:
@@ -140,8 +127,14 @@ def _ask_leg(sailings: Sequence[Availability], query: Query, first: Leg | None) 
     tariffs = tariffs_of(
         sailing, is_round=is_round, type_=str(first.tariff.type) if first else None
     )
+    only_round = ", only with a return by the same company"
     rows = [
-        (place, _tariff_label(one), money(one.amount, one.currency), moment(one.expiration_date))
+        (
+            place,
+            f"{one.type}{only_round * one.roundtrip_locked}",
+            money(one.amount, one.currency),
+            moment(one.expiration_date),
+        )
         for place, one in enumerate(tariffs, 1)
     ]
     print_table(("#", "tariff", "price", "holds until"), rows, right=("#", "price"), on=on)
@@ -151,10 +144,6 @@ def _ask_leg(sailings: Sequence[Availability], query: Query, first: Leg | None) 
     ]
     print_table(("#", "place", "type", "for"), places, right=("#", "for"), on=on)
     return Leg(sailing, tariff, sailing.places[ask_number("Which place", len(sailing.places))])
-
-
-def _tariff_label(tariff: Tariff) -> str:
-    return f"{tariff.type}{', only with a return by the same company' * tariff.roundtrip_locked}"
 
 
 def _ask_passenger(found: SearchPassenger, place: int) -> Passenger:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ferry_sdk.cli.terminal.formats import departure_time, money, time_of
-from ferry_sdk.cli.terminal.output import error_console, print_facts, print_table
+from ferry_sdk.cli.terminal.output import error_console, print_facts, print_table, time_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import BookingCreated
+from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, Selection, Vehicle
 
@@ -41,11 +41,7 @@ class Order:
     contact: Contact | None = None
 
     def send(self, ferry: Ferry) -> BookingCreated:
-        """Create the booking.
-
-        Raises:
-            FerryError: The booking failed, or its outcome is unknown.
-        """
+        """Create the booking."""
         chosen = [leg.sailing.select(tariff=leg.tariff, place=leg.place) for leg in self.legs]
         return ferry.bookings.create(
             availabilities=chosen or self.selections,
@@ -73,11 +69,7 @@ def tariffs_of(sailing: Availability, *, is_round: bool, type_: str | None = Non
 
 
 def reservation_type_of(legs: Sequence[Leg]) -> str:
-    """Return the reservation type that all tariffs share.
-
-    Raises:
-        InvalidInputError: The tariffs have different types.
-    """
+    """Return the reservation type that all tariffs share; raise InvalidInputError if none is."""
     types = {str(leg.tariff.type).upper() for leg in legs}
     if len(types) > 1:
         raise InvalidInputError(
@@ -92,7 +84,7 @@ def print_summary(order: Order) -> None:
     rows = [
         (
             f"{leg.sailing.depart_name} → {leg.sailing.arrive_name}",
-            departure_time(leg.sailing.depart_at),
+            f"{leg.sailing.depart_at:%a %d %b %H:%M}",
             time_of(leg.sailing.arrive_at, leg.sailing.depart_at),
             f"{leg.tariff.type}\n{leg.place.name}",
             money(leg.tariff.amount, leg.tariff.currency),
@@ -109,17 +101,18 @@ def print_summary(order: Order) -> None:
     contact, vehicle = order.contact, order.vehicle
     print_facts(
         [
-            ("travellers", "\n".join(f"{_name(one)}, {one.type}" for one in order.passengers)),
+            (
+                "travellers",
+                "\n".join(
+                    f"{one.first_name} {one.last_name}, {one.type}" for one in order.passengers
+                ),
+            ),
             ("vehicle", vehicle and " ".join(filter(None, (vehicle.brand, vehicle.model)))),
             ("contact", contact and f"{contact.name}, {contact.email}"),
             ("price", _price(order.legs)),
         ],
         on=on,
     )
-
-
-def _name(passenger: Passenger) -> str:
-    return f"{passenger.first_name} {passenger.last_name}"
 
 
 def _price(legs: Sequence[Leg]) -> str:

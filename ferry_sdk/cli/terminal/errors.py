@@ -13,7 +13,6 @@ from functools import wraps
 import typer
 from rich.text import Text
 
-from ferry_sdk.cli.terminal.options import parse_day
 from ferry_sdk.cli.terminal.output import error_console, print_json, printable
 from ferry_sdk.errors import (
     APIError,
@@ -33,6 +32,31 @@ from ferry_sdk.errors import (
 from ferry_sdk.safety import SAFETY
 
 
+class Exit(IntEnum):
+    """The exit codes.
+
+    Attributes:
+        DONE: The command succeeded.
+        FAILED: A local failure: a file, a missing extra, a bug.
+        USAGE: The command line is invalid.
+        NOT_SENT: Nothing was changed: rejected before sending, no connection, or a read without
+            a reply.
+        REJECTED: The service rejected the request.
+        UNKNOWN: A write that may have happened.
+        DECLINED: The user or a guard declined.
+        INTERRUPTED: Ctrl-C or SIGTERM.
+    """
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_SENT = 3
+    REJECTED = 4
+    UNKNOWN = 5
+    DECLINED = 6
+    INTERRUPTED = 130
+
+
 class DeclinedError(Exception):
     """The user declined; nothing was changed."""
 
@@ -43,14 +67,9 @@ class OutputError(Exception):
 
 @contextmanager
 def report_output_failure(done: str, some_id: str) -> Generator[None, None, None]:
-    """Print the result of a write in this block; report a failed output as a completed write.
+    """Print the result of a write in this block; raise OutputError if the output fails.
 
-    Args:
-        done: What was done, as a sentence.
-        some_id: The booking or ticket.
-
-    Raises:
-        OutputError: The output failed.
+    `done` says what was done, as a sentence, to the booking or ticket `some_id`.
     """
     try:
         yield
@@ -60,62 +79,57 @@ def report_output_failure(done: str, some_id: str) -> Generator[None, None, None
         raise OutputError(f"{some_id}: {done}, but printing failed ({problem})") from None
 
 
+_FAILURES: tuple[tuple[type[BaseException], Exit, str | None], ...] = (
+    (DeclinedError, Exit.DECLINED, None),
+    (KeyboardInterrupt, Exit.INTERRUPTED, "interrupted"),
+    (EOFError, Exit.DECLINED, "no answer; nothing was changed"),
+    (OutputError, Exit.UNKNOWN, None),
+    (BrokenPipeError, Exit.FAILED, ""),
+    (ModuleNotFoundError, Exit.FAILED, None),
+    (OSError, Exit.FAILED, None),
+)
+"""Exit code and message of each exception that is not the library's; None: its own text."""
+
+
 def report_errors(command: Callable[..., None]) -> Callable[..., None]:
     """Wrap a command to print a message and exit with the right code when it fails."""
 
     @wraps(command)
     def run(**options: object) -> None:
         as_json = bool(options.get("as_json"))
+        hint: str | None = None
+        about: dict[str, object] = {}
         try:
             command(**options)
             sys.stdout.flush()
         except FerryError as error:
-            code = exit_code_of(error)
+            code, message, about = exit_code_of(error), str(error), _error_fields(error)
             hint = _hint_at_past_day(error, options) or _hint(error)
-            _print_error(str(error), hint, code, as_json=as_json, about=_error_fields(error))
-        except DeclinedError as error:
-            code = Exit.DECLINED
-            _print_error(str(error), None, code, as_json=as_json)
-        except KeyboardInterrupt:
-            code = Exit.INTERRUPTED
-            _print_error("interrupted", None, code, as_json=as_json)
-        except EOFError:
-            code = Exit.DECLINED
-            _print_error("no answer; nothing was changed", None, code, as_json=as_json)
-        except OutputError as error:
-            code = Exit.UNKNOWN
-            _print_error(str(error), "do not repeat it; run `ferry show`", code, as_json=False)
-        except BrokenPipeError:
-            code = Exit.FAILED
-        except (ModuleNotFoundError, OSError) as error:
-            code = Exit.FAILED
-            _print_error(str(error), None, code, as_json=as_json)
+        except tuple(kind for kind, _, _ in _FAILURES) as error:
+            code, text = next(
+                (code, text) for kind, code, text in _FAILURES if isinstance(error, kind)
+            )
+            message = str(error) if text is None else text
+            if isinstance(error, OutputError):
+                as_json, hint = False, "do not repeat it; run `ferry show`"
         else:
             return
-        _flush_or_discard()
+        if message:
+            _print_error(message, hint, code, about, as_json=as_json)
+        try:
+            sys.stdout.flush()
+        except OSError:  # discard the buffer, so that the interpreter's exit does not fail
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(code)
 
     return run
 
 
-def _flush_or_discard() -> None:
-    """Flush standard output, or discard its buffer so that the interpreter's exit does not fail."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _print_error(
-    message: str,
-    hint: str | None,
-    code: Exit,
-    *,
-    as_json: bool,
-    about: dict[str, object] | None = None,
+    message: str, hint: str | None, code: Exit, about: dict[str, object], *, as_json: bool
 ) -> None:
     if as_json:
-        error = {"message": message, "hint": hint, "exit_code": int(code), **(about or {})}
+        error = {"message": message, "hint": hint, "exit_code": int(code), **about}
         try:
             print_json({"error": error})
             sys.stdout.flush()
@@ -144,7 +158,13 @@ def _error_fields(error: FerryError) -> dict[str, object]:
 def _hint(error: FerryError) -> str | None:
     """Return what the user can do about an error."""
     if exit_code_of(error) is Exit.UNKNOWN:
-        return _hint_at_unknown(error)
+        about = f"correlation id {error.correlation_id}"
+        subject = error.subject if isinstance(error, OutcomeUnknownError) else {}
+        advice = "the write may have happened; do not repeat it"
+        if not subject:
+            return f"{advice}, ask the service about {about}"
+        command = f"ferry show {next(iter(subject.values()))}"
+        return f"{advice} before you have run `{command}` ({about})"
     if isinstance(error, RateLimitError) and error.retry_after is not None:
         return f"wait {error.retry_after:.0f} seconds, then try again"
     if isinstance(error, RequestTimeoutError) and error.operation == "tickets.wait_pdf":
@@ -157,21 +177,10 @@ def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str |
     if not isinstance(error, AvailabilityError):
         return None
     for option in ("on", "back"):
-        value = options.get(option)
-        if isinstance(value, str) and (named := parse_day(value)) < date.today():  # noqa: DTZ011 -- the user's today
-            return f"--{option}: {named} is past; choose a future day, such as +30"
+        day = options.get(option)
+        if isinstance(day, date) and day < date.today():  # noqa: DTZ011 -- the user's today
+            return f"--{option}: {day} is past; choose a future day, such as +30"
     return None
-
-
-def _hint_at_unknown(error: FerryError) -> str:
-    about = f"correlation id {error.correlation_id}"
-    subject = error.subject if isinstance(error, OutcomeUnknownError) else {}
-    if not subject:
-        return f"the write may have happened; do not repeat it, ask the service about {about}"
-    command = f"ferry show {next(iter(subject.values()))}"
-    return (
-        f"the write may have happened; do not repeat it before you have run `{command}` ({about})"
-    )
 
 
 _HINTS: tuple[tuple[type[FerryError], str], ...] = (
@@ -185,31 +194,6 @@ _HINTS: tuple[tuple[type[FerryError], str], ...] = (
     (APIError, "nothing was changed"),
     (ConnectionFailedError, "nothing was changed; `ferry doctor` checks the connection"),
 )
-
-
-class Exit(IntEnum):
-    """The exit codes.
-
-    Attributes:
-        DONE: The command succeeded.
-        FAILED: A local failure: a file, a missing extra, a bug.
-        USAGE: The command line is invalid.
-        NOT_SENT: Nothing was changed: rejected before sending, no connection, or a read without
-            a reply.
-        REJECTED: The service rejected the request.
-        UNKNOWN: A write that may have happened.
-        DECLINED: The user or a guard declined.
-        INTERRUPTED: Ctrl-C or SIGTERM.
-    """
-
-    DONE = 0
-    FAILED = 1
-    USAGE = 2
-    NOT_SENT = 3
-    REJECTED = 4
-    UNKNOWN = 5
-    DECLINED = 6
-    INTERRUPTED = 130
 
 
 def exit_code_of(error: FerryError) -> Exit:

@@ -1,18 +1,33 @@
-"""Options that several commands share: declarations, completion, days and times."""
+"""Options that several commands share, how they are parsed, and the client that they configure.
+
+A token is never an argument, because other users of the machine can read those.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import re
+import stat
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 import typer
+from pydantic import ValidationError
 
-from ferry_sdk.cli.terminal.connection import token_of
-from ferry_sdk.cli.terminal.output import printable
+from ferry_sdk._engine.auth import file_of, token_in
+from ferry_sdk.cli.terminal.output import error_console, printable, warn
 from ferry_sdk.client import Ferry
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import FerryError, InvalidInputError
+from ferry_sdk.models.base import path_of
+from ferry_sdk.types import Recorder
+
+T = TypeVar("T")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 BaseUrl = Annotated[
@@ -28,15 +43,65 @@ TokenFile = Annotated[
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+RecordId = Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")]
+
+_COMPLETION_TIMEOUT: Final = 1.0
+_TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
+_AHEAD: Final = re.compile(r"\+(\d{1,3})", re.ASCII)
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
-_COMPLETION_TIMEOUT = 1.0
+@contextmanager
+def open_client(
+    base_url: str | None, token_file: Path | None, *, journal: Recorder | None = None
+) -> Generator[Ferry, None, None]:
+    """Open a client for the block. Print the library's warnings on standard error.
+
+    One of them names an interrupted write with its id.
+    """
+
+    class WarningHandler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            warn(record.getMessage())
+
+    token = _token_of(token_file)
+    handler = WarningHandler(logging.WARNING)
+    logger = logging.getLogger("ferry_sdk")
+    logger.addHandler(handler)
+    try:
+        with Ferry(token, base_url=base_url, journal=journal) as ferry:
+            yield ferry
+    finally:
+        logger.removeHandler(handler)
+        error_console().file.flush()
 
 
-def ports(incomplete: str) -> list[tuple[str, str]]:
+def _token_of(token_file: Path | None) -> Callable[[], str] | None:
+    """Return a function that reads the token file, or None to let the client find the token.
+
+    The client calls the function again when the service rejects the token.
+    """
+    file = file_of(token_file)
+    if file is None:
+        return None
+    if is_open_to_others(file):
+        warn(f"other users can read the token in {file}; run: chmod 600 {file}")
+    return token_in(file)
+
+
+def is_open_to_others(file: Path) -> bool:
+    """Return whether others than the owner have access to the file; False if that is unknown."""
+    try:
+        mode = file.stat().st_mode
+        return os.name == "posix" and stat.S_ISREG(mode) and bool(mode & _OTHERS)
+    except OSError:
+        return False
+
+
+def complete_port(incomplete: str) -> list[tuple[str, str]]:
     """Return codes and names of ports; none if the service does not answer within a second."""
     try:
-        with Ferry(token_of(None), deadline=_COMPLETION_TIMEOUT, max_retries=0) as ferry:
+        with Ferry(_token_of(None), deadline=_COMPLETION_TIMEOUT, max_retries=0) as ferry:
             known = ferry.catalogue.ports()
     except FerryError:
         return []
@@ -47,16 +112,28 @@ def ports(incomplete: str) -> list[tuple[str, str]]:
     ]
 
 
-_TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
-_AHEAD: Final = re.compile(r"\+(\d{1,3})", re.ASCII)
+def parser(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Return a parser of an option, which reports a ValueError as an invalid command line."""
+
+    @wraps(parse)
+    def run(value: str) -> T:
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise typer.BadParameter(f"{value!r}: {problem_of(error)}") from None
+
+    return run
+
+
+def problem_of(error: ValueError) -> str:
+    """Return what is wrong with a value, without the value and without the name of its field."""
+    if isinstance(error, InvalidInputError):
+        return str(error).removeprefix(f"{error.field}: ")
+    return path_of(error)[1] if isinstance(error, ValidationError) else str(error)
 
 
 def parse_day(value: str) -> date:
-    """Parse a day: YYYY-MM-DD, or +30 for thirty days from today.
-
-    Raises:
-        ValueError: The text has another form.
-    """
+    """Parse a day, YYYY-MM-DD, or +30 for thirty days from today; raise ValueError otherwise."""
     if ahead := _AHEAD.fullmatch(value):
         return date.today() + timedelta(days=int(ahead[1]))  # noqa: DTZ011 -- the user's today
     try:
@@ -65,24 +142,19 @@ def parse_day(value: str) -> date:
         raise ValueError("expected a day, such as 2027-03-01, or +30 for days ahead") from None
 
 
-def parse_day_option(value: str | None, option: str) -> date | None:
-    """Parse the day of an option.
-
-    Raises:
-        BadParameter: The value is invalid.
-    """
-    try:
-        return None if value is None else parse_day(value)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=f"'{option}'") from None
-
-
 def parse_time(value: str) -> str:
-    """Check the time of an option.
-
-    Raises:
-        BadParameter: The value is invalid.
-    """
+    """Return a time of day, HH:MM, unchanged; raise ValueError otherwise."""
     if _TIME.fullmatch(value) is None:
-        raise typer.BadParameter("expected a time of day, such as 08:30")
+        raise ValueError("expected a time of day, such as 08:30")
     return value
+
+
+def parse_amount(value: str) -> Decimal:
+    """Parse an amount; raise ValueError if it is not a finite number."""
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite():
+        raise ValueError("expected an amount, such as 49.90")
+    return number

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from threading import Timer
 
 from rich.box import SIMPLE_HEAD
@@ -17,17 +18,12 @@ _WIDE = 10_000
 """Columns when the output is not a terminal, so that no line is wrapped."""
 
 
-def output_console() -> Console:
-    """Return a console on standard output."""
-    return _console(stderr=False)
-
-
 def error_console() -> Console:
     """Return a console on standard error, for questions, warnings and errors."""
     return _console(stderr=True)
 
 
-def _console(*, stderr: bool) -> Console:
+def _console(*, stderr: bool = False) -> Console:
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     return Console(
         stderr=stderr,
@@ -44,9 +40,27 @@ def printable(value: object) -> str:
     return "".join(one if one.isprintable() or one == "\n" else "�" for one in str(value))
 
 
+def moment(value: datetime | str | None) -> str:
+    """Format a moment in its own time zone; name UTC, and return a text unchanged."""
+    if not isinstance(value, datetime):
+        return value or ""
+    return f"{value:%a %d %b %Y %H:%M}{' UTC' if value.tzname() == 'UTC' else ''}"
+
+
+def time_of(value: datetime, on: datetime) -> str:
+    """Format the time of day, and how many days after `on` it is."""
+    days = (value.date() - on.date()).days
+    return f"{value:%H:%M}" + (f" +{days}" if days else "")
+
+
+def count(number: int, one: str) -> str:
+    """Return a number with its noun, in the singular or the plural."""
+    return f"{number} {one}" if number == 1 else f"{number} {one}s"
+
+
 def say(text: str) -> None:
     """Print a line on standard output."""
-    output_console().print(Text(printable(text)))
+    _console().print(Text(printable(text)))
 
 
 def note(text: str) -> None:
@@ -72,14 +86,9 @@ def print_table(
 ) -> None:
     """Print a table; outside a terminal without rules, and with each row on one line.
 
-    Args:
-        heads: The column headings.
-        rows: The cells, of any type.
-        right: The headings of the right-aligned columns.
-        title: A title above the table.
-        on: The console; by default standard output.
+    The columns whose headings are in `right` are right-aligned.
     """
-    console = on or output_console()
+    console = on or _console()
     box, gap = (SIMPLE_HEAD, 1) if console.is_terminal else (None, 2)
     grid = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
 
@@ -109,7 +118,7 @@ def print_grid(rows: Iterable[Sequence[object]], *, on: Console | None = None) -
     grid = Table.grid(padding=(0, 2, 0, 0))
     for row in rows:
         grid.add_row(*(one if isinstance(one, Text) else Text(printable(one)) for one in row))
-    _print(grid, on or output_console())
+    _print(grid, on or _console())
 
 
 def _print(grid: Table, console: Console) -> None:

@@ -7,13 +7,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import typer
-from pydantic import ValidationError
 from rich.text import Text
 
 from ferry_sdk.cli.terminal.errors import DeclinedError
+from ferry_sdk.cli.terminal.options import problem_of
 from ferry_sdk.cli.terminal.output import error_console, note, printable
-from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.base import path_of
 
 T = TypeVar("T")
 
@@ -24,13 +22,7 @@ def is_interactive() -> bool:
 
 
 def ask(question: str, read: Callable[[str], T], *, default: str | None = None) -> T:
-    """Ask a question and return the parsed answer.
-
-    Args:
-        question: The prompt.
-        read: Parses the answer; its ValueError says what was expected.
-        default: The answer for an empty line; None: an empty line is parsed as it is.
-    """
+    """Ask a question, and return the answer as `read` parses it; its ValueError is explained."""
     console = error_console()
     shown = f" [{default}]" if default else ""
     while True:
@@ -44,13 +36,8 @@ def ask(question: str, read: Callable[[str], T], *, default: str | None = None) 
             line = "\N{REPLACEMENT CHARACTER}"
         try:
             return read(line or default or "")
-        except ValidationError as error:
-            problem = path_of(error)[1]
-        except InvalidInputError as error:
-            problem = str(error).removeprefix(f"{error.field}: ")
         except ValueError as error:
-            problem = str(error)
-        console.print(Text(f"  {printable(problem)}", style="yellow"))
+            console.print(Text(f"  {printable(problem_of(error))}", style="yellow"))
 
 
 def ask_text(question: str) -> str:
@@ -79,11 +66,7 @@ def ask_number(question: str, last: int) -> int:
 
 
 def ask_consent(question: str, *, yes: bool) -> None:
-    """Return if the user agrees, or has passed --yes; otherwise raise.
-
-    Raises:
-        DeclinedError: The user said no.
-    """
+    """Return if the user agrees, or has passed --yes; raise DeclinedError otherwise."""
     if yes:
         return
     if not is_interactive():

@@ -16,13 +16,13 @@ from ferry_sdk.models.display.html import (
     facts,
     image,
     link,
-    money,
     note,
     plain,
     side_by_side,
     table,
 )
 from ferry_sdk.models.display.kinds import cheapest_ticket, models_of, sailings_of
+from ferry_sdk.models.display.money import money
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability

@@ -56,12 +56,6 @@ def _to_text(value: object) -> str:
             return repr(value)
 
 
-def money(amount: Decimal, currency: str) -> str:
-    """Format an amount with all its digits, and at least two decimals if it has any."""
-    whole, point, part = str(amount).partition(".")
-    return f"{whole}{point}{part:0<2} {currency}" if point else f"{whole} {currency}"
-
-
 def link(url: str, text: str) -> Markup:
     """Return a link for a web address; any other address as text."""
     if not _WEB.fullmatch(url):
