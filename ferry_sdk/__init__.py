@@ -1,6 +1,7 @@
 """A typed client for a ferry ticketing gateway: REST and MCP, sync and async.
 
-The public names are loaded on first use.
+The public names are those of the import block below; each is loaded on first use.
+`scripts/api-map` writes `__all__` from the block.
 """
 
 from __future__ import annotations
@@ -113,121 +114,19 @@ if TYPE_CHECKING:
     from ferry_sdk.safety import SAFETY, Proof, Safety
     from ferry_sdk.types import Attempt, JournalEntry, RequestDigest
 
-_MODULES = {
-    "_transport.aiohttp_client": ("DefaultAioHttpClient",),
-    "client": (
-        "AsyncFerry",
-        "Ferry",
-    ),
-    "_engine.correlation": ("correlation",),
-    "_engine.http": ("Timeout",),
-    "errors": (
-        "APIError",
-        "AuthenticationError",
-        "AvailabilityError",
-        "BadRequestError",
-        "BookingConfirmError",
-        "BookingCreateError",
-        "ConfigurationError",
-        "ConflictError",
-        "ConnectionFailedError",
-        "FerryError",
-        "InvalidInputError",
-        "JournalError",
-        "NotFoundError",
-        "OutcomeUnknownError",
-        "PenaltyExceededError",
-        "PermissionDeniedError",
-        "PriceChangedError",
-        "RateLimitError",
-        "ReadOnlyError",
-        "RequestTimeoutError",
-        "ServerError",
-        "TicketCancelError",
-        "TicketNotFoundError",
-        "TicketViewError",
-        "TransportError",
-        "UnexpectedResponseError",
-        "UnprocessableEntityError",
-        "UnresolvedWriteError",
-    ),
-    "types": (
-        "Attempt",
-        "JournalEntry",
-        "RequestDigest",
-    ),
-    "hooks": (
-        "CallInfo",
-        "EventHooks",
-        "OutcomeEvent",
-        "RequestEvent",
-        "ResponseEvent",
-        "RetryEvent",
-    ),
-    "models": (
-        "ActionType",
-        "Availability",
-        "Booking",
-        "BookingCancellation",
-        "BookingConfirmation",
-        "BookingCreated",
-        "CancellationFee",
-        "Company",
-        "Contact",
-        "ContactDict",
-        "Country",
-        "Departure",
-        "Direction",
-        "Gender",
-        "Journey",
-        "McpPort",
-        "NextAction",
-        "Passenger",
-        "PassengerDict",
-        "PassengerType",
-        "PaymentRecorded",
-        "PaymentStatus",
-        "Place",
-        "PlaceGender",
-        "PlaceType",
-        "PlaceUse",
-        "Port",
-        "PossibleAction",
-        "Pricing",
-        "Records",
-        "ReservationType",
-        "ScheduledDeparture",
-        "SearchPassenger",
-        "SearchPassengerDict",
-        "Selection",
-        "SelectionDict",
-        "Stage",
-        "Tariff",
-        "TariffType",
-        "Ticket",
-        "TicketCancellation",
-        "TicketDirection",
-        "TicketPassenger",
-        "TicketStatus",
-        "TicketVehicle",
-        "Unreadable",
-        "Vehicle",
-        "VehicleBrand",
-        "VehicleDict",
-        "VehicleModel",
-        "VehicleQuery",
-        "VehicleQueryDict",
-        "VehicleType",
-        "Voucher",
-    ),
-    "_engine.raw_response": ("RawResponse",),
-    "safety": (
-        "SAFETY",
-        "Proof",
-        "Safety",
-    ),
-}
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+_MODULES = (
+    "errors",
+    "models",
+    "types",
+    "hooks",
+    "safety",
+    "_engine.correlation",
+    "_engine.http",
+    "_engine.raw_response",
+    "client",
+    "_transport.aiohttp_client",
+)
+"""Searched in this order: modules that load little come first."""
 
 __all__ = [
     "SAFETY",
@@ -335,12 +234,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    module = _MODULE_OF.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f".{module}", __name__), name)
-    globals()[name] = value
-    return value
+    if name in __all__:
+        for module_name in _MODULES:
+            module = import_module(f".{module_name}", __name__)
+            if hasattr(module, name):
+                value: object = getattr(module, name)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

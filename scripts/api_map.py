@@ -9,20 +9,16 @@ import inspect
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ferry_sdk
 import ferry_sdk.models
 from ferry_sdk import SAFETY, AsyncFerry, Ferry
 from ferry_sdk.resources.arguments import ReservationTypeName
-from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.base import method
-from ferry_sdk.resources.bookings import BookingsGroup
-from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.conditions import Until
-from ferry_sdk.resources.mcp import McpGroup
+from ferry_sdk.resources.groups import Resources
 from ferry_sdk.resources.read_back import Recovered
-from ferry_sdk.resources.tickets import TicketsGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,12 +36,10 @@ A **read** may be sent again whatever happened, a **write** only where nothing o
 [outcomes](docs/outcomes.md).
 
 This page is made by `scripts/api-map`, from the methods themselves."""
-GROUPS = {
-    "availability": AvailabilityGroup,
-    "bookings": BookingsGroup,
-    "tickets": TicketsGroup,
-    "catalogue": CatalogueGroup,
-    "mcp": McpGroup,
+_RESOURCES: Any = Resources(None)
+GROUPS: dict[str, type] = {
+    name: type(getattr(_RESOURCES, name))
+    for name in ("availability", "bookings", "tickets", "catalogue", "mcp")
 }
 CLIENTS = "## The clients\n\nWhat calls no endpoint of its own. `AsyncFerry` is closed by `aclose`."
 OF_CLIENTS = (Ferry.with_options, Ferry.recover, Ferry.close, AsyncFerry.aclose)

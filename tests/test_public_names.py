@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -19,155 +21,44 @@ from ferry_sdk.resources.groups import Resources
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.sandbox import Sandbox
-from tests.support.cases import case
+from scripts.public_names import missing_names, missing_operations
+from tests.support.operations import OPERATIONS
 
-ERRORS = {
-    "APIError",
-    "AuthenticationError",
-    "AvailabilityError",
-    "BadRequestError",
-    "BookingConfirmError",
-    "BookingCreateError",
-    "ConfigurationError",
-    "ConflictError",
-    "ConnectionFailedError",
-    "FerryError",
-    "InvalidInputError",
-    "JournalError",
-    "NotFoundError",
-    "OutcomeUnknownError",
-    "PenaltyExceededError",
-    "PermissionDeniedError",
-    "PriceChangedError",
-    "RateLimitError",
-    "ReadOnlyError",
-    "RequestTimeoutError",
-    "ServerError",
-    "TicketCancelError",
-    "TicketNotFoundError",
-    "TicketViewError",
-    "TransportError",
-    "UnexpectedResponseError",
-    "UnprocessableEntityError",
-    "UnresolvedWriteError",
-}
-COMMON_MODELS = {
-    "ActionType",
-    "Availability",
-    "Booking",
-    "BookingCancellation",
-    "BookingConfirmation",
-    "BookingCreated",
-    "CancellationFee",
-    "Company",
-    "Contact",
-    "ContactDict",
-    "Country",
-    "Departure",
-    "Direction",
-    "Gender",
-    "Journey",
-    "McpPort",
-    "NextAction",
-    "Passenger",
-    "PassengerDict",
-    "PassengerType",
-    "PaymentRecorded",
-    "PaymentStatus",
-    "Place",
-    "PlaceGender",
-    "PlaceType",
-    "PlaceUse",
-    "Port",
-    "PossibleAction",
-    "Pricing",
-    "Records",
-    "ReservationType",
-    "ScheduledDeparture",
-    "SearchPassenger",
-    "SearchPassengerDict",
-    "Selection",
-    "SelectionDict",
-    "Stage",
-    "Tariff",
-    "TariffType",
-    "Ticket",
-    "TicketCancellation",
-    "TicketDirection",
-    "TicketPassenger",
-    "TicketStatus",
-    "TicketVehicle",
-    "Unreadable",
-    "Vehicle",
-    "VehicleBrand",
-    "VehicleDict",
-    "VehicleModel",
-    "VehicleQuery",
-    "VehicleQueryDict",
-    "VehicleType",
-    "Voucher",
-}
-PUBLIC = (
-    ERRORS
-    | COMMON_MODELS
-    | {"AsyncFerry", "Ferry", "Timeout", "RawResponse", "correlation", "__version__"}
-    | {"DefaultAioHttpClient"}
-    | {"CallInfo", "EventHooks", "OutcomeEvent", "RequestEvent", "ResponseEvent", "RetryEvent"}
-    | {"Attempt", "JournalEntry", "Proof", "RequestDigest", "SAFETY", "Safety"}
-)
-MODELS = COMMON_MODELS | {
-    "Balance",
-    "Gateway",
-    "InBoard",
-    "Kept",
-    "KeptLine",
-    "McpResource",
-    "McpTool",
-    "Model",
-    "OpenEnum",
-    "Provider",
-    "Received",
-    "Reverse",
-    "SailingCompany",
-    "TicketJourney",
-    "TicketJourneys",
-    "TicketLeg",
-}
-
-AGENTS = {
-    "ApprovalRequest",
-    "AsyncToolkit",
-    "AuditRecord",
-    "ToolDefinition",
-    "Toolkit",
-    "UnresolvedWrite",
-}
+LAZY = (ferry_sdk, ferry_sdk.models, ferry_sdk.sandbox)
 
 
-def test_the_public_names_are_these():
-    assert set(ferry_sdk.__all__) == PUBLIC
-    assert len(ferry_sdk.__all__) == len(PUBLIC)
-    assert dir(ferry_sdk) == sorted(PUBLIC)
+def imported(package):
+    """The public names of a package, by its import block, each with the module that has it."""
+    (block,) = [
+        node for node in ast.parse(inspect.getsource(package)).body if isinstance(node, ast.If)
+    ]
+    return {name.name: line.module for line in block.body for name in line.names}
 
 
-def test_the_names_of_the_models_are_these():
-    assert set(ferry_sdk.models.__all__) == MODELS
-    assert len(ferry_sdk.models.__all__) == len(MODELS)
+@pytest.mark.parametrize("package", LAZY)
+def test_the_public_names_are_those_of_the_import_block(package):
+    names = imported(package)
+    always = {"__version__"} if package is ferry_sdk else set()
+    assert {*package.__all__} == names.keys() | always
+    assert dir(package) == sorted(package.__all__)
+    for name, module in names.items():
+        assert getattr(package, name) is getattr(import_module(module), name), name
 
 
-def test_the_names_for_agents_are_these():
-    assert set(ferry_sdk.agents.__all__) == AGENTS
-    assert len(ferry_sdk.agents.__all__) == len(AGENTS)
+def test_every_public_name_and_method_is_listed_where_it_should_be():
+    assert [*missing_names(), *missing_operations(OPERATIONS)] == []
 
 
-def test_every_name_is_there():
-    for name in sorted(PUBLIC):
-        with case(name):
-            value = getattr(ferry_sdk, name)
-            if name in COMMON_MODELS:
-                assert value is getattr(ferry_sdk.models, name)
-            if name in ERRORS:
-                assert issubclass(value, ferry_sdk.FerryError)
+def test_a_missing_piece_is_named_with_its_file(monkeypatch):
+    monkeypatch.setattr(ferry_sdk.models, "__all__", [*ferry_sdk.models.__all__, "Vessel"])
+    assert [*missing_names()] == [
+        "ferry_sdk/models/__init__.py: add the module of Vessel to _MODULES"
+    ]
+    monkeypatch.setattr(ferry_sdk.models, "Vessel", ferry_sdk.Port, raising=False)
+    assert [*missing_names()] == ["docs/reference/records.md: add ::: ferry_sdk.models.Vessel"]
+    assert "ferry_sdk/safety.py: add the row of catalogue.vessel" in missing_operations(
+        ["catalogue.vessel"]
+    )
 
 
 def test_no_name_is_hidden_by_a_module_once_everything_is_loaded():
@@ -191,7 +82,7 @@ def test_a_name_that_is_not_there_is_told():
 def test_a_star_import_gives_every_name():
     space: dict[str, object] = {}
     exec("from ferry_sdk import *", space)  # noqa: S102 -- nothing else imports *
-    assert set(space) - {"__builtins__"} == PUBLIC
+    assert set(space) - {"__builtins__"} == {*ferry_sdk.__all__}
 
 
 def loaded_after(statement: str) -> set[str]:

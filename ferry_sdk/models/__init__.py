@@ -1,4 +1,7 @@
-"""Records and inputs. Each module is loaded on first use."""
+"""Records and inputs. The public names are those of the import block; each is loaded on first use.
+
+`scripts/api-map` writes `__all__` from the block.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A local ferry ticketing service for development and tests. Modules are loaded on first use."""
+"""A local ferry ticketing service for development and tests.
+
+The public names are those of the import block; each is loaded on first use. `scripts/api-map`
+writes `__all__` from the block.
+"""
 
 from __future__ import annotations
 
@@ -29,39 +33,35 @@ __all__ = [
     "serve",
 ]
 
-_MODULES = {
-    "AsyncSandbox": "server",
-    "Clock": "clock",
-    "Counters": "counters",
-    "Effect": "counters",
-    "Fault": "faults.faults",
-    "FaultKind": "faults.kinds",
-    "Faults": "faults.faults",
-    "InvalidOrderError": "requests.validation",
-    "McpOptions": "faults.mcp_options",
-    "McpSwitches": "faults.mcp_options",
-    "Sandbox": "server",
-    "serve": "server",
-}
+_MODULES = (
+    "clock",
+    "counters",
+    "requests.validation",
+    "faults.kinds",
+    "faults.mcp_options",
+    "faults.faults",
+    "server",
+)
+"""Searched in this order: only the last two need the extra."""
 _EXTRA = ("starlette", "uvicorn", "segno", "fpdf")
 
 
 def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = import_module(f"{__name__}.{_MODULES[name]}")
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in _EXTRA:
-            raise
-        raise ModuleNotFoundError(
-            f'the local service requires an extra: pip install "ferry-sdk[sandbox]" '
-            f"({error.name} is not installed)",
-            name=error.name,
-        ) from error
-    value: object = getattr(module, name)
-    globals()[name] = value
-    return value
+    if name in __all__:
+        for module_name in _MODULES:
+            try:
+                module = import_module(f".{module_name}", __name__)
+            except ModuleNotFoundError as error:
+                if error.name is None or error.name.partition(".")[0] not in _EXTRA:
+                    raise
+                raise ModuleNotFoundError(
+                    f'the local service requires an extra: pip install "ferry-sdk[sandbox]" '
+                    f"({error.name} is not installed)",
+                    name=error.name,
+                ) from error
+            if name in vars(module):
+                return vars(module)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,117 @@
+"""Name what a public name or a method of a client still lacks, such as its page of the reference.
+
+Usage: public_names.py
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.support.operations import OPERATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+PACKAGES = (
+    "ferry_sdk",
+    "ferry_sdk.models",
+    "ferry_sdk.agents",
+    "ferry_sdk.journal",
+    "ferry_sdk.notebook",
+    "ferry_sdk.otel",
+    "ferry_sdk.sandbox",
+)
+"""The packages whose `__all__` is public; a name of several is documented in the first."""
+
+WITHOUT_ENDPOINT = {
+    "bookings.wait",
+    "tickets.cancel_fee",
+    "tickets.wait_pdf",
+    "tickets.save_pdf",
+    "mcp.call_tool",
+    "mcp.read_resource",
+}
+"""Methods that call the endpoint of another, or one that the caller names."""
+LISTS = {"mcp.list_tools", "mcp.list_resources"}
+
+
+def has_endpoint(operation: str) -> bool:
+    """Return whether a method has an endpoint of its own."""
+    return operation not in WITHOUT_ENDPOINT
+
+
+FILES: dict[str, tuple[str, Callable[[str], bool]]] = {
+    "ferry_sdk/safety.py": ("the row of", lambda _: True),
+    "ferry_sdk/sandbox/requests/operations.py": ("the name of", has_endpoint),
+    "ferry_sdk/sandbox/api/rest.py": (
+        "the endpoint of",
+        lambda name: has_endpoint(name) and not name.startswith("mcp."),
+    ),
+    "ferry_sdk/sandbox/api/mcp/tools.py": (
+        "the tool or resource of",
+        lambda name: has_endpoint(name) and name.startswith("mcp.") and name not in LISTS,
+    ),
+    "ferry_sdk/sandbox/service.py": (
+        "the handler of",
+        lambda name: has_endpoint(name) and name not in LISTS,
+    ),
+    "tests/support/operations.py": ("the arguments of", lambda _: True),
+}
+"""The files that name methods, and which of them."""
+
+
+def pages() -> dict[str, str]:
+    """Return the page of the reference that shows each public name."""
+    return {
+        path: page.name
+        for page in sorted(REFERENCE.glob("*.md"))
+        for path in re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.MULTILINE)
+    }
+
+
+def public_names() -> Iterator[tuple[str, Any]]:
+    """Yield the path and the value of each public name, once."""
+    seen: set[str] = set()
+    for package in map(import_module, PACKAGES):
+        for name in package.__all__:
+            if name not in seen:
+                seen.add(name)
+                yield f"{package.__name__}.{name}", getattr(package, name, None)
+
+
+def missing_names() -> Iterator[str]:
+    """Yield a sentence for each public name without a module or a place in the reference."""
+    shown = pages()
+    names = dict(public_names())
+    page_of = {
+        getattr(value, "__module__", ""): shown[path]
+        for path, value in names.items()
+        if path in shown
+    }
+    for path, value in names.items():
+        package, _, name = path.rpartition(".")
+        if value is None:
+            file = f"{package.replace('.', '/')}/__init__.py"
+            yield f"{file}: add the module of {name} to _MODULES"
+        elif path not in shown:
+            page = page_of.get(getattr(value, "__module__", ""), "")
+            yield f"docs/reference/{page}: add ::: {path}"
+
+
+def missing_operations(operations: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence for each method that a file should name and does not."""
+    for file, (what, is_concerned) in FILES.items():
+        text = (ROOT / file).read_text("utf-8")
+        for operation in operations:
+            if is_concerned(operation) and f'"{operation}"' not in text:
+                yield f"{file}: add {what} {operation}"
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join([*missing_names(), *missing_operations(OPERATIONS)]) or None)
