@@ -1,4 +1,4 @@
-"""Write api.md, the map of every method, its endpoint and its types, from the methods themselves.
+"""Write api.md and the table of docs/outcomes.md from the methods and the safety table.
 
 Usage: api_map.py [--check]
 """
@@ -9,22 +9,25 @@ import inspect
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import ferry_sdk
 import ferry_sdk.models
-from ferry_sdk import SAFETY, AsyncFerry, Ferry
+from ferry_sdk import SAFETY, AsyncFerry, Ferry, Proof, Safety
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.base import method
 from ferry_sdk.resources.conditions import Until
 from ferry_sdk.resources.groups import Resources
 from ferry_sdk.resources.read_back import Recovered
+from ferry_sdk.safety import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "api.md"
+OUTCOMES = ROOT / "docs" / "outcomes.md"
+TABLE_HEAD = "| Operations | Kind | Retried after | Effect read back by |\n|---|---|---|---|\n"
 WIDTH = 100
 HEAD = """\
 # The API
@@ -127,12 +130,49 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def safety_table() -> str:
+    """Write `SAFETY` as a table; operations with the same rules share a row."""
+    lines: dict[str, list[str]] = {}
+    for row in SAFETY.values():
+        causes = ", ".join(f"`{cause}`" for cause in get_args(FailureKind) if cause in row.retry_on)
+        seen = "; else ".join(recognised(row, proof) for proof in row.confirmed_by)
+        unseen = "changes nothing" if row.is_read else "never read back"
+        lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", []).append(row.operation)
+    return TABLE_HEAD + "".join(
+        f"| {', '.join(f'`{name}`' for name in names)} | {rules}\n"
+        for rules, names in lines.items()
+    )
+
+
+def recognised(row: Safety, proof: Proof) -> str:
+    """Say how a read shows the effect."""
+    is_of_one = str(row.effect).startswith("tickets.")
+    signs = []
+    if proof.stages:
+        signs.append(f"`stage` {' or '.join(f'`{one.value}`' for one in sorted(proof.stages))}")
+    if proof.tickets:
+        which = "the ticket" if is_of_one else "every ticket"
+        signs.append(f"{which} `{proof.tickets.value}`")
+    if proof.payment:
+        signs.append(f"`payment_status` `{proof.payment.value}`")
+    needed = f" with {'the' if is_of_one else 'a'} ticket in it" if proof.names_ticket else ""
+    return f"`{proof.read}`{needed}: {', or '.join(signs)}"
+
+
+def outcomes() -> str:
+    """Return the page of outcomes with the present table."""
+    text = OUTCOMES.read_text(encoding="utf-8")
+    old = text[text.index(TABLE_HEAD) :].partition("\n\n")[0]
+    return text.replace(old, safety_table().rstrip())
+
+
 def main(*arguments: str) -> None:
-    """Write the page, or check the one that is there."""
-    if "--check" not in arguments:
-        PAGE.write_text(page(), encoding="utf-8")
-    elif PAGE.read_text(encoding="utf-8") != page():
-        sys.exit("api.md is not what the methods are; run scripts/api-map.")
+    """Write api.md and the table of outcomes, or check what is there."""
+    for path, text in ((PAGE, page()), (OUTCOMES, outcomes())):
+        if "--check" not in arguments:
+            path.write_text(text, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != text:
+            sys.exit(f"{path.name} differs from the methods; run scripts/api-map.")
 
 
 if __name__ == "__main__":

@@ -48,14 +48,10 @@ def has_endpoint(operation: str) -> bool:
 
 FILES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "ferry_sdk/safety.py": ("the row of", lambda _: True),
-    "ferry_sdk/sandbox/requests/operations.py": ("the name of", has_endpoint),
+    "ferry_sdk/sandbox/requests/operations.py": ("the row of", has_endpoint),
     "ferry_sdk/sandbox/api/rest.py": (
         "the endpoint of",
         lambda name: has_endpoint(name) and not name.startswith("mcp."),
-    ),
-    "ferry_sdk/sandbox/api/mcp/tools.py": (
-        "the tool or resource of",
-        lambda name: has_endpoint(name) and name.startswith("mcp.") and name not in LISTS,
     ),
     "ferry_sdk/sandbox/service.py": (
         "the handler of",

@@ -16,8 +16,10 @@ from hypothesis import HealthCheck, settings
 from ferry_sdk._engine.writes import READ_BACK_WINDOW
 from ferry_sdk._transport.single_flight import join_or_start
 from ferry_sdk.sandbox import Sandbox
+from scripts.public_names import missing_operations
 from tests.support import injected
 from tests.support.both import Clients
+from tests.support.operations import OPERATIONS
 from tests.support.processes import fork_server
 from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import NOW
@@ -90,14 +92,17 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how often what is not counted as a test was done."""
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    """Say how often what is not counted as a test was done, and what a new method still lacks."""
     counts: dict[str, int] = {}
     for report in terminalreporter.stats.get("passed", ()):
         for name, count in report.user_properties:
             counts[name] = counts.get(name, 0) + count
     for name, count in counts.items():
         terminalreporter.write_line(f"{name}: {count}")
+    if exitstatus:
+        for sentence in missing_operations(OPERATIONS):
+            terminalreporter.write_line(sentence)
 
 
 @pytest.fixture(scope="module")

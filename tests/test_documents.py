@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ferry_sdk import SAFETY, Proof, Safety
-from ferry_sdk.safety import FailureKind
 from tests.support.blocks import (
     BLOCKS,
     MODULES,
@@ -80,40 +78,6 @@ def test_what_no_test_can_know_is_little() -> None:
 def test_a_link_between_the_documents_leads_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8")):
         assert (page.parent / link).exists(), link
-
-
-def test_the_documented_safety_table_is_the_one_in_force() -> None:
-    assert safety_table() in (ROOT / "docs" / "outcomes.md").read_text("utf-8")
-
-
-def safety_table() -> str:
-    """`SAFETY` in words: what goes by the same rules shares a line."""
-    lines: dict[str, list[str]] = {}
-    for row in SAFETY.values():
-        causes = ", ".join(f"`{cause}`" for cause in get_args(FailureKind) if cause in row.retry_on)
-        seen = "; else ".join(recognised(row, proof) for proof in row.confirmed_by)
-        unseen = "changes nothing" if row.is_read else "never read back"
-        lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", []).append(row.operation)
-    head = "| Operations | Kind | Retried after | Effect read back by |\n|---|---|---|---|\n"
-    return head + "".join(
-        f"| {', '.join(f'`{name}`' for name in names)} | {rules}\n"
-        for rules, names in lines.items()
-    )
-
-
-def recognised(row: Safety, proof: Proof) -> str:
-    """How the effect is recognised, in words."""
-    is_of_one = str(row.effect).startswith("tickets.")
-    signs = []
-    if proof.stages:
-        signs.append(f"`stage` {' or '.join(f'`{one.value}`' for one in sorted(proof.stages))}")
-    if proof.tickets:
-        which = "the ticket" if is_of_one else "every ticket"
-        signs.append(f"{which} `{proof.tickets.value}`")
-    if proof.payment:
-        signs.append(f"`payment_status` `{proof.payment.value}`")
-    needed = f" with {'the' if is_of_one else 'a'} ticket in it" if proof.names_ticket else ""
-    return f"`{proof.read}`{needed}: {', or '.join(signs)}"
 
 
 @pytest.mark.parametrize("script", mostly_long(SCRIPTS, ids=lambda path: path.stem))

@@ -50,14 +50,14 @@ def test_every_public_name_and_method_is_listed_where_it_should_be():
 
 
 def test_a_missing_piece_is_named_with_its_file(monkeypatch):
-    monkeypatch.setattr(ferry_sdk.models, "__all__", [*ferry_sdk.models.__all__, "Vessel"])
+    monkeypatch.setattr(ferry_sdk.models, "__all__", [*ferry_sdk.models.__all__, "Galleon"])
     assert [*missing_names()] == [
-        "ferry_sdk/models/__init__.py: add the module of Vessel to _MODULES"
+        "ferry_sdk/models/__init__.py: add the module of Galleon to _MODULES"
     ]
-    monkeypatch.setattr(ferry_sdk.models, "Vessel", ferry_sdk.Port, raising=False)
-    assert [*missing_names()] == ["docs/reference/records.md: add ::: ferry_sdk.models.Vessel"]
-    assert "ferry_sdk/safety.py: add the row of catalogue.vessel" in missing_operations(
-        ["catalogue.vessel"]
+    monkeypatch.setattr(ferry_sdk.models, "Galleon", ferry_sdk.Port, raising=False)
+    assert [*missing_names()] == ["docs/reference/records.md: add ::: ferry_sdk.models.Galleon"]
+    assert "ferry_sdk/safety.py: add the row of catalogue.galleon" in missing_operations(
+        ["catalogue.galleon"]
     )
 
 

@@ -406,7 +406,8 @@ def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
             if name == "tickets.save_pdf":
                 continue
             group, _, call = name.partition(".")
-            content = getattr(getattr(raw, group), call)(**calls.get(name, {})).content
+            given = calls.get(name) or arguments(name, Path())
+            content = getattr(getattr(raw, group), call)(**given).content
             for argument in {"booking_id", "ticket_id"} & calls.get(name, {}).keys():
                 here, there = arguments(name, Path())[argument], calls[name][argument]
                 content = content.replace(there.encode(), here.encode())

@@ -39,7 +39,7 @@ from pydantic import (
 )
 from typing_extensions import is_typeddict
 
-from ferry_sdk.agents.tools.sanitize import KINDS
+from ferry_sdk.agents.tools.sanitize import text_type
 from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import OpenEnum
@@ -161,7 +161,7 @@ def _argument_type(annotation: Any, name: str) -> Any:  # noqa: ANN401, PLR0911 
         return Literal[tuple(str(member) for member in annotation)]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return _input_type(annotation)
-    return KINDS[name] if annotation is str else _STRICT_TYPES[annotation]
+    return text_type(name) if annotation is str else _STRICT_TYPES[annotation]
 
 
 def _constrain(kind: Any, limits: Iterable[object]) -> Any:  # noqa: ANN401 -- a type for pydantic

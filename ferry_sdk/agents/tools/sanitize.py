@@ -73,10 +73,7 @@ _LABEL: Final = _checked_text(
 _IDENTIFIER: Final = _pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*$", 200)
 
 KINDS: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(("id", "company", "arrive_code", "depart_code"), _IDENTIFIER),
-    **dict.fromkeys(("availability_id", "booking_id", "ticket_id"), _IDENTIFIER),
-    **dict.fromkeys(("place_id", "provider_id", "tariff_id"), _IDENTIFIER),
-    **dict.fromkeys(("journey_ids", "out_journey_id", "ret_journey_id"), _IDENTIFIER),
+    **dict.fromkeys(("id", "journey_ids", "company", "arrive_code", "depart_code"), _IDENTIFIER),
     **dict.fromkeys(("booking_reference", "ticket_number"), _LABEL),
     **dict.fromkeys(("brand", "code", "identification", "model", "vehicule_code"), _LABEL),
     **dict.fromkeys(("doc_type", "first_name", "last_name", "name"), _NAME),
@@ -86,4 +83,17 @@ KINDS: Final[Mapping[str, Any]] = {
     "phone": _pattern(r"^[0-9][0-9 ().-]*$", 20),
     "prefix": _pattern(r"^\+?[0-9][0-9 -]*$", 8),
 }
-"""The type of each text argument, by name. A text without an entry cannot be an argument."""
+"""The type of each text argument, by name, except those whose name ends in ``_id``."""
+
+
+def text_type(name: str) -> Any:  # noqa: ANN401 -- a type for pydantic
+    """Return the type of a text argument.
+
+    Raises:
+        LookupError: No rule says what the text may contain.
+    """
+    if name.endswith("_id"):
+        return _IDENTIFIER
+    if name not in KINDS:
+        raise LookupError(f"add {name} to KINDS in {__name__}")
+    return KINDS[name]

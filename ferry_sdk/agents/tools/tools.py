@@ -28,23 +28,6 @@ _GROUPS: Final[Mapping[str, Any]] = {
     "mcp": McpGroup,
     "tickets": TicketsGroup,
 }
-_OPERATIONS: Final = (
-    "catalogue.ports",
-    "catalogue.journeys",
-    "catalogue.departures",
-    "catalogue.vehicle_brands",
-    "catalogue.vehicle_types",
-    "mcp.companies",
-    "availability.search",
-    "bookings.create",
-    "bookings.confirm",
-    "bookings.get",
-    "bookings.cancel_fee",
-    "bookings.cancel",
-    "tickets.get",
-    "tickets.pdf",
-    "tickets.cancel",
-)
 EXCLUDED: Final[Mapping[str, str]] = {
     "bookings.wait": "an agent polls by calling again; it does not block",
     "tickets.wait_pdf": "an agent polls by calling again; it does not block",
@@ -201,6 +184,6 @@ class Tool:
 
 
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
-    {tool.name: tool for tool in map(Tool, _OPERATIONS)}
+    {tool.name: tool for tool in map(Tool, [name for name in SAFETY if name not in EXCLUDED])}
 )
 """Every tool, by name. Models and schemas are made on first use."""

@@ -209,6 +209,8 @@ def schema_of(annotation: object, detail: Detail) -> Schema:
 
 def _field_names(model: type[BaseModel], detail: Detail) -> Sequence[str]:
     if detail == "short":
+        if model not in SHORT:
+            raise LookupError(f"add {model.__name__} to SHORT in {__name__}")
         return SHORT[model]
     known = [name for name in model.model_fields if name not in _NEVER]
     return [*known, "next_actions"] if issubclass(model, WithActions) else known
