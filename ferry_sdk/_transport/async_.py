@@ -6,7 +6,7 @@ import math
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -32,15 +32,12 @@ from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._transport import httpx_interface as _http
-from ferry_sdk._transport.deadlines import GRACE, seconds_until, start_thread
 from ferry_sdk._transport.exchange import Exchange
-from ferry_sdk._transport.files import save
 from ferry_sdk._transport.http_client import AsyncHttpClient
+from ferry_sdk._transport.pools import AsyncShared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
+from ferry_sdk._transport.sync import GRACE, save, seconds_until, start_thread
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, RequestTimeoutError
-
-if TYPE_CHECKING:
-    from ferry_sdk._transport.pools.tasks import AsyncShared
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -64,11 +61,7 @@ class AsyncTransport:
         shared: AsyncShared | None = None,
     ) -> None:
         self.settings = settings
-        if shared is None:
-            from ferry_sdk._transport.pools.tasks import AsyncShared  # noqa: PLC0415 -- no thread needs asyncio
-
-            shared = AsyncShared(client, settings)
-        self.shared = shared
+        self.shared: AsyncShared = shared or AsyncShared(client, settings)
 
     def view(self, settings: Settings) -> Self:
         """Return a transport with other settings on the same pool and session."""

@@ -6,13 +6,19 @@ step: when time is up, the caller leaves the thread and the request is stopped.
 
 from __future__ import annotations
 
+import os
+import stat
 import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from inspect import isawaitable
+from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from typing_extensions import Self
 
@@ -35,21 +41,26 @@ from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._transport import httpx_interface as _http
-from ferry_sdk._transport.deadlines import GRACE, seconds_until, start_thread
 from ferry_sdk._transport.exchange import Exchange
-from ferry_sdk._transport.files import save
 from ferry_sdk._transport.http_client import HttpClient
-from ferry_sdk._transport.pools.threads import Shared
+from ferry_sdk._transport.pools import Shared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 from ferry_sdk.errors import (
     ConfigurationError,
     FerryError,
+    InvalidInputError,
     OutcomeUnknownError,
     RequestTimeoutError,
 )
 
 R = TypeVar("R")
 T = TypeVar("T")
+
+GRACE = 0.05
+"""Seconds after a deadline in which the HTTP library's own timeouts come first."""
+_PRIVATE = 0o600
+_BINARY: int = getattr(os, "O_BINARY", 0)
+"""On Windows, without this flag line ends are translated."""
 
 
 class Transport:
@@ -221,3 +232,76 @@ def _run_blocking(effect: RunBlocking[T]) -> T:
     if not future.done():
         raise RequestTimeoutError("the deadline has passed")
     return future.result()
+
+
+def seconds_until(moment: float | None, forever: float) -> float:
+    """Return the seconds until a deadline; `forever` without one."""
+    return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
+
+
+def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
+    """Start a function in a daemon thread, in the caller's context.
+
+    Args:
+        work: The function.
+        or_here: Run it in the current thread if no thread can be started.
+
+    Raises:
+        ConfigurationError: No thread can be started, for example during shutdown.
+    """
+    future: Future[T] = Future()
+    context = copy_context()
+
+    def run_it() -> None:
+        try:
+            future.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 -- the caller gets it
+            if not future.done():  # else an interruption came after the result was set
+                future.set_exception(error)
+
+    try:
+        threading.Thread(target=run_it, name="ferry_sdk call", daemon=True).start()
+    except RuntimeError:
+        if not or_here:
+            raise ConfigurationError(
+                "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
+            ) from None
+        run_it()
+    return future
+
+
+def save(path: Path, content: bytes) -> None:
+    """Write a temporary file and rename it, so that nobody sees a part of a file.
+
+    Only the owner can read the file, also if it replaces another one.
+
+    Raises:
+        InvalidInputError: No file can be written there, or the path is not a regular file.
+        OSError: Writing failed.
+    """
+    # A short name, because the file's own name may be as long as the system allows.
+    part = path.with_name(f".{uuid4().hex}.part")
+    try:
+        _refuse_special(path)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, _PRIVATE)
+    except OSError as error:
+        raise InvalidInputError(
+            f"no file can be written there: {error.strerror}", field="path"
+        ) from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _refuse_special(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        raise InvalidInputError("not a regular file", field="path")

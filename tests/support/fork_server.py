@@ -31,7 +31,7 @@ IMPORTS = (
     "anyio._backends._asyncio",
     "encodings.idna",
     "ferry_sdk._transport.default_client",
-    "ferry_sdk._transport.pools.tasks",
+    "ferry_sdk._transport.pools",
     "ferry_sdk.agents.stdio.run",
     "ferry_sdk.cli.app",
     "ferry_sdk.cli.demo",

@@ -9,7 +9,7 @@ from typing_extensions import Self
 
 from ferry_sdk._transport.aiohttp_client.errors import failure_of
 from ferry_sdk._transport.decompression import decompressor_of
-from ferry_sdk._transport.headers import parse_headers
+from ferry_sdk._transport.http_client import parse_headers
 
 if TYPE_CHECKING:
     from aiohttp import StreamReader

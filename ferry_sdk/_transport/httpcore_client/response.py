@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import httpcore
 
-from ferry_sdk._transport.headers import parse_headers
+from ferry_sdk._transport.http_client import parse_headers
 
 
 class ResponseHead:

@@ -1,0 +1,236 @@
+"""State shared by a client and its views: connections, locks and the session.
+
+Connections and locks belong to the process and the event loop that made them, so each process
+and each loop has its own. asyncio is imported late, because a client for threads does not need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Event, RLock
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary, finalize
+
+import anyio
+from anyio.lowlevel import current_token
+from typing_extensions import Self
+
+from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._fork import process_id
+from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
+from ferry_sdk._transport.tracing import OpenConnections
+from ferry_sdk.errors import ConfigurationError
+
+ClientT = TypeVar("ClientT", HttpClient[Any], AsyncHttpClient[Any])
+LockT = TypeVar("LockT", RLock, anyio.Lock)
+
+
+@dataclass(slots=True)
+class LoopResources(Generic[ClientT, LockT]):
+    """The resources of one process, or of one event loop in it.
+
+    Attributes:
+        client: The HTTP client with its pool.
+        new_lock: Makes a lock.
+        connections: The client's connections.
+        sleepers: Functions that wake the calls that sleep before a retry.
+    """
+
+    client: ClientT
+    new_lock: Callable[[], LockT]
+    connections: OpenConnections
+    sleepers: set[Callable[[], object]] = field(default_factory=set[Callable[[], object]])
+    _locks: dict[Hashable, LockT] = field(default_factory=dict[Hashable, LockT])
+
+    def require_open(self) -> Self:
+        """Return the resources; raise if the owner of the HTTP client has closed it."""
+        if self.client.is_closed:
+            raise ConfigurationError("the client is closed")
+        return self
+
+    def wake(self) -> None:
+        """Wake every call that sleeps before a retry."""
+        for wake in [*self.sleepers]:
+            wake()
+
+    def lock(self, key: Hashable) -> LockT:
+        """Return the lock of a key; `setdefault` keeps only one, whichever thread is first."""
+        return self._locks.setdefault(key, self.new_lock())
+
+
+class AnyShared(Generic[ClientT, LockT]):
+    """What threads and tasks share alike.
+
+    Args:
+        client: The user's HTTP client; None: one is made when needed.
+        settings: The settings of the client.
+
+    Attributes:
+        session: The MCP session and the clock skew.
+        is_closed: Whether the client is closed.
+    """
+
+    def __init__(self, client: ClientT | None, settings: Settings) -> None:
+        self.session: Session = Session()
+        self.is_closed: bool = False
+        self._given: ClientT | None = client
+        self._settings = settings
+
+    def _require_open(self) -> None:
+        if self.is_closed:
+            raise ConfigurationError("the client is closed")
+
+    def _new_resources(
+        self, new_client: Callable[[Settings], ClientT], new_lock: Callable[[], LockT]
+    ) -> LoopResources[ClientT, LockT]:
+        connections = OpenConnections(
+            is_ours=self._given is None, is_local_only=self._settings.is_local_only
+        )
+        return LoopResources(self._given or new_client(self._settings), new_lock, connections)
+
+
+class Shared(AnyShared[HttpClient[Any], RLock]):
+    """Connections and locks for threads, by process."""
+
+    def __init__(self, client: HttpClient[Any] | None, settings: Settings) -> None:
+        super().__init__(client, settings)
+        self._resources: dict[int, LoopResources[HttpClient[Any], RLock]] = {}
+
+    def resources(self) -> LoopResources[HttpClient[Any], RLock]:
+        """Return the resources of this process.
+
+        Raises:
+            ConfigurationError: The client is closed.
+        """
+        self._require_open()
+        resources = self._resources.get(process_id())
+        if resources is None:
+            made = self._new_resources(_new_client, RLock)
+            resources = self._resources.setdefault(process_id(), made)
+        return resources.require_open()
+
+    def sleep(self, seconds: float) -> None:
+        """Block for a number of seconds.
+
+        Raises:
+            ConfigurationError: The client is closed, before or during the wait.
+        """
+        closed = Event()
+        sleepers = self.resources().sleepers
+        sleepers.add(closed.set)
+        try:
+            if self.is_closed or closed.wait(seconds):
+                raise ConfigurationError("the client is closed")
+        finally:
+            sleepers.discard(closed.set)
+
+    def close(self) -> None:
+        """Close the connections of this process, not those of its parent."""
+        self.is_closed = True
+        resources = self._resources.get(process_id())
+        if resources is not None:
+            resources.wake()
+            resources.connections.close()
+            resources.client.close()
+
+
+class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
+    """Connections and locks for tasks, by event loop."""
+
+    def __init__(self, client: AsyncHttpClient[Any] | None, settings: Settings) -> None:
+        super().__init__(client, settings)
+        self._resources: WeakKeyDictionary[Any, LoopResources[AsyncHttpClient[Any], anyio.Lock]] = (
+            WeakKeyDictionary()
+        )
+
+    def resources(self) -> LoopResources[AsyncHttpClient[Any], anyio.Lock]:
+        """Return the resources of this event loop.
+
+        Raises:
+            ConfigurationError: The client is closed.
+        """
+        self._require_open()
+        loop = _running_loop()
+        resources = self._resources.get(loop)
+        if resources is None or resources.connections.pid != process_id():
+            self._forget_ended_loops()
+            resources = self._resources[loop] = self._new_resources(_new_async_client, anyio.Lock)
+            finalize(loop, resources.connections.drop).atexit = False
+        return resources.require_open()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for a number of seconds.
+
+        Raises:
+            ConfigurationError: The client is closed, before or during the wait.
+        """
+        closed = anyio.Event()
+        sleepers = self.resources().sleepers
+        sleepers.add(closed.set)
+        try:
+            with anyio.move_on_after(seconds):
+                await closed.wait()
+                raise ConfigurationError("the client is closed")
+        finally:
+            sleepers.discard(closed.set)
+
+    async def close(self) -> None:
+        """Close the connections of this event loop, and shut down those of other loops."""
+        self.is_closed = True
+        self._forget_ended_loops()
+        for known in self._resources.keyrefs():
+            loop = known()
+            resources = None if loop is None else self._resources.get(loop)
+            if resources is not None:
+                resources.connections.close()
+                if resources.connections.pid == process_id():
+                    _call_in_loop(loop, resources.wake)
+        loop = _running_loop()
+        if loop in self._resources and self._resources[loop].connections.pid == process_id():
+            await self._resources.pop(loop).client.aclose()
+
+    def _forget_ended_loops(self) -> None:
+        for known in self._resources.keyrefs():  # a copy: other threads may change the dict
+            loop = known()
+            if loop is not None and _has_ended(loop):
+                ended = self._resources.pop(loop, None)
+                if ended is not None:
+                    ended.connections.drop()
+
+
+def _new_client(settings: Settings) -> HttpClient[Any]:
+    from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- imported with the first call
+
+    return new_client(settings)
+
+
+def _new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
+    from ferry_sdk._transport.default_client import new_async_client  # noqa: PLC0415 -- the same
+
+    return new_async_client(settings)
+
+
+def _has_ended(loop: Any) -> bool:  # noqa: ANN401 -- of asyncio or of trio
+    """Return whether an event loop of asyncio is closed; trio's tokens do not tell."""
+    return hasattr(loop, "is_closed") and loop.is_closed()
+
+
+def _call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio
+    """Schedule a function in an event loop, from any thread."""
+    schedule = getattr(loop, "call_soon_threadsafe", None) or loop.run_sync_soon
+    with suppress(RuntimeError):  # the loop has ended
+        schedule(function)
+
+
+def _running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
+    """Return the running event loop of asyncio, or the token of trio's."""
+    import asyncio  # noqa: PLC0415 -- threads do not need it
+
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        token = current_token()
+        return getattr(token, "native_token", token)
