@@ -1,23 +1,190 @@
-"""The local service as a context manager, as an async one, and in the foreground."""
+"""The local service: its parts on a port, as a context manager or in the foreground."""
 
 from __future__ import annotations
 
 import signal
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
+from starlette.applications import Starlette
 from typing_extensions import Self
 
-from ferry_sdk.sandbox.local_service import LocalService
+from ferry_sdk.sandbox.api import rest
+from ferry_sdk.sandbox.api.control import Control
+from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint, McpSessions
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults.faults import Faults
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
+from ferry_sdk.sandbox.http.conventions import apply_conventions
+from ferry_sdk.sandbox.http.server import HttpServer
+from ferry_sdk.sandbox.network.network import Network
+from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
+from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.requests.access import Tokens
+from ferry_sdk.sandbox.service import Service
 
 if TYPE_CHECKING:
     from datetime import datetime
     from types import TracebackType
 
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+_UNSPECIFIED_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
+_DEFAULT_SEED = 1
 _SLEEP_SECONDS = 3600.0
+
+
+class LocalService:
+    """A ferry ticketing service on this machine, over HTTP.
+
+    Bookings, clock and counters survive `stop` and `start`; `reset` clears them.
+
+    Attributes:
+        clock: The time of the service, which tests can move.
+        faults: The faults to inject.
+        counters: The requests, effects and connections so far.
+        mcp: The options of `/mcp`.
+        network: The ports, companies and journeys.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        token: str | None = None,
+        read_only_token: str | None = None,
+        organisation_token: str | None = None,
+        mcp: McpOptions | None = None,
+        now: datetime | None = None,
+        frozen: bool = False,
+    ) -> None:
+        """Create a service without starting it.
+
+        Args:
+            seed: Determines the timetable, the prices, the availability and all ids. By default
+                the seed is 1, and the ids of bookings and tickets are random.
+            host: The address to listen on.
+            port: The port to listen on; 0 finds a free port at the first start and keeps it.
+            token: The read-write token; by default all three tokens are random.
+            read_only_token: The token that can only read.
+            organisation_token: The token that can do everything, including recording payments.
+            mcp: The initial options of `/mcp`.
+            now: The initial time of the clock, with a time zone; by default the real time.
+            frozen: Whether the clock starts frozen.
+
+        Raises:
+            ValueError: `now` has no time zone, or is not in the years 1970 to 2199.
+        """
+        self.clock: Clock = Clock(now, frozen=frozen)
+        self.faults: Faults = Faults()
+        self.counters: Counters = Counters(self.clock)
+        self.mcp: McpSwitches = McpSwitches(mcp)
+        self.network: Network = Network.load()
+        given = {
+            "read_write": token,
+            "read_only": read_only_token,
+            "organisation": organisation_token,
+        }
+        self._tokens = Tokens(**{name: value for name, value in given.items() if value})
+        self._sessions = McpSessions(self.clock)
+        self._seed = seed
+        self._host = host
+        self._port = port
+        self._server: HttpServer | None = None
+        self._starting = threading.Lock()
+        self._service, self._app = self._build()
+
+    @property
+    def service(self) -> Service:
+        """Every operation without HTTP; a new object after each `reset`."""
+        return self._service
+
+    @property
+    def token(self) -> str:
+        """The token that can read and write."""
+        return self._tokens.read_write
+
+    @property
+    def read_only_token(self) -> str:
+        """The token that can only read."""
+        return self._tokens.read_only
+
+    @property
+    def organisation_token(self) -> str:
+        """The token that can do everything, including recording payments."""
+        return self._tokens.organisation
+
+    @property
+    def base_url(self) -> str:
+        """The URL of the service, without a trailing slash.
+
+        Raises:
+            RuntimeError: The port is chosen at the first start, which has not happened yet.
+        """
+        if self._port == 0:
+            raise RuntimeError("the service has no address before its first start")
+        host = _UNSPECIFIED_HOSTS.get(self._host, self._host)
+        return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
+
+    @property
+    def running(self) -> bool:
+        """Whether the service is listening."""
+        return self._server is not None
+
+    def reset(self) -> None:
+        """Clear bookings, offers, faults, counters and sessions; restore clock and options.
+
+        The address, the tokens and open connections are kept.
+        """
+        self._service, self._app = self._build()
+        self._sessions.clear()
+        self.faults.clear()
+        self.mcp.reset()
+        self.clock.reset()
+        self.counters.reset()
+
+    def _open(self) -> None:
+        with self._starting:
+            if self._server is not None:
+                raise RuntimeError("the service is already running")
+            self._server = HttpServer(self._serve, self.counters, self._host, self._port)
+            self._port = self._server.port
+
+    def _close(self) -> None:
+        with self._starting:
+            if self._server is not None:
+                self._server.stop()
+                self._server = None
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+    def _build(self) -> tuple[Service, ASGIApp]:
+        seed = self._seed
+        offers = Offers(self.network, self.clock, _DEFAULT_SEED if seed is None else seed)
+        service = Service(
+            clock=self.clock,
+            offers=offers,
+            faults=self.faults,
+            counters=self.counters,
+            ids=Ids(None if seed is None else SeededRandom(seed)),
+        )
+        mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
+        control = Control(self.clock, self.faults, self.counters, self.mcp, self.reset)
+        routes = [
+            *rest.routes(service, self._tokens, self.faults),
+            *mcp.routes(),
+            *control.routes(),
+        ]
+        return service, apply_conventions(Starlette(routes=routes), self.clock)
 
 
 class Sandbox(LocalService):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.api.mcp.tools import TOOLS
+from ferry_sdk.sandbox.api.mcp.methods import TOOLS
 from ferry_sdk.sandbox.requests.errors import messages
 from tests.support.wire import TLS
 

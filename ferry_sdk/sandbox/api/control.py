@@ -69,16 +69,27 @@ class Control:
     def routes(self) -> list[BaseRoute]:
         """Return one route for each path."""
         handlers: dict[str, dict[str, _Handler]] = {
-            "clock": {"GET": self._clock, "POST": self._move_clock, "DELETE": self._reset_clock},
-            "faults": {"GET": self._faults, "POST": self._add_fault, "DELETE": self._clear_faults},
+            "clock": {
+                "GET": self._clock,
+                "POST": self._move_clock,
+                "DELETE": _after(self.clock.reset, self._clock),
+            },
+            "faults": {
+                "GET": self._faults,
+                "POST": self._add_fault,
+                "DELETE": _after(self.faults.clear, self._faults),
+            },
             "faults/kinds": {"GET": self._kinds},
-            "counters": {"GET": self._counters, "DELETE": self._reset_counters},
+            "counters": {
+                "GET": self._counters,
+                "DELETE": _after(self.counters.reset, self._counters),
+            },
             "options": {
                 "GET": self._options,
                 "PATCH": self._set_options,
-                "DELETE": self._reset_options,
+                "DELETE": _after(self.switches.reset, self._options),
             },
-            "reset": {"POST": self._reset},
+            "reset": {"POST": _after(self.reset, lambda _: {})},
         }
         return [
             Route(f"/_sandbox/{name}", _endpoint(methods), methods=list(methods))
@@ -101,10 +112,6 @@ class Control:
             self.clock.advance(order.advance)
         return self._clock({})
 
-    def _reset_clock(self, _: _Fields) -> JsonValue:
-        self.clock.reset()
-        return self._clock({})
-
     def _faults(self, _: _Fields) -> JsonValue:
         return {
             "pending": [fault.to_wire() for fault in self.faults.pending],
@@ -113,10 +120,6 @@ class Control:
 
     def _add_fault(self, fields: _Fields) -> JsonValue:
         return self.faults.add(Fault.read(fields)).to_wire()
-
-    def _clear_faults(self, _: _Fields) -> JsonValue:
-        self.faults.clear()
-        return self._faults({})
 
     def _kinds(self, _: _Fields) -> JsonValue:
         return {kind.value: details.model_json_schema() for kind, details in DETAILS.items()}
@@ -140,10 +143,6 @@ class Control:
             "connections": self.counters.connections,
         }
 
-    def _reset_counters(self, _: _Fields) -> JsonValue:
-        self.counters.reset()
-        return self._counters({})
-
     def _options(self, _: _Fields) -> JsonValue:
         return self.switches.current.model_dump(mode="json")
 
@@ -151,13 +150,15 @@ class Control:
         self.switches.set(**fields)
         return self._options({})
 
-    def _reset_options(self, _: _Fields) -> JsonValue:
-        self.switches.reset()
-        return self._options({})
 
-    def _reset(self, _: _Fields) -> JsonValue:
-        self.reset()
-        return {}
+def _after(act: Callable[[], None], show: _Handler) -> _Handler:
+    """Return a handler that acts and then answers with the new state."""
+
+    def handle(_: _Fields) -> JsonValue:
+        act()
+        return show({})
+
+    return handle
 
 
 def _endpoint(handlers: Mapping[str, _Handler]) -> Callable[[Request], Awaitable[Response]]:

@@ -123,17 +123,6 @@ class Booking:
 
 _NOT_ISSUABLE = {Stage.VOIDED: "booking_cancelled", Stage.LAPSED: "booking_expired"}
 
-# Least progress first: a booking has the first of these that one of its tickets has.
-_PROGRESS = (
-    TicketStatus.FAILED,
-    TicketStatus.INIT,
-    TicketStatus.BLOCKED,
-    TicketStatus.PENDING,
-    TicketStatus.ISSUED,
-    TicketStatus.CANCELED,
-    TicketStatus.EXPIRED,
-)
-
 
 def stage_of(tickets: Sequence[Ticket]) -> Stage:
     """Return the stage of a booking with these tickets (at least one)."""
@@ -157,7 +146,7 @@ def stage_of(tickets: Sequence[Ticket]) -> Stage:
 
 def status_of(tickets: Sequence[Ticket]) -> TicketStatus:
     """Return the status of the ticket with the least progress."""
-    return min((ticket.status for ticket in tickets), key=_PROGRESS.index)
+    return min((ticket.status for ticket in tickets), key=list(TicketStatus).index)
 
 
 def payment_of(tickets: Sequence[Ticket]) -> str:

@@ -49,11 +49,10 @@ FEE_SCHEDULES: dict[str, tuple[FeeStep, ...]] = {
     "standard": (
         FeeStep(timedelta(days=7), Decimal("0.20")),
         FeeStep(timedelta(hours=48), Decimal("0.50")),
-        FeeStep(timedelta(0), Decimal(1)),
     ),
-    "saver": (FeeStep(timedelta(0), Decimal(1)),),
+    "saver": (),
 }
-"""The steps of each fare family, longest notice first."""
+"""The steps of each fare family, longest notice first; below the last, everything is kept."""
 
 
 def cancellation_fee(paid: Decimal, *, family: str, notice: float, left: timedelta) -> Fee:

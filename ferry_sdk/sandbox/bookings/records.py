@@ -61,10 +61,11 @@ def created_record(booking: Booking, now: datetime) -> Record:
 def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Record:
     """Return a ticket, as the read endpoint answers it."""
     issued, language = ticket.status is TicketStatus.ISSUED, context.caller.language
+    pending = ticket.status is TicketStatus.PENDING
     return {
         "id": ticket.id,
         "status": ticket.status.value,
-        "ticket_number": ticket.visible_number,
+        "ticket_number": None if pending else ticket.number,
         "pdf_url": voucher_url(ticket, context),
         "direction": "+".join(leg.offer.direction.upper() for leg in ticket.legs),
         "vehicle": _vehicle(booking, ticket),

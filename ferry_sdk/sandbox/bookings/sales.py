@@ -54,10 +54,8 @@ class Sales:
     def create(self, request: requests.NewBooking, context: CallContext) -> Record:
         """Book the selected availabilities."""
         tickets = chosen_tickets(request, self._offers, self._ids, context.now)
-        fault = self._faults.take(FaultKind.PRICE_CHANGE, context.operation)
-        if fault is not None and isinstance(fault.details, PriceChange):
-            factor = Decimal(str(fault.details.factor))
-            addition = Decimal(str(fault.details.amount))
+        if change := self._faults.take_details(PriceChange, context.operation):
+            factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
             for ticket in tickets:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
         booking = Booking(
@@ -195,10 +193,10 @@ class Sales:
     def _ticket_to_fail(
         self, booking: Booking, issuable: Sequence[Ticket], context: CallContext
     ) -> Ticket | None:
-        fault = self._faults.take(FaultKind.TICKET_FAILS, context.operation)
-        if fault is None or not isinstance(fault.details, TicketFails):
+        failure = self._faults.take_details(TicketFails, context.operation)
+        if failure is None:
             return None
-        wanted = booking.tickets[fault.details.index : fault.details.index + 1 or None]
+        wanted = booking.tickets[failure.index : failure.index + 1 or None]
         return next((ticket for ticket in wanted if ticket in issuable), issuable[-1])
 
     def _number(self, ticket: Ticket) -> str:

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox.network.geography import Company
     from ferry_sdk.sandbox.offers.accommodation import Place
+    from ferry_sdk.sandbox.offers.fares import Tariff
     from ferry_sdk.sandbox.offers.offer import Offer
-    from ferry_sdk.sandbox.offers.tariffs import Tariff
 
 
 _ON_FOOT, _WITH_VEHICLE = timedelta(minutes=45), timedelta(minutes=90)
 
 
 class TicketStatus(str, Enum):
-    """The status of a ticket, as the interface spells it."""
+    """The status of a ticket, as the interface spells it; least progress first."""
 
+    FAILED = "Failed"
     INIT = "Init"
     BLOCKED = "Blocked"
     PENDING = "Pending"
     ISSUED = "Issued"
     CANCELED = "Canceled"
-    FAILED = "Failed"
     EXPIRED = "Expired"
 
 
@@ -104,11 +104,6 @@ class Ticket:
     def charged(self) -> Decimal:
         """The amount paid, before refunds."""
         return self.price if self.paid else ZERO
-
-    @property
-    def visible_number(self) -> str | None:
-        """The company's ticket number, hidden while the ticket is pending."""
-        return None if self.status is TicketStatus.PENDING else self.number
 
     def voucher_ready(self, now: datetime) -> bool:
         """Tell whether the voucher can be fetched."""

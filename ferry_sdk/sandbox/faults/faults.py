@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -128,11 +128,8 @@ class Fault:
 @dataclass(slots=True)
 class _Pending:
     fault: Fault
+    left: int | None
     passed: int = 0
-    left: int | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.left = self.fault.times
 
 
 class Faults:
@@ -174,7 +171,7 @@ class Faults:
             head = {"kind": kind, "operation": operation, "times": times, "after": after}
             fault = Fault.read({**head, **details})
         with self._lock:
-            self._pending.append(_Pending(fault))
+            self._pending.append(_Pending(fault, fault.times))
         return fault
 
     def clear(self) -> None:
@@ -198,6 +195,11 @@ class Faults:
     def take(self, kind: FaultKind, operation: str) -> Fault | None:
         """Return the fault of this kind that occurs now for `operation`, if any."""
         return self._take(operation, lambda fault: fault.kind is kind)
+
+    def take_details(self, model: type[DetailsT], operation: str) -> DetailsT | None:
+        """Return the details of the fault with this model that occurs now, if any."""
+        fault = self._take(operation, lambda fault: isinstance(fault.details, model))
+        return fault.details if fault is not None and isinstance(fault.details, model) else None
 
     def reshape(self, operation: str, value: JsonValue) -> JsonValue:
         """Return the value that `operation` answers, changed by the fault that applies.
@@ -225,11 +227,11 @@ class Faults:
         """
         await request.body()
         await self._wait(FaultKind.DELAY_BEFORE, operation)
-        if fault := self._details(operation, RequestFault):
+        if fault := self.take_details(RequestFault, operation):
             return fault.respond(request)
         response = await produce()
         await self._wait(FaultKind.DELAY_AFTER, operation)
-        if corruption := self._details(operation, ReplyFault):
+        if corruption := self.take_details(ReplyFault, operation):
             return corruption.corrupt(request, response)
         return response
 
@@ -237,10 +239,6 @@ class Faults:
         fault = self.take(kind, operation)
         if fault is not None and isinstance(fault.details, Delay):
             await asyncio.sleep(fault.details.seconds)
-
-    def _details(self, operation: str, phase: type[DetailsT]) -> DetailsT | None:
-        fault = self._take(operation, lambda fault: isinstance(fault.details, phase))
-        return fault.details if fault is not None and isinstance(fault.details, phase) else None
 
     def _take(
         self,

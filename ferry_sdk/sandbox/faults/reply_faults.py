@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.kinds import Details, Duration
 from ferry_sdk.sandbox.faults.request_faults import Cut, Failure, request_timeout
-from ferry_sdk.sandbox.http.connection import connection_of
+from ferry_sdk.sandbox.http.server import connection_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from ferry_sdk.sandbox.http.connection import Connection, Reply
+    from ferry_sdk.sandbox.http.server import Connection, Reply
 
 
 class ReplyFault(Details):

@@ -10,13 +10,13 @@ from pydantic import Field
 from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.kinds import Details
-from ferry_sdk.sandbox.http.connection import connection_of
 from ferry_sdk.sandbox.http.conventions import problem
+from ferry_sdk.sandbox.http.server import connection_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from ferry_sdk.sandbox.http.connection import Connection, Reply
+    from ferry_sdk.sandbox.http.server import Connection, Reply
 
 _ACCESS_ERRORS = {
     401: ("invalid_token", "UNAUTHORIZED", "The token is unknown"),

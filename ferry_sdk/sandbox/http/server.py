@@ -1,20 +1,32 @@
-"""An HTTP server for an ASGI application, in its own thread."""
+"""An HTTP server for an ASGI application, in its own thread, with control over each reply.
+
+uvicorn's protocol is subclassed so that the application can reach the transport of each request.
+Normally a reply is sent as the application produces it. If a fault sets a `Plan`, the reply is
+collected first and the plan sends it: truncated, slowly, or not at all.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import socket
+import struct
 import threading
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import uvicorn
-
-from ferry_sdk.sandbox.http.connection import connection_protocol
+from starlette.requests import ClientDisconnect
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from uvicorn.config import Config
+    from uvicorn.server import ServerState
 
     from ferry_sdk.sandbox.counters import Counters
+
 
 _KEEP_ALIVE_SECONDS = 60
 
@@ -95,3 +107,123 @@ class _Server(uvicorn.Server):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+_EXTENSION = "ferry_sdk.sandbox.connection"
+_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete reply that is about to be sent.
+
+    Attributes:
+        start: The ASGI message of its status and headers.
+        body: The body, compressed if the request accepts that.
+    """
+
+    start: Message
+    body: bytes
+
+    def without_length(self) -> Message:
+        """Return the start without the content length, so that the body is chunked."""
+        headers = [item for item in self.start["headers"] if item[0].lower() != b"content-length"]
+        return {**self.start, "headers": headers}
+
+
+class Plan(Protocol):
+    """A way to send a reply."""
+
+    async def __call__(self, connection: Connection, reply: Reply) -> None:
+        """Send the reply, or a part of it."""
+        ...
+
+
+class Connection:
+    """The connection of one request; if a plan is set, it sends the reply."""
+
+    def __init__(self, transport: asyncio.Transport, receive: Receive, send: Send) -> None:
+        self._transport = transport
+        self._receive = receive
+        self._send = send
+        self._start: Message | None = None
+        self._body = b""
+        self.plan: Plan | None = None
+
+    async def send(self, message: Message) -> None:
+        """Send a message of the application, or keep it for the plan."""
+        if self.plan is None:
+            await self._send(message)
+        elif message["type"] == "http.response.start":
+            self._start = message
+        else:
+            self._body += message.get("body", b"")
+            if self._start is not None and not message.get("more_body", False):
+                await self.plan(self, Reply(self._start, self._body))
+
+    async def start(self, message: Message) -> None:
+        """Send the status and the headers."""
+        await self._send(message)
+
+    async def body(self, data: bytes, *, more: bool) -> None:
+        """Send a piece of the body."""
+        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+
+    async def cut(self, *, reset: bool = False) -> None:
+        """Drop the connection at once and return when it is gone."""
+        if reset:
+            link: socket.socket = self._transport.get_extra_info("socket")
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER)
+        self._transport.abort()
+        await self.wait_closed()
+
+    async def close(self) -> None:
+        """Close the connection after the data already sent."""
+        self._transport.close()
+        await asyncio.sleep(0)
+
+    async def wait_closed(self) -> None:
+        """Wait until either side has closed the connection."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+def connection_of(scope: Scope) -> Connection:
+    """Return the connection of a request.
+
+    Raises:
+        TypeError: The request came through a server other than the sandbox's.
+    """
+    connection: object = scope.get("extensions", {}).get(_EXTENSION)
+    if not isinstance(connection, Connection):
+        raise TypeError("connection faults need the server of the sandbox")
+    return connection
+
+
+def connection_protocol(app: ASGIApp, counters: Counters) -> type[asyncio.Protocol]:
+    """Return a protocol that counts connections and passes each request its `Connection`."""
+
+    class ConnectionProtocol(H11Protocol):
+        def __init__(
+            self,
+            config: Config,
+            server_state: ServerState,
+            app_state: dict[str, object],
+            _loop: asyncio.AbstractEventLoop | None = None,
+        ) -> None:
+            super().__init__(config, server_state, app_state, _loop)
+            counters.connection()
+            # uvicorn's loggers belong to the whole process, so they are left unchanged.
+            self.logger = logging.getLogger("ferry_sdk.sandbox")
+            self.access_log = False
+            self.app = self._handle_request
+
+        async def _handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+            connection = Connection(self.transport, receive, send)
+            scope.setdefault("extensions", {})[_EXTENSION] = connection
+            try:
+                await app(scope, receive, connection.send)
+            except (ClientDisconnect, asyncio.CancelledError):
+                await connection.cut()
+
+    return ConnectionProtocol

@@ -32,12 +32,8 @@ class Catalogue:
     def ports(self, language: str) -> list[Record]:
         """Return the ports with code, name and country."""
         return [
-            {
-                "code": port.code,
-                "name": port.name_in(language),
-                "country": port.country.name_in(language),
-            }
-            for port in self._network.ports.values()
+            {name: record[name] for name in ("code", "name", "country")}
+            for record in self.ports_with_places(language)
         ]
 
     def ports_with_places(self, language: str) -> list[Record]:
@@ -49,9 +45,7 @@ class Catalogue:
                 "city": port.city,
                 "country": port.country.name_in(language),
                 "country_code": port.country.code,
-                "latitude": port.latitude,
-                "longitude": port.longitude,
-                "timezone": port.timezone,
+                **fields(port, "latitude", "longitude", "timezone"),
             }
             for port in self._network.ports.values()
         ]
@@ -104,7 +98,7 @@ class Catalogue:
                 "journey_id": journey.id,
                 "sailing_id": sailing.id,
                 "route": _route(journey, language),
-                "company": {"id": company.id, "code": company.code, "name": company.name},
+                "company": fields(company, "id", "code", "name"),
                 "depart_code": journey.depart.code,
                 "depart_name": journey.depart.name_in(language),
                 "arrive_code": journey.arrive.code,
@@ -123,11 +117,7 @@ class Catalogue:
         """Return the companies with id, code, name, logo, website and country."""
         return [
             {
-                "id": company.id,
-                "code": company.code,
-                "name": company.name,
-                "logo": company.logo,
-                "website": company.website,
+                **fields(company, "id", "code", "name", "logo", "website"),
                 "country": company.country.name_in(language),
                 "country_code": company.country.code,
             }
@@ -156,12 +146,7 @@ class Catalogue:
     def vehicle_types(self, _: str) -> list[Record]:
         """Return the vehicle types with their maximum length and height in metres."""
         return [
-            {
-                "code": kind.code,
-                "name": kind.name,
-                "max_length": kind.max_length,
-                "max_height": kind.max_height,
-            }
+            fields(kind, "code", "name", "max_length", "max_height")
             for kind in self._network.vehicle_types.values()
         ]
 
@@ -169,12 +154,9 @@ class Catalogue:
         """Return the vehicle models with brand, type, length and height in metres."""
         return [
             {
-                "code": model.code,
-                "brand": model.brand,
-                "model": model.model,
+                **fields(model, "code", "brand", "model"),
                 "type": model.type.code,
-                "length": model.length,
-                "height": model.height,
+                **fields(model, "length", "height"),
             }
             for model in self._network.vehicle_models.values()
         ]
@@ -193,6 +175,11 @@ class Catalogue:
             for sailing in self._timetable.sailings_from(company, journey, today, _DAYS)
             if sailing.depart_at > now
         )
+
+
+def fields(element: object, *names: str) -> Record:
+    """Return a record of the attributes with these names."""
+    return {name: getattr(element, name) for name in names}
 
 
 def _route(journey: Journey, language: str) -> str:

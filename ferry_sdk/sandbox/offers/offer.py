@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.network.geography import Journey, VehicleModel
     from ferry_sdk.sandbox.network.timetable import Sailing
     from ferry_sdk.sandbox.offers.accommodation import Party, Place, Traveller
-    from ferry_sdk.sandbox.offers.tariffs import Tariff
+    from ferry_sdk.sandbox.offers.fares import Tariff
 
 Direction = Literal["Outward", "Return"]
 

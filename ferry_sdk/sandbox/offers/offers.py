@@ -16,9 +16,8 @@ from ferry_sdk.sandbox.network.catalogue import Catalogue
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers.accommodation import Party, Traveller, places_for
-from ferry_sdk.sandbox.offers.fares import Fares, euros, round_to_cents
+from ferry_sdk.sandbox.offers.fares import Fares, Tariff, euros, levels, round_to_cents
 from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
-from ferry_sdk.sandbox.offers.tariffs import Tariff, levels
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -106,18 +106,10 @@ def _moment(value: object) -> datetime:
         year, _, month, day, hour, _, minute, second, fraction, sign, hours, minutes = (
             found.groups()
         )
-        offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+        clock = f"{hour}:{minute}:{second or '00'}.{(fraction or '')[:6]:0<6}"
+        offset = f"{sign or '+'}{hours or '00'}:{minutes or '00'}"
         try:
-            return datetime(
-                int(year),
-                int(month),
-                int(day),
-                int(hour),
-                int(minute),
-                int(second or 0),
-                int((fraction or "")[:6].ljust(6, "0")),
-                timezone(-offset if sign == "-" else offset),
-            )
+            return datetime.fromisoformat(f"{year}-{month}-{day}T{clock}{offset}")
         except ValueError:
             pass
     raise PydanticCustomError("moment", "Expected an ISO 8601 date and time with a UTC offset")

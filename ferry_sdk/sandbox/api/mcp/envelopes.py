@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.reply_faults import LeaveOpen
-from ferry_sdk.sandbox.http.connection import connection_of
+from ferry_sdk.sandbox.http.server import connection_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,7 +83,7 @@ def resource_answer(
     """Return the message for a resource with the content `value`."""
     text = to_json(value)
     typed: Json = {"uri": uri, "mimeType": "application/json"}
-    records: list[JsonValue] = list(value) if isinstance(value, list) else [value]
+    records = _list(value)
     half = (len(records) + 1) // 2
     shapes: dict[str, JsonValue] = {
         "text": _contents({**typed, "text": text}),
@@ -116,8 +116,8 @@ def _as_object(value: JsonValue) -> Json:
     return value if isinstance(value, dict) else {"result": value}
 
 
-def _blocks(value: JsonValue) -> list[Json]:
-    return [_text(to_json(item)) for item in (value if isinstance(value, list) else [value])]
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else [value]
 
 
 def _halves(value: JsonValue) -> tuple[Json, Json]:
@@ -162,7 +162,7 @@ _RESULTS: dict[str, Callable[[JsonValue], JsonValue]] = {
     "structured_result": lambda v: _with_text(v, structuredContent={"result": v}),
     "structured_array": lambda v: _content(structuredContent=v),
     "text": _with_text,
-    "n_blocks": lambda v: _content(*_blocks(v)),
+    "n_blocks": lambda v: _content(*(_text(to_json(item)) for item in _list(v))),
     "split_text": lambda v: _content(*_halves(v)),
     "plain_text": lambda _: _content(_text("Done."), _text("See the booking.")),
     "empty": lambda _: _content(),
