@@ -30,14 +30,11 @@ from ferry_sdk.sandbox.service import Service
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from types import TracebackType
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 _UNSPECIFIED_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
-_DEFAULT_SEED = 1
-_SLEEP_SECONDS = 3600.0
 
 
 class LocalService:
@@ -169,7 +166,7 @@ class LocalService:
 
     def _build(self) -> tuple[Service, ASGIApp]:
         seed = self._seed
-        offers = Offers(self.network, self.clock, _DEFAULT_SEED if seed is None else seed)
+        offers = Offers(self.network, self.clock, 1 if seed is None else seed)
         service = Service(
             clock=self.clock,
             offers=offers,
@@ -179,12 +176,9 @@ class LocalService:
         )
         mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
         control = Control(self.clock, self.faults, self.counters, self.mcp, self.reset)
-        routes = [
-            *rest.routes(service, self._tokens, self.faults),
-            *mcp.routes(),
-            *control.routes(),
-        ]
-        return service, apply_conventions(Starlette(routes=routes), self.clock)
+        endpoints = rest.routes(service, self._tokens, self.faults)
+        app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
+        return service, apply_conventions(app, self.clock)
 
 
 class Sandbox(LocalService):
@@ -221,12 +215,7 @@ class Sandbox(LocalService):
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 
@@ -272,12 +261,7 @@ class AsyncSandbox(LocalService):
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
 
@@ -320,21 +304,18 @@ def serve(
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with sandbox:
-            sys.stdout.write(_greeting(sandbox))
+            sys.stdout.write(
+                f"FERRY_BASE_URL={sandbox.base_url}\n"
+                f"FERRY_TOKEN={sandbox.token}\n"
+                f"FERRY_ORGANISATION_TOKEN={sandbox.organisation_token}\n"
+                f"# a token that may only read: {sandbox.read_only_token}\n"
+                f"# MCP: {sandbox.base_url}/mcp"
+                f" · control: {sandbox.base_url}/_sandbox/… · Ctrl-C stops\n"
+            )
             sys.stdout.flush()
             while True:
-                time.sleep(_SLEEP_SECONDS)
+                time.sleep(3600)
     except KeyboardInterrupt:
         sys.stdout.write("# stopped\n")
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _greeting(sandbox: Sandbox) -> str:
-    return (
-        f"FERRY_BASE_URL={sandbox.base_url}\n"
-        f"FERRY_TOKEN={sandbox.token}\n"
-        f"FERRY_ORGANISATION_TOKEN={sandbox.organisation_token}\n"
-        f"# a token that may only read: {sandbox.read_only_token}\n"
-        f"# MCP: {sandbox.base_url}/mcp · control: {sandbox.base_url}/_sandbox/… · Ctrl-C stops\n"
-    )

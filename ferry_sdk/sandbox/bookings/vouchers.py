@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox.bookings.bookings import Booking
     from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
-    from ferry_sdk.sandbox.network.geography import Company
 
 # fpdf2 is imported with the first voucher. If it is not installed, loading the service must fail,
 # as for the other packages of the extra.
@@ -25,23 +24,9 @@ _QR_SIZE = 46
 _INK, _PALE, _LINE, _WHITE = (28, 37, 51), (95, 105, 120), (214, 220, 228), (255, 255, 255)
 _COLOURS = ((12, 74, 110), (15, 90, 80), (110, 40, 60), (60, 50, 120), (140, 75, 20), (30, 60, 140))
 # Characters that the standard PDF fonts lack and that have no decomposition.
-_TRANSLITERATION = str.maketrans(
-    {
-        "\u2013": "-",
-        "\u2014": "-",
-        "\u2018": "'",
-        "\u2019": "'",
-        "\u201c": '"',
-        "\u201d": '"',
-        "\u0111": "d",
-        "\u0110": "D",
-        "\u0131": "i",
-        "\u0141": "L",
-        "\u0142": "l",
-        "\u0152": "OE",
-        "\u0153": "oe",
-    }
-)
+_LETTERS = "\u2013\u2014\u2018\u2019\u201c\u201d\u0111\u0110\u0131\u0141\u0142\u0152\u0153"
+_SUBSTITUTES = ["-", "-", "'", "'", '"', '"', "d", "D", "i", "L", "l", "OE", "oe"]
+_TRANSLITERATION = str.maketrans(dict(zip(_LETTERS, _SUBSTITUTES, strict=True)))
 
 
 class _Style(NamedTuple):
@@ -57,7 +42,7 @@ _STRONG = _Style(13, bold=True)
 def voucher(ticket: Ticket, booking: Booking) -> bytes:
     """Return the voucher of an issued ticket."""
     page = _Page(f"Boarding voucher {ticket.number}", ticket.issued_at)
-    page.band(_colour(ticket.company), 34)
+    page.band(_COLOURS[sum(ticket.company.code.encode()) % len(_COLOURS)], 34)
     page.write(_LEFT, 16, "BOARDING VOUCHER", _Style(9, _WHITE))
     page.write(_LEFT, 26, ticket.company.name, _Style(20, _WHITE, bold=True))
 
@@ -65,7 +50,7 @@ def voucher(ticket: Ticket, booking: Booking) -> bytes:
     page.qr(reference, _RIGHT - _QR_SIZE, 42)
     page.pair(_LEFT, 50, "Ticket number", str(ticket.number))
     page.pair(80, 50, "Booking reference", booking.reference)
-    page.pair(_LEFT, 68, "Boarding from", _clock(ticket.boards_at))
+    page.pair(_LEFT, 68, "Boarding from", f"{ticket.boards_at:%d %b %Y, %H:%M (%Z)}")
     page.pair(80, 68, "Travellers", str(len(booking.passengers)))
 
     y = 98.0
@@ -94,7 +79,7 @@ def _crossing(page: _Page, y: float, leg: Leg) -> float:
 
 def _time(page: _Page, x: float, y: float, moment: datetime) -> None:
     page.write(x, y + 25, f"{moment:%H:%M}", _Style(18, bold=True))
-    page.write(x + 24, y + 25, f"{moment:%d %b %Y} ({moment:%Z})", _QUIET)
+    page.write(x + 24, y + 25, f"{moment:%d %b %Y (%Z)}", _QUIET)
 
 
 def _travellers(page: _Page, y: float, booking: Booking) -> float:
@@ -115,14 +100,6 @@ def _vehicle(page: _Page, y: float, ticket: Ticket, booking: Booking) -> None:
     name = f"{booked.brand or searched.brand} {booked.model or searched.model}"
     page.write(_LEFT, y + 8, searched.type.code, _QUIET)
     page.write(_NAMES, y + 8, f"{name}   {booked.identification or ''}", _PLAIN)
-
-
-def _clock(moment: datetime) -> str:
-    return f"{moment:%d %b %Y, %H:%M} ({moment:%Z})"
-
-
-def _colour(company: Company) -> tuple[int, int, int]:
-    return _COLOURS[sum(company.code.encode()) % len(_COLOURS)]
 
 
 class _Page:
@@ -187,8 +164,6 @@ def to_latin1(text: str) -> str:
         elif ord(letter) <= 0xFF:  # noqa: PLR2004 -- the last of Latin-1
             letters.append(letter)
         else:
-            base = (
-                unicodedata.normalize("NFKD", letter).encode("latin-1", "ignore").decode("latin-1")
-            )
-            letters.append(base or "?")
+            base = unicodedata.normalize("NFKD", letter).encode("latin-1", "ignore")
+            letters.append(base.decode("latin-1") or "?")
     return "".join(letters)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ReplyFault(Details):
     """A fault that replaces a good reply."""
 
-    def corrupt(self, request: Request, response: Response) -> Response:
+    def corrupt(self, request: Request, response: Response, /) -> Response:
         """Return the response to send instead of `response`."""
         raise NotImplementedError
 
@@ -29,11 +29,11 @@ class ReplyFault(Details):
 class ConnectionFault(ReplyFault):
     """A fault of the connection: the reply is good, but the fault itself sends it."""
 
-    async def __call__(self, connection: Connection, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
         """Send the reply, or a part of it."""
         raise NotImplementedError
 
-    def corrupt(self, request: Request, response: Response) -> Response:
+    def corrupt(self, request: Request, response: Response, /) -> Response:
         """Return the same response, to be sent by the fault."""
         connection_of(request.scope).plan = self
         return response
@@ -60,7 +60,7 @@ class Truncate(ConnectionFault):
     chunked: bool = False
     reset: bool = False
 
-    async def __call__(self, connection: Connection, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
         """Send the start of the body, then end the connection."""
         kept = min(int(len(reply.body) * self.keep), max(len(reply.body) - 1, 0))
         await connection.start(reply.without_length() if self.chunked else reply.start)
@@ -83,7 +83,7 @@ class Trickle(ConnectionFault):
     seconds: Duration = 1.0
     pieces: Annotated[int, Field(ge=2, le=10_000)] = 10
 
-    async def __call__(self, connection: Connection, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
         """Send the body in equal pieces at equal intervals."""
         size = max(-(-len(reply.body) // self.pieces), 1)
         await connection.start(reply.start)
@@ -103,7 +103,7 @@ class LeaveOpen(ConnectionFault):
 
     seconds: Duration = 60.0
 
-    async def __call__(self, connection: Connection, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
         """Send the reply in chunks and delay the last, empty chunk."""
         await connection.start(reply.without_length())
         await connection.body(reply.body, more=True)
@@ -116,7 +116,7 @@ class LeaveOpen(ConnectionFault):
 class CloseConnection(ConnectionFault):
     """The connection closes after the reply, without a `Connection: close`."""
 
-    async def __call__(self, connection: Connection, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
         """Send the reply and close the connection."""
         await connection.start(reply.start)
         await connection.body(reply.body, more=False)
@@ -126,18 +126,16 @@ class CloseConnection(ConnectionFault):
 class FailAfter(Failure, ReplyFault):
     """The server reports an error although the work is done."""
 
-    def corrupt(self, request: Request, response: Response) -> Response:
+    def corrupt(self, _: Request, _response: Response, /) -> Response:
         """Return the error response."""
-        del request, response
         return self.answer()
 
 
 class RequestTimeoutAfter(ReplyFault):
     """The server reports a timeout although the work is done."""
 
-    def corrupt(self, request: Request, response: Response) -> Response:
+    def corrupt(self, _: Request, _response: Response, /) -> Response:
         """Return a 408."""
-        del request, response
         return request_timeout()
 
 
@@ -151,13 +149,12 @@ class BodyFault(ReplyFault):
     status: Annotated[int, Field(ge=200, le=599)] | None = None
     _media_type = "application/json"
 
-    def body(self, good: bytes) -> bytes:
+    def body(self, good: bytes, /) -> bytes:
         """Return the body to send instead of the good one."""
         raise NotImplementedError
 
-    def corrupt(self, request: Request, response: Response) -> Response:
+    def corrupt(self, _: Request, response: Response, /) -> Response:
         """Return a response with the other body."""
-        del request
         body = self.body(bytes(response.body))
         return Response(body, self.status or response.status_code, media_type=self._media_type)
 
@@ -167,16 +164,15 @@ class HtmlPage(BodyFault):
 
     _media_type = "text/html"
 
-    def body(self, good: bytes) -> bytes:
+    def body(self, _: bytes, /) -> bytes:
         """Return the page."""
-        del good
         return b"<!doctype html><title>Maintenance</title><p>We are back soon."
 
 
 class NotJson(BodyFault):
     """Invalid JSON."""
 
-    def body(self, good: bytes) -> bytes:
+    def body(self, good: bytes, /) -> bytes:
         """Return the body without its last byte."""
         return good[:-1] or b"{"
 
@@ -184,7 +180,7 @@ class NotJson(BodyFault):
 class NotUtf8(BodyFault):
     """Invalid UTF-8."""
 
-    def body(self, good: bytes) -> bytes:
+    def body(self, good: bytes, /) -> bytes:
         """Return the body with an invalid byte in its first string."""
         return good.replace(b'"', b'"\xff', 1) if b'"' in good else b'"\xff"'
 
@@ -192,7 +188,6 @@ class NotUtf8(BodyFault):
 class EmptyBody(BodyFault):
     """An empty body."""
 
-    def body(self, good: bytes) -> bytes:
+    def body(self, _: bytes, /) -> bytes:
         """Return no bytes."""
-        del good
         return b""

@@ -27,7 +27,7 @@ _ACCESS_ERRORS = {
 class RequestFault(Details):
     """A fault that answers instead of the work."""
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, request: Request, /) -> Response:
         """Return the response."""
         raise NotImplementedError
 
@@ -37,9 +37,8 @@ class Cut(Details):
 
     reset: bool = False
 
-    async def __call__(self, connection: Connection, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, _: Reply, /) -> None:
         """Cut the connection."""
-        del reply
         await connection.cut(reset=self.reset)
 
 
@@ -50,7 +49,7 @@ class CutBefore(Cut, RequestFault):
         reset: Whether the connection ends with a reset instead of an orderly close.
     """
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, request: Request, /) -> Response:
         """Let the fault send nothing."""
         connection_of(request.scope).plan = self
         return Response()
@@ -89,9 +88,8 @@ class Failure(RetryAfter):
 class FailBefore(Failure, RequestFault):
     """The server fails, and the work is not done."""
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, _: Request, /) -> Response:
         """Return the error response."""
-        del request
         return self.answer()
 
 
@@ -103,18 +101,16 @@ class RateLimited(RetryAfter, RequestFault):
         as_date: Whether the header contains an HTTP date.
     """
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, _: Request, /) -> Response:
         """Return a 429."""
-        del request
         return problem(429, "RATE_LIMITED", "Too many requests", self.headers())
 
 
 class RequestTimeout(RequestFault):
     """The server times out while it waits for the request."""
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, _: Request, /) -> Response:
         """Return a 408."""
-        del request
         return request_timeout()
 
 
@@ -127,9 +123,8 @@ class Unauthorized(RequestFault):
 
     status: Literal[401, 403] = 401
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, _: Request, /) -> Response:
         """Return the status with a `WWW-Authenticate` header."""
-        del request
         error, code, message = _ACCESS_ERRORS[self.status]
         challenge = {"www-authenticate": f'Bearer error="{error}"'}
         return problem(self.status, code, message, challenge)
@@ -144,9 +139,8 @@ class NotAcceptable(RequestFault):
 
     status: Literal[406, 415] = 406
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, _: Request, /) -> Response:
         """Return the status."""
-        del request
         return problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
 
 
@@ -161,9 +155,8 @@ class Redirect(RequestFault):
     status: Literal[301, 302, 303, 307, 308] = 307
     location: Annotated[str, Field(pattern=r"^[!-~]+$")] = "/elsewhere"
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, _: Request, /) -> Response:
         """Return the redirect."""
-        del request
         return Response(status_code=self.status, headers={"location": self.location})
 
 

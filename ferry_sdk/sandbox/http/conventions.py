@@ -19,7 +19,7 @@ from ferry_sdk.sandbox.requests.access import Caller
 from ferry_sdk.sandbox.requests.errors import language_of, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from pydantic import JsonValue
     from starlette.applications import Starlette
@@ -96,9 +96,11 @@ async def is_too_large(request: Request) -> bool:
 
 def apply_conventions(app: Starlette, clock: Clock) -> ASGIApp:
     """Add the headers, the compression and the error responses of the service."""
-    app.add_exception_handler(404, _no_such_address)
-    app.add_exception_handler(405, _method_not_allowed)
-    app.add_exception_handler(Exception, _internal_error)
+    app.add_exception_handler(404, _error_handler(404, "NOT_FOUND", "no_such_address"))
+    app.add_exception_handler(405, _error_handler(405, "METHOD_NOT_ALLOWED", "method_not_allowed"))
+    # The server closes the connection after an internal error, so the reply announces it.
+    internal = _error_handler(500, "INTERNAL_ERROR", "internal", {"connection": "close"})
+    app.add_exception_handler(Exception, internal)
     app.router.redirect_slashes = False
     return Conventions(GZipMiddleware(app, minimum_size=_GZIP_FROM), clock)
 
@@ -134,18 +136,14 @@ def has_json(request: Request) -> bool:
     return content_type.partition(";")[0].strip().lower() == "application/json"
 
 
-async def _no_such_address(request: Request, _: Exception) -> Response:
-    return error_response(request, 404, "NOT_FOUND", "no_such_address")
+def _error_handler(
+    status: int, code: str, key: str, headers: Mapping[str, str] | None = None
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handle(request: Request, error: Exception) -> Response:
+        more = error.headers if isinstance(error, HTTPException) else headers
+        return error_response(request, status, code, key, more)
 
-
-async def _method_not_allowed(request: Request, error: Exception) -> Response:
-    headers = error.headers if isinstance(error, HTTPException) else None
-    return error_response(request, 405, "METHOD_NOT_ALLOWED", "method_not_allowed", headers)
-
-
-async def _internal_error(request: Request, _: Exception) -> Response:
-    # The server closes the connection after an internal error, so the reply announces it.
-    return error_response(request, 500, "INTERNAL_ERROR", "internal", {"connection": "close"})
+    return handle
 
 
 def is_loopback(name: str | None) -> bool:

@@ -13,6 +13,7 @@ import os
 import socket
 import struct
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -88,14 +89,10 @@ class _Server(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         await self.on_tick(0)
         self.ready.set()
-        while not await self._wait_for_stop(1):
+        while not self._stopping.is_set():
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), 1)
             await self.on_tick(0)
-
-    async def _wait_for_stop(self, seconds: float) -> bool:
-        try:
-            return await asyncio.wait_for(self._stopping.wait(), seconds)
-        except asyncio.TimeoutError:
-            return False
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         del sockets
@@ -134,7 +131,7 @@ class Reply:
 class Plan(Protocol):
     """A way to send a reply."""
 
-    async def __call__(self, connection: Connection, reply: Reply) -> None:
+    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
         """Send the reply, or a part of it."""
         ...
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.network.geography import Company, Journey
+    from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
     from ferry_sdk.sandbox.network.network import Network
     from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 
@@ -152,14 +152,7 @@ class Catalogue:
 
     def vehicles(self, _: str) -> list[Record]:
         """Return the vehicle models with brand, type, length and height in metres."""
-        return [
-            {
-                **fields(model, "code", "brand", "model"),
-                "type": model.type.code,
-                **fields(model, "length", "height"),
-            }
-            for model in self._network.vehicle_models.values()
-        ]
+        return [vehicle_record(model) for model in self._network.vehicle_models.values()]
 
     def _journey_of(self, company: Company, journey_id: str, field: str) -> Journey:
         journey = self._network.journey(journey_id, field)
@@ -180,6 +173,12 @@ class Catalogue:
 def fields(element: object, *names: str) -> Record:
     """Return a record of the attributes with these names."""
     return {name: getattr(element, name) for name in names}
+
+
+def vehicle_record(vehicle: VehicleModel) -> Record:
+    """Return a vehicle with the code of its type."""
+    record = fields(vehicle, "code", "brand", "model", "type", "length", "height")
+    return {**record, "type": vehicle.type.code}
 
 
 def _route(journey: Journey, language: str) -> str:

@@ -156,13 +156,14 @@ class VehicleBrand:
 
 @dataclass(frozen=True, slots=True)
 class VehicleType:
-    """A class of vehicle with its maximum size in metres."""
+    """A class of vehicle with its maximum size in metres, and its share of a car's fare."""
 
     code: str
     name: str
     max_length: float
     max_height: float
     freight: bool = False
+    fare_share: int = 1000
 
 
 @dataclass(frozen=True, slots=True)

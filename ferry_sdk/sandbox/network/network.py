@@ -48,7 +48,44 @@ class Network:
     @functools.cache
     def load() -> Network:
         """Return the network of the package, which is read once."""
-        return _load()
+        countries = {
+            row["code"]: Country(**row) for row in load_records("countries.json")["countries"]
+        }
+        ports = {
+            row["code"]: Port(country=countries[row.pop("country")], **row)
+            for row in load_records("ports.json")["ports"]
+        }
+        companies = {
+            row["code"]: _company(row, countries)
+            for row in load_records("companies.json")["companies"]
+        }
+        routes = tuple(_route(row, ports) for row in load_records("routes.json")["routes"])
+        both_ways = [
+            Journey(journey_id(start.code, end.code), start, end, route)
+            for route in routes
+            for start, end in ((route.depart, route.arrive), (route.arrive, route.depart))
+        ]
+        vehicles = load_records("vehicles.json")
+        types = {row["code"]: VehicleType(**row) for row in vehicles["types"]}
+        brands = {row["code"]: VehicleBrand(**row) for row in vehicles["brands"]}
+        models = {
+            row["code"]: VehicleModel(
+                brand=brands[row["code"].partition("__")[0]].name,
+                type=types[row.pop("type")],
+                **row,
+            )
+            for row in vehicles["models"]
+        }
+        return Network(
+            countries=MappingProxyType(countries),
+            ports=MappingProxyType(ports),
+            companies=MappingProxyType(companies),
+            routes=routes,
+            journeys=MappingProxyType({each.id: each for each in both_ways}),
+            vehicle_types=MappingProxyType(types),
+            vehicle_brands=MappingProxyType(brands),
+            vehicle_models=MappingProxyType(models),
+        )
 
     def company(self, key: str, field: str = "request.company") -> Company:
         """Return the company with a code or an id, in either case of letters.
@@ -112,44 +149,6 @@ def load_records(name: str) -> dict[str, list[dict[str, Any]]]:
     path = Path(__file__).with_name("data") / name
     records: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
     return records
-
-
-def _load() -> Network:
-    countries = {row["code"]: Country(**row) for row in load_records("countries.json")["countries"]}
-    ports = {
-        row["code"]: Port(country=countries[row.pop("country")], **row)
-        for row in load_records("ports.json")["ports"]
-    }
-    companies = {
-        row["code"]: _company(row, countries) for row in load_records("companies.json")["companies"]
-    }
-    routes = tuple(_route(row, ports) for row in load_records("routes.json")["routes"])
-    both_ways = [
-        Journey(journey_id(start.code, end.code), start, end, route)
-        for route in routes
-        for start, end in ((route.depart, route.arrive), (route.arrive, route.depart))
-    ]
-    vehicles = load_records("vehicles.json")
-    types = {row["code"]: VehicleType(**row) for row in vehicles["types"]}
-    brands = {row["code"]: VehicleBrand(**row) for row in vehicles["brands"]}
-    models = {
-        row["code"]: VehicleModel(
-            brand=brands[row["code"].partition("__")[0]].name,
-            type=types[row.pop("type")],
-            **row,
-        )
-        for row in vehicles["models"]
-    }
-    return Network(
-        countries=MappingProxyType(countries),
-        ports=MappingProxyType(ports),
-        companies=MappingProxyType(companies),
-        routes=routes,
-        journeys=MappingProxyType({each.id: each for each in both_ways}),
-        vehicle_types=MappingProxyType(types),
-        vehicle_brands=MappingProxyType(brands),
-        vehicle_models=MappingProxyType(models),
-    )
 
 
 def _company(row: dict[str, Any], countries: Mapping[str, Country]) -> Company:

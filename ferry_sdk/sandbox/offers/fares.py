@@ -28,17 +28,6 @@ _FAST = 1350
 _SHARES = {"Adult": _WHOLE, "Child": 500, "Infant": 0}
 _USUAL_LENGTH = 450
 _HIGH, _VERY_HIGH, _VERY_HIGH_ABOVE = 1250, 1500, 2.6
-_BY_TYPE = {
-    "BICYCLE": 150,
-    "EBIKE": 150,
-    "SCOOTER": 550,
-    "MOTORCYCLE": 700,
-    "QUAD": 700,
-    "SIDECAR": 800,
-    "CARAVAN": 650,
-    "TRAILER": 650,
-    "BOAT_TRAILER": 650,
-}
 _DEMAND_BY_MONTH = (0, 0, 0, 20, 30, 70, 150, 150, 60, 0, 0, 40)
 _WEEKEND_DEMAND = 70
 _SOLD_BY_DAYS_AHEAD = (
@@ -85,7 +74,7 @@ class Fares:
         """Return the passage of a vehicle, by length and height."""
         plain = 1500 + 22 * sailing.journey.route.miles + 3 * sailing.minutes
         plain = plain * round(vehicle.length * 100) // _USUAL_LENGTH
-        plain = plain * _BY_TYPE.get(vehicle.type.code, _WHOLE) // _WHOLE
+        plain = plain * vehicle.type.fare_share // _WHOLE
         if vehicle.height > _VERY_HIGH_ABOVE:
             plain = plain * _VERY_HIGH // _WHOLE
         elif vehicle.height > sailing.company.low_vehicle:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
+from ferry_sdk.sandbox.network.catalogue import fields, vehicle_record
 from ferry_sdk.sandbox.network.network import name_id
 from ferry_sdk.sandbox.offers.accommodation import animals_on, meals_on
 from ferry_sdk.sandbox.offers.fares import round_to_cents
@@ -92,7 +93,6 @@ class Offer(OfferInputs):
     def to_wire(self, language: str) -> dict[str, object]:
         """Return the availability as the interface represents it."""
         sailing, company = self.sailing, self.sailing.company
-        company_record: dict[str, object] = {"id": company.id, "name": company.name}
         on_board = self._on_board()
         return {
             "id": self.id,
@@ -107,8 +107,8 @@ class Offer(OfferInputs):
             "is_open": self.is_open,
             "depart_at": sailing.depart_at.isoformat(),
             "arrive_at": sailing.arrive_at.isoformat(),
-            "company": {**company_record, "logo": company.logo},
-            "provider": company_record,
+            "company": fields(company, "id", "name", "logo"),
+            "provider": fields(company, "id", "name"),
             "gateway": {
                 "id": name_id("gateway", company.group),
                 "code": company.code,
@@ -144,12 +144,7 @@ class Offer(OfferInputs):
             return []
         return [
             {
-                "code": self.vehicle.code,
-                "brand": self.vehicle.brand,
-                "model": self.vehicle.model,
-                "type": self.vehicle.type.code,
-                "length": self.vehicle.length,
-                "height": self.vehicle.height,
+                **vehicle_record(self.vehicle),
                 "amount": float(self.vehicle_fare),
                 "currency": "Eur",
             }
@@ -178,10 +173,5 @@ def _place_record(place: Place, on_board: dict[str, object], language: str) -> d
         "capacity": place.capacity,
         "use": place.kind.use,
         "name": place.name_in(language),
-        "in_board": {
-            **on_board,
-            "has_shower": place.kind.has_shower,
-            "has_toilet": place.kind.has_toilet,
-            "has_window": place.kind.has_window,
-        },
+        "in_board": {**on_board, **fields(place.kind, "has_shower", "has_toilet", "has_window")},
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -42,6 +42,10 @@ _MCP_TYPES: Mapping[str, PassengerType] = {"ADT": "Adult", "CHD": "Child", "INF"
 Order = Annotated[int, Field(ge=1, le=MOST_PASSENGERS), WHOLE]
 
 
+def _optional(description: str) -> Any:  # noqa: ANN401 -- a field of any type
+    return Field(None, description=description)
+
+
 class Body(BaseModel):
     """The arguments of an operation; unknown fields are refused, to detect misspelt ones."""
 
@@ -77,22 +81,19 @@ class SearchRequest(Body):
     out_time: Hour = Field(
         description="The earliest time of departure, HH:MM, in the port's time zone."
     )
-    out_is_open: bool | None = Field(
-        None, description="Whether to search open tickets (with a flexible date) for the way out."
+    out_is_open: bool | None = _optional(
+        "Whether to search open tickets (with a flexible date) for the way out."
     )
-    ret_journey_id: Annotated[Text | None, EMPTY_IS_NONE] = Field(
-        None,
-        description="The id of the journey back. For one way, leave out journey, day and time.",
+    ret_journey_id: Annotated[Text | None, EMPTY_IS_NONE] = _optional(
+        "The id of the journey back. For one way, leave out journey, day and time."
     )
-    ret_at: Annotated[Day | None, EMPTY_IS_NONE] = Field(
-        None, description="The day of the return, YYYY-MM-DD, not before out_at."
+    ret_at: Annotated[Day | None, EMPTY_IS_NONE] = _optional(
+        "The day of the return, YYYY-MM-DD, not before out_at."
     )
-    ret_time: Annotated[Hour | None, EMPTY_IS_NONE] = Field(
-        None, description="The earliest time of the return, HH:MM."
+    ret_time: Annotated[Hour | None, EMPTY_IS_NONE] = _optional(
+        "The earliest time of the return, HH:MM."
     )
-    ret_is_open: bool | None = Field(
-        None, description="Whether to search open tickets for the way back."
-    )
+    ret_is_open: bool | None = _optional("Whether to search open tickets for the way back.")
 
 
 class SearchedPassenger(Body):
@@ -122,7 +123,7 @@ class Search(Body):
     passengers: list[SearchedPassenger] = Field(
         description="The passengers: 1 to 9.", min_length=1, max_length=MOST_PASSENGERS
     )
-    vehicle: SearchedVehicle | None = Field(None, description="The vehicle, if any.")
+    vehicle: SearchedVehicle | None = _optional("The vehicle, if any.")
 
     def problems(self) -> Iterator[Problem]:
         """Yield problems of the return, of codes and ages, and of the party."""
@@ -154,25 +155,23 @@ class Selection(Body):
 class _Passenger(Body):
     first_name: Text = Field(description="The first name.")
     last_name: Text = Field(description="The last name.")
-    order: Order | None = Field(
-        None,
-        description="1 to the number of passengers, each once; by default the list position.",
+    order: Order | None = _optional(
+        "1 to the number of passengers, each once; by default the list position."
     )
-    age: Age | None = Field(None, description="The age in years; it must fit the type.")
-    gender: Literal["M", "F"] | None = Field(None, description="M or F.")
-    birth_date: Day | None = Field(None, description="The date of birth, YYYY-MM-DD.")
-    nationality: Country | None = Field(None, description="The two-letter code of the country.")
-    doc_type: Literal["Passport", "IdentityCard"] | None = Field(
-        None, description="The type of the document; it requires doc_number."
+    age: Age | None = _optional("The age in years; it must fit the type.")
+    gender: Literal["M", "F"] | None = _optional("M or F.")
+    birth_date: Day | None = _optional("The date of birth, YYYY-MM-DD.")
+    nationality: Country | None = _optional("The two-letter code of the country.")
+    doc_type: Literal["Passport", "IdentityCard"] | None = _optional(
+        "The type of the document; it requires doc_number."
     )
-    doc_number: DocumentNumber | None = Field(
-        None,
-        description="The document's number: 3 to 30 letters, digits, spaces, slashes or hyphens.",
+    doc_number: DocumentNumber | None = _optional(
+        "The document's number: 3 to 30 letters, digits, spaces, slashes or hyphens."
     )
-    doc_expiration: Day | None = Field(
-        None, description="The last day on which the document is valid, YYYY-MM-DD."
+    doc_expiration: Day | None = _optional(
+        "The last day on which the document is valid, YYYY-MM-DD."
     )
-    email: Email | None = Field(None, description="An e-mail address.")
+    email: Email | None = _optional("An e-mail address.")
 
 
 class Passenger(_Passenger):
@@ -199,10 +198,10 @@ class Vehicle(Body):
     """The vehicle of a booking."""
 
     code: Text = Field(description="The code of the vehicle's type, such as CAR.")
-    vehicule_code: Text | None = Field(None, description="The provider's code of the vehicle.")
-    brand: Text | None = Field(None, description="The brand.")
-    model: Text | None = Field(None, description="The model.")
-    identification: Text | None = Field(None, description="The number plate.")
+    vehicule_code: Text | None = _optional("The provider's code of the vehicle.")
+    brand: Text | None = _optional("The brand.")
+    model: Text | None = _optional("The model.")
+    identification: Text | None = _optional("The number plate.")
 
 
 class Contact(Body):
@@ -210,12 +209,8 @@ class Contact(Body):
 
     name: Text = Field(description="The name.")
     email: Email = Field(description="An e-mail address.")
-    prefix: Prefix | None = Field(
-        None, description="The dialling prefix of the country, such as +33."
-    )
-    phone: Phone | None = Field(
-        None, description="The phone number without the prefix: 4 to 14 digits."
-    )
+    prefix: Prefix | None = _optional("The dialling prefix of the country, such as +33.")
+    phone: Phone | None = _optional("The phone number without the prefix: 4 to 14 digits.")
 
 
 class _Booking(Body):
@@ -223,8 +218,8 @@ class _Booking(Body):
         "TICKET",
         description="How to book; TICKET by default. It must be the type of the selected tariffs.",
     )
-    vehicle: Vehicle | None = Field(None, description="The vehicle, if the search had one.")
-    contact: Contact | None = Field(None, description="The contact for the booking.")
+    vehicle: Vehicle | None = _optional("The vehicle, if the search had one.")
+    contact: Contact | None = _optional("The contact for the booking.")
 
 
 Selections = Annotated[list[Selection], Field(min_length=1, max_length=2)]
@@ -273,13 +268,11 @@ class McpNewBooking(_Booking):
         }
     )
 
-    id: Text | None = Field(
-        None,
-        description="Instead of availabilities: the id of one, with its cheapest tariff and place.",
+    id: Text | None = _optional(
+        "Instead of availabilities: the id of one, with its cheapest tariff and place."
     )
-    availabilities: Selections | None = Field(
-        None,
-        description="Instead of id: one availability, or one out and one back, with its choices.",
+    availabilities: Selections | None = _optional(
+        "Instead of id: one availability, or one out and one back, with its choices."
     )
     passengers: list[McpPassenger] = Field(
         description="Who travels: as many of each type as were searched for.",
@@ -310,18 +303,14 @@ class BookingCancellation(Body):
     """The arguments that cancel a booking."""
 
     booking_id: Text = Field(description="The id of the booking.")
-    booking_reference: Text | None = Field(
-        None, description="Its reference; if given, it must be correct."
-    )
+    booking_reference: Text | None = _optional("Its reference; if given, it must be correct.")
 
 
 class TicketCancellation(Body):
     """The arguments that cancel a ticket."""
 
     ticket_id: Text = Field(description="The id of the ticket.")
-    ticket_number: Text | None = Field(
-        None, description="Its number; if given, it must be correct."
-    )
+    ticket_number: Text | None = _optional("Its number; if given, it must be correct.")
 
 
 class Payment(Body):
@@ -329,9 +318,9 @@ class Payment(Body):
 
     id: Text = Field(description="The id of the ticket.")
     external_payment_ref: Text = Field(description="The reference of the payment at its provider.")
-    psp: Text | None = Field(None, description="The name of the payment provider.")
-    paid_at: Moment | None = Field(
-        None, description="The time of payment: an ISO 8601 date and time with a UTC offset."
+    psp: Text | None = _optional("The name of the payment provider.")
+    paid_at: Moment | None = _optional(
+        "The time of payment: an ISO 8601 date and time with a UTC offset."
     )
 
 
