@@ -15,6 +15,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
+from ferry_sdk.journal.fork import FORK_LOCK
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -57,15 +58,19 @@ def display_url(url: URL) -> str:
 
 
 @contextmanager
-def connect(engine: Engine) -> Generator[Connection]:
-    """Lend a connection, and return it to its pool even if an interrupt comes at any line."""
-    connection = engine.connect()
-    try:
-        yield connection
-        connection.close()
-    except BaseException:
-        connection.close()  # possibly for the second time, which is harmless
-        raise
+def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
+    """Lend a connection, and return it to its pool even if an interrupt comes at any line.
+
+    A fork waits until a connection that writes is returned.
+    """
+    with FORK_LOCK.use(writes=writes):
+        connection = engine.connect()
+        try:
+            yield connection
+            connection.close()
+        except BaseException:
+            connection.close()  # possibly for the second time, which is harmless
+            raise
 
 
 def _check_engine(engine: Engine) -> Engine:

@@ -1,9 +1,10 @@
 """Keep `os.fork()` safe for a process that has a journal.
 
-SQLite takes locks that belong to the whole process. If a process forks while another thread holds
-one, the child keeps the lock for ever, and no thread of the child can release it. So every use of
-the database holds `FORK_LOCK`, and a fork waits until no use is left. In the child, each journal
-then starts with connections of its own (`leave_to_parent`).
+SQLite counts in memory which locks of a file its process holds. If a process forks while another
+thread writes, the child counts the lock of that write for ever, and finds the database locked for
+its own writes. So a write holds `FORK_LOCK`, and a fork waits until no write is left. A read holds
+locks only for about a millisecond. If it takes longer, it waits for another process, and a fork does
+not wait for it. In the child, each journal starts with connections of its own (`leave_to_parent`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine, Pool
 
-_TIMEOUT = 15.0
-"""Seconds that a fork waits at most; longer than the wait for a lock of SQLite."""
+_WRITE_TIMEOUT = 15.0
+"""Seconds that a fork waits for a write; longer than the wait for a lock of SQLite."""
+_READ_TIMEOUT = 0.05
+"""Seconds that a fork waits for a read; longer than a read holds a lock of SQLite."""
 _PAUSE = 0.001
 
 
@@ -49,11 +52,14 @@ def leave_to_parent(engine: Engine) -> None:
 
 
 class _Use:
-    """One use of the database."""
+    """One use of the database, and the seconds that a fork waits for it."""
+
+    def __init__(self, timeout: float) -> None:
+        self.timeout = timeout
 
 
 class ForkLock:
-    """Let any number of threads use the database, unless a fork is waiting.
+    """Let any number of threads use the database, and a fork wait for them.
 
     It is made without a lock of `threading`, which an interrupt (Ctrl-C) could leave locked for
     ever. A use that an interrupt kept from ending is dropped with its last reference.
@@ -64,9 +70,9 @@ class ForkLock:
         self._forks: list[None] = []
 
     @contextmanager
-    def use(self) -> Generator[None]:
+    def use(self, *, writes: bool) -> Generator[None]:
         """Use the database in this block; wait first if a fork is waiting."""
-        use = _Use()
+        use = _Use(_WRITE_TIMEOUT if writes else _READ_TIMEOUT)
         try:
             self._uses.add(use)
             # Checked after the use is registered: `acquire` looks at the two in the other order.
@@ -81,8 +87,8 @@ class ForkLock:
     def acquire(self) -> None:
         """Start no new use, and wait until the present ones end."""
         self._forks.append(None)
-        until = time.monotonic() + _TIMEOUT
-        while self._uses and time.monotonic() < until:
+        start = time.monotonic()
+        while any(time.monotonic() < start + use.timeout for use in list(self._uses)):
             time.sleep(_PAUSE)
 
     def release(self) -> None:

@@ -101,10 +101,10 @@ class Journal:
         """
         fingerprint = self._open().fingerprint(intent.effect, intent.identity)
         for _ in range(_ATTEMPTS):
-            entry_id = self._run(lambda connection: _add(connection, intent, fingerprint))
+            entry_id = self._write(lambda connection: _add(connection, intent, fingerprint))
             if entry_id is not None:
                 return entry_id
-            duplicate = self._run(lambda connection: statements.duplicate(connection, fingerprint))
+            duplicate = self._read(lambda connection: statements.duplicate(connection, fingerprint))
             if duplicate is not None:
                 raise UnresolvedWriteError(duplicate)
         raise JournalError("the journal refuses the write and holds no entry for it")
@@ -123,7 +123,7 @@ class Journal:
         if not statements.is_end_state(state):
             raise InvalidInputError("expected unknown, done, rejected or not_sent", field="state")
         self._open()
-        if self._run(lambda connection: statements.change(connection, entry_id, state)) is None:
+        if self._write(lambda connection: statements.change(connection, entry_id, state)) is None:
             raise JournalError("the journal has no entry with this id")
 
     def unresolved(self, *, older_than: float | timedelta = 0) -> tuple[JournalEntry, ...]:
@@ -139,7 +139,7 @@ class Journal:
         """
         age = _age(older_than)
         self._open()
-        return self._run(lambda connection: statements.unresolved(connection, age))
+        return self._read(lambda connection: statements.unresolved(connection, age))
 
     def entry(self, entry_id: str) -> JournalEntry:
         """Return the current entry with this id.
@@ -151,7 +151,7 @@ class Journal:
         _check_id(entry_id, "entry_id")
         self._open()
         return _require(
-            self._run(lambda connection: statements.find(connection, entry_id)), "entry_id"
+            self._read(lambda connection: statements.find(connection, entry_id)), "entry_id"
         )
 
     def settle(self, entry_or_id: JournalEntry | str, *, happened: bool) -> JournalEntry:
@@ -177,7 +177,7 @@ class Journal:
             raise InvalidInputError("expected True or False", field="happened")
         self._open()
         state: EndState = "done" if happened else "rejected"
-        changed = self._run(lambda connection: statements.change(connection, entry_id, state))
+        changed = self._write(lambda connection: statements.change(connection, entry_id, state))
         entry = _require(changed, "entry_or_id")
         if (entry.state == "done") != happened:
             raise InvalidInputError("the write is recorded as done", field="happened")
@@ -198,13 +198,13 @@ class Journal:
         """
         age = _age(older_than)
         self._open()
-        return self._run(lambda connection: statements.forget(connection, age))
+        return self._write(lambda connection: statements.forget(connection, age))
 
     def close(self) -> None:
         """Close the connections, except those of the caller's own engine."""
         self._unusable = "the journal is closed"
         if self._owns_engine:
-            with FORK_LOCK.use():
+            with FORK_LOCK.use(writes=True):
                 self._engine.dispose()
 
     def after_fork(self) -> None:
@@ -240,19 +240,21 @@ class Journal:
             key = self._key = _guard(lambda: open_journal(self._engine, self._given_key))
         return key
 
-    def _run(self, work: Callable[[Connection], T]) -> T:
-        def working() -> T:
-            with connect(self._engine) as connection:
+    def _read(self, work: Callable[[Connection], T], *, writes: bool = False) -> T:
+        def use_connection() -> T:
+            with connect(self._engine, writes=writes) as connection:
                 return work(connection)
 
-        return _guard(working)
+        return _guard(use_connection)
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        return self._read(work, writes=True)
 
 
 def _guard(work: Callable[[], T]) -> T:
     """Use the database, and turn its failures into `JournalError`."""
     try:
-        with FORK_LOCK.use():
-            return work()
+        return work()
     except (FerryError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 -- damaged data can fail in any way

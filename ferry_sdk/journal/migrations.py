@@ -100,7 +100,7 @@ def _create_journal(engine: Engine, given: Key | None) -> _About:
     # recognised, and the same write would be sent twice. So a key is only added to empty tables.
     values = select(*(literal(value, column.type) for column, value in row.items()))
     statement = insert(about).from_select([*row], values.where(~select(entries.c.id).exists()))
-    with connect(engine) as connection, suppress(IntegrityError):  # another process was first
+    with connect(engine, writes=True) as connection, suppress(IntegrityError):  # another was first
         connection.execute(statement)
     with connect(engine) as connection:
         found = _fetch_about(connection)
@@ -113,7 +113,7 @@ def _create_journal(engine: Engine, given: Key | None) -> _About:
 
 
 def _make_tables(engine: Engine) -> None:
-    with connect(engine) as connection:
+    with connect(engine, writes=True) as connection:
         if engine.dialect.name == "postgresql":
             connection.execution_options(isolation_level="READ COMMITTED")
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

@@ -144,7 +144,8 @@ def _fetch_first(connection: Connection, query: Select[tuple[object, ...]]) -> J
 def _fetch(connection: Connection, query: Select[tuple[object, ...]]) -> list[JournalEntry]:
     """Return the entries; of a damaged one, the values that can be read."""
     try:
-        return [_make_entry(dict(row)) for row in connection.execute(query).mappings()]
+        # All rows first: SQLite then holds its lock no longer than the query takes.
+        return [_make_entry(dict(row)) for row in connection.execute(query).mappings().all()]
     except Exception as error:
         if not _is_value_error(error):
             raise  # else: one damaged value made the whole query fail

@@ -10,8 +10,11 @@ import threading
 import weakref
 from typing import Any
 
+from sqlalchemy import event
+
 from ferry_sdk import FerryError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
+from tests.journal.databases import engine_for
 from tests.journal.intents import confirmation
 
 WRITES = 6
@@ -42,6 +45,48 @@ def main(url: str, way: str) -> None:
         "same_connection": url == "sqlite://" or before in connections_of(journal),
     }
     print(json.dumps(seen))  # noqa: T201 -- the test reads it
+
+
+def fork_during(url: str, call: str) -> None:
+    """Fork while another thread is in a statement, and print what both sides have recorded."""
+    engine = engine_for(url)
+    journal = Journal(engine)
+    journal.begin(confirmation("first"))
+    reached, go_on = threading.Event(), threading.Event()
+    use = {"read": journal.unresolved, "write": lambda: journal.begin(confirmation("second"))}[call]
+    thread = threading.Thread(target=use)
+
+    def pause(*_: object) -> None:
+        if threading.current_thread() is thread:
+            reached.set()
+            go_on.wait()
+
+    event.listen(engine, "before_cursor_execute", pause)
+    thread.start()
+    reached.wait()
+    later = threading.Timer(10 if call == "read" else 1, go_on.set)
+    later.start()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        with os.fdopen(writer, "w") as said:
+            said.write("waited" if go_on.is_set() else "at once")
+            said.write(f",{recorded(journal)},{begin_writes(journal, 'child').count('begun')}")
+        os._exit(0)
+    os.close(writer)
+    go_on.set()
+    later.cancel()
+    thread.join()
+    with os.fdopen(reader) as heard:
+        words = heard.read().split(",")
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(json.dumps([*words, recorded(journal), status]))  # noqa: T201 -- the test reads it
+
+
+def recorded(journal: Journal) -> str:
+    """The bookings that the journal has, without those of the child."""
+    found = (entry.subject["booking_id"] for entry in journal.unresolved())
+    return " ".join(sorted(one for one in found if not one.startswith("child")))
 
 
 def forked(
@@ -116,4 +161,5 @@ def connections_of(journal: Journal) -> set[object]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    url, way = sys.argv[1:]
+    fork_during(url, way) if way in {"read", "write"} else main(url, way)

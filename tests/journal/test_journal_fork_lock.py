@@ -16,7 +16,7 @@ def test_any_number_of_uses_run_at_once():
     met = threading.Barrier(2)
 
     def using():
-        with lock.use():
+        with lock.use(writes=True):
             met.wait(10)
 
     with ThreadPoolExecutor(2) as threads:
@@ -32,7 +32,7 @@ def test_a_fork_waits_for_the_uses_to_end():
         acquired.set()
 
     with ThreadPoolExecutor(1) as threads:
-        with lock.use():
+        with lock.use(writes=True):
             threads.submit(acquiring)
             assert not acquired.wait(MOMENT)
         assert acquired.wait(10)
@@ -42,7 +42,7 @@ def test_no_use_starts_before_every_fork_has_released_the_lock():
     lock, inside = ForkLock(), threading.Event()
 
     def using():
-        with lock.use():
+        with lock.use(writes=True):
             inside.set()
 
     lock.acquire()
@@ -64,7 +64,7 @@ def test_a_use_that_waited_for_a_fork_is_waited_for_by_the_next():
     )
 
     def using():
-        with lock.use():
+        with lock.use(writes=True):
             inside.set()
             leave.wait(10)
 
@@ -86,17 +86,17 @@ def test_a_use_that_waited_for_a_fork_is_waited_for_by_the_next():
 
 def test_a_use_that_fails_has_ended():
     lock, nothing = ForkLock(), {}
-    with suppress(LookupError), lock.use():
+    with suppress(LookupError), lock.use(writes=True):
         nothing["there"]
     lock.acquire()
 
 
 def test_a_child_forgets_the_uses_of_its_parent():
     lock = ForkLock()
-    lost = lock.use()
+    lost = lock.use(writes=True)
     lost.__enter__()
     lock.reset()
     lock.acquire()
     lock.release()
-    with lock.use():
+    with lock.use(writes=True):
         pass

@@ -39,3 +39,11 @@ def test_a_journal_in_memory_stays_with_the_parent():
     assert said["ours"] == ["begun"] * WRITES + ["twin"]
     assert said["theirs"] == [["ConfigurationError"] * (WRITES + 1) + ["kept"]] * 2
     assert said["first"] == "done"
+
+
+def test_a_fork_does_not_wait_for_a_read(url):
+    assert seen(url, "read") == ["at once", "first", str(WRITES), "first", 0]
+
+
+def test_a_fork_waits_for_a_write_which_both_sides_then_have_once(url):
+    assert seen(url, "write") == ["waited", "first second", str(WRITES), "first second", 0]

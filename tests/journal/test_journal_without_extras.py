@@ -23,17 +23,17 @@ except Exception as error:
         (
             "sqlalchemy",
             "import ferry_sdk.journal",
-            'ModuleNotFoundError the journal needs an extra: pip install "ferry-sdk[journal]"',
+            'ModuleNotFoundError the journal requires an extra: pip install "ferry-sdk[journal]"',
         ),
         (
             "sqlalchemy",
             "from ferry_sdk.journal import Journal",
-            'ModuleNotFoundError the journal needs an extra: pip install "ferry-sdk[journal]"',
+            'ModuleNotFoundError the journal requires an extra: pip install "ferry-sdk[journal]"',
         ),
         (
             "psycopg",
             "from ferry_sdk.journal import Journal; Journal('postgresql://u:tr0ub4dor@h/db')",
-            "ConfigurationError a journal in PostgreSQL needs an extra: ",
+            "ConfigurationError a journal in PostgreSQL requires an extra: ",
         ),
     ],
 )
