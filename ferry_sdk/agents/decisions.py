@@ -246,7 +246,7 @@ class ToolRunner:
             )
         read = tool.read(arguments)
         call.add_ids(**{key: read.values.get(key) for key in ("booking_id", "ticket_id", "id")})
-        if read.code is not None and not by_code:
+        if read.confirmation_code is not None and not by_code:
             raise InvalidInputError("there is no such argument", field="confirmation_code")
         return tool, read
 
@@ -293,9 +293,10 @@ class ToolRunner:
             call.approval = "code"
             price = str(request.amount), request.currency, request.summary
             binding = self._state.fingerprint(request.tool, prepared.arguments.values, price)
-            if prepared.arguments.code is None:
+            code = prepared.arguments.confirmation_code
+            if code is None:
                 return approval_answer(request, self._codes.issue(binding, prepared.until))
-            self._codes.use(prepared.arguments.code, binding, self.clock())
+            self._codes.use(code, binding, self.clock())
             return None
         call.approval = "callback"
         try:

@@ -92,11 +92,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT]):
     def anthropic(self) -> list[dict[str, Any]]:
         """Return the tools in the format of Anthropic's client."""
         return [
-            {
-                "name": one.name,
-                "description": one.description,
-                "input_schema": one.input_schema,
-            }
+            {"name": one.name, "description": one.description, "input_schema": one.input_schema}
             for one in self.definitions()
         ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -19,19 +18,7 @@ from ferry_sdk.cli.commands.serve import demo, mcp, sandbox
 from ferry_sdk.cli.commands.show import ports, show, voucher
 from ferry_sdk.cli.terminal.errors import report_errors
 
-COMMANDS: tuple[Callable[..., None], ...] = (
-    search,
-    book,
-    show,
-    confirm,
-    cancel,
-    voucher,
-    ports,
-    doctor,
-    sandbox,
-    demo,
-    mcp,
-)
+COMMANDS = (search, book, show, confirm, cancel, voucher, ports, doctor, sandbox, demo, mcp)
 app: typer.Typer = typer.Typer(
     name="ferry",
     no_args_is_help=True,

@@ -29,12 +29,7 @@ _PASSENGERS: list[PassengerDict] = [
 
 
 def run(folder: Path, say: Say = print) -> None:
-    """Search, book, confirm, read, save the voucher and cancel: over REST, then over MCP.
-
-    Args:
-        folder: Folder for the vouchers.
-        say: Called with each line.
-    """
+    """Search, book, confirm, read, save the voucher to a folder and cancel: over REST, then MCP."""
     folder.mkdir(parents=True, exist_ok=True)
     with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         say(f"The local service listens at {sandbox.base_url}; nothing leaves this machine.")

@@ -194,9 +194,9 @@ def test_as_much_is_remembered_as_is_said_and_the_oldest_goes(
         known_ids.remember(
             BookingCreated.model_validate(BOOKING_CREATED | {"booking_id": name}), {}, None
         )
-    assert known_ids.booking("b-1") is None
-    assert known_ids.booking("b-2") is not None
-    assert known_ids.booking("b-3") is not None
+    assert known_ids.record("booking_id", "b-1") is None
+    assert known_ids.record("booking_id", "b-2") is not None
+    assert known_ids.record("booking_id", "b-3") is not None
 
 
 def test_what_was_offered_shows_neither_the_sailing_nor_the_question() -> None:

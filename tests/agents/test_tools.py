@@ -65,7 +65,7 @@ def test_a_search_is_read_as_what_the_method_takes():
         "out_time": time(8, 30),
         "passengers": [SearchPassenger(**ADULT)],
     }
-    assert (read.detail, read.contains, read.code) == ("full", "Moby", None)
+    assert (read.detail, read.contains, read.confirmation_code) == ("full", "Moby", None)
 
 
 def test_a_booking_is_read_as_inputs_with_what_was_given_and_nothing_else():
@@ -84,7 +84,7 @@ def test_a_booking_is_read_as_inputs_with_what_was_given_and_nothing_else():
         "passengers": [Passenger(**TRAVELLER, **more)],
         "vehicle": Vehicle(**vehicle),
     }
-    assert (read.detail, read.code) == ("short", "c-1")
+    assert (read.detail, read.confirmation_code) == ("short", "c-1")
     assert "Ada" not in repr(read)
     assert "c-1" not in repr(read)
 
@@ -191,7 +191,7 @@ def test_an_empty_text_is_as_good_as_left_out():
         }
     )
     assert read == TOOLS["bookings_create"].read(BOOKING)
-    assert read.code is None
+    assert read.confirmation_code is None
     one_way = {"ret_journey_id": "", "ret_at": "", "ret_time": "", "contains": ""}
     assert TOOLS["availability_search"].read({**SEARCH, **one_way}).values.keys() == SEARCH.keys()
     named = {"booking_id": "b1", "expect_total": ""}

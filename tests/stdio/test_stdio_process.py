@@ -207,8 +207,8 @@ def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
 def test_a_host_that_reads_stderr_late_is_told_what_was_dropped(tmp_path):
     code = """
 import logging, os, sys, time
-from ferry_sdk.agents.stdio import logging_setup
-logging_setup.log_to_stderr()
+from ferry_sdk.agents.stdio.run import log_to_stderr
+log_to_stderr()
 for number in range(5_000):
     logging.getLogger("ferry_sdk").info("line %d", number)
 sys.stdout.write("written\\n")

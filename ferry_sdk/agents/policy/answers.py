@@ -129,13 +129,7 @@ _CODES: Final[Mapping[type[FerryError], str]] = {
 
 
 class RefusedError(Exception):
-    """The toolkit refuses a call; nothing was sent.
-
-    Attributes:
-        code: The reason, for programs.
-        message: The reason, for people.
-        details: Further fields of the answer's error.
-    """
+    """The toolkit refuses a call; nothing was sent. `details` are fields of the answer's error."""
 
     def __init__(self, code: str, message: str, **details: JsonValue) -> None:
         super().__init__(message)
@@ -161,11 +155,9 @@ def unknown_answer(correlation_id: str) -> Answer:
 
 
 def failure_answer(error: FerryError) -> Answer:
-    """Return the answer for a call that the library or the service rejected.
+    """Return the answer for a failed call, other than a write that may have happened.
 
-    Args:
-        error: The failure; not of a write that may have happened. A read changes nothing, so its
-            outcome is never ``unknown`` here: the agent may call again.
+    A read changes nothing, so its outcome is never ``unknown`` here: the agent may call again.
     """
     message = clean_text(str(error), 300)
     if isinstance(error, InvalidInputError):

@@ -10,13 +10,13 @@ import hmac
 import json
 import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
 from ferry_sdk.agents.policy.answers import Answer, RefusedError
+from ferry_sdk.agents.policy.known_ids import Recent
 from ferry_sdk.models.display.money import format_amount
 
 VALID_FOR = 300.0
@@ -91,30 +91,21 @@ class Codes:
     """Confirmation codes that were issued and not used; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._pending: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._pending = Recent[str, tuple[str, float]](_MAX_CODES)
         self._lock = threading.Lock()
 
     def issue(self, binding: str, until: float) -> str:
-        """Return a new code for a write at a price; it replaces an earlier code for the same.
+        """Return a new code for a write at a price (`binding`), in place of an earlier one.
 
-        Args:
-            binding: Identifies the write and its price.
-            until: When the code expires, on the monotonic clock.
+        It expires when the monotonic clock shows `until`.
         """
         code = "".join(secrets.choice(_LETTERS) for _ in range(10))
         with self._lock:
             self._pending[binding] = code, until
-            while len(self._pending) > _MAX_CODES:
-                self._pending.popitem(last=False)
         return code
 
     def use(self, code: str, binding: str, now: float) -> None:
         """Use up a code, also if it turns out to be invalid.
-
-        Args:
-            code: The code that was given back.
-            binding: Identifies the write and its price.
-            now: The time on the monotonic clock.
 
         Raises:
             RefusedError: The code is wrong, used, expired, or issued for another write.

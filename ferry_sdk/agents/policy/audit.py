@@ -1,4 +1,4 @@
-"""The audit record of a tool call."""
+"""A tool call: what it asks its toolkit to do, its state, and its audit record."""
 
 from __future__ import annotations
 
@@ -17,6 +17,25 @@ from pydantic import JsonValue
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _ID = re.compile(r"[A-Za-z0-9_.:~|+/=-]{1,200}")  # matches no e-mail address
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """Call a method of the client, such as ``bookings.get`` or ``recover``."""
+
+    operation: str
+    arguments: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallHandler:
+    """Call the caller's `approve` or `audit`; `AsyncToolkit` awaits the result if it can."""
+
+    function: Callable[[Any], Any]
+    argument: object
+
+
+ToolEffect = Invoke | CallHandler
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +73,9 @@ class AuditRecord:
 
 @dataclass(slots=True, eq=False)
 class ToolCall:
-    """The state of a tool call in progress.
+    """The state of a tool call in progress. Most fields are those of its `AuditRecord`.
 
     Attributes:
-        correlation_id: The id of all its requests.
-        tool: The tool's name.
-        subject: The ids in its arguments.
-        approval: How it is approved.
-        amount: The price or the penalty.
-        currency: The currency of `amount`.
         is_sent: Whether the client was asked to send the write, and did not report that it failed.
         approver_error: What the caller's `approve` raised; it is raised to the caller.
         started: When the call began, on the monotonic clock.
@@ -110,12 +123,8 @@ def record(
     entry: AuditRecord, audit: Callable[[AuditRecord], Any] | None
 ) -> Generator[CallHandler, Any, None]:
     """Log a call, and hand its record to the caller's `audit`, if there is one."""
-    logger.info(
-        "tool %s: %s (correlation id %s)",
-        entry.tool,
-        entry.code or entry.status,
-        entry.correlation_id,
-    )
+    result = entry.code or entry.status
+    logger.info("tool %s: %s (correlation id %s)", entry.tool, result, entry.correlation_id)
     if audit is None:
         return
     try:
@@ -134,32 +143,3 @@ def record(
         with suppress(Exception):
             yield CallHandler(audit, entry)
         raise
-
-
-@dataclass(frozen=True, slots=True)
-class Invoke:
-    """Call a method of the client.
-
-    Attributes:
-        operation: The method's name, such as ``bookings.get``, or ``recover``.
-        arguments: Its keyword arguments.
-    """
-
-    operation: str
-    arguments: Mapping[str, Any] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class CallHandler:
-    """Call the caller's `approve` or `audit`; `AsyncToolkit` awaits the result if it can.
-
-    Attributes:
-        function: The function.
-        argument: Its only argument.
-    """
-
-    function: Callable[[Any], Any]
-    argument: object
-
-
-ToolEffect = Invoke | CallHandler

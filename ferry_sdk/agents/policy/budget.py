@@ -20,13 +20,7 @@ Amounts = dict[Hashable, tuple[Decimal, str]]
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An amount that counts as spent, or as a penalty.
-
-    Attributes:
-        amounts: The table that holds it.
-        key: Its key in the table.
-        before: The entry that it replaced.
-    """
+    """An amount that counts as spent, or as a penalty, in a table; `before` is what it replaced."""
 
     amounts: Amounts = field(repr=False)
     key: Hashable
@@ -52,7 +46,7 @@ class Budget:
         self._penalty = _parse_limits(penalty_limit, "penalty_limit")
         self._held: Amounts = {}
         self._kept: dict[tuple[str | None, str], tuple[Decimal, str]] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def hold(self, key: str, amount: Decimal, currency: str) -> Hold:
         """Count an amount as spent, in place of an earlier amount for the same key.
@@ -77,14 +71,16 @@ class Budget:
             return Hold(self._held, key, before)
 
     def release(self, hold: Hold) -> None:
-        """Undo a hold of an amount that was not spent."""
+        """Undo a hold of an amount that was not spent: put back what it replaced."""
         with self._lock:
-            _restore(hold)
+            hold.amounts.pop(hold.key, None)
+            if hold.before is not None:
+                hold.amounts[hold.key] = hold.before
 
     def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
         """Replace a hold by the real price, even above the limit, under a new key."""
         with self._lock:
-            _restore(hold)
+            self.release(hold)
             self._held[key] = max(amount, Decimal(0)), currency
 
     def hold_penalty(
@@ -92,12 +88,7 @@ class Budget:
     ) -> Hold:
         """Count a penalty, together with the other penalties of its booking.
 
-        Args:
-            booking_id: The booking; None if a ticket's booking is not known. The penalty then
-                counts for every booking.
-            subject: The booking or ticket that is cancelled.
-            penalty: The penalty.
-            currency: The currency of the penalty.
+        If a ticket's booking is not known (None), its penalty counts for every booking.
 
         Raises:
             RefusedError: The total would exceed the limit for one booking.
@@ -127,13 +118,6 @@ class Budget:
             before = self._kept.get(key)
             self._kept[key] = max(penalty, Decimal(0)), currency
             return Hold(cast("Amounts", self._kept), key, before)
-
-
-def _restore(hold: Hold) -> None:
-    """Put back the entry that the hold replaced."""
-    hold.amounts.pop(hold.key, None)
-    if hold.before is not None:
-        hold.amounts[hold.key] = hold.before
 
 
 def _parse_limits(given: Limits | None, setting: str) -> dict[str, Decimal] | None:

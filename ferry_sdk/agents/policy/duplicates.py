@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,10 +12,8 @@ from pydantic import JsonValue
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Hold
+from ferry_sdk.agents.policy.known_ids import REMEMBERED, Recent
 from ferry_sdk.errors import InvalidInputError, OutcomeUnknownError
-
-REMEMBERED = 10_000
-"""How many completed writes are remembered; unresolved ones are never forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +39,7 @@ class UnresolvedWrite:
 
 @dataclass(frozen=True, slots=True)
 class UnknownOutcome:
-    """A write that may have happened, with what is needed to resolve it.
-
-    Attributes:
-        write: The public record of the write.
-        error: The error that it ended in; `recover` uses it to read the effect back.
-        hold: The amount that is counted for it.
-    """
+    """A write that may have happened, with the error with which `recover` reads its effect back."""
 
     write: UnresolvedWrite
     error: OutcomeUnknownError = field(repr=False)
@@ -57,38 +48,30 @@ class UnknownOutcome:
 
 @dataclass(frozen=True, slots=True)
 class CompletedWrite:
-    """A write that was done.
-
-    Attributes:
-        result: Its result, in the short view.
-        booking_id: The new booking, if it made one.
-    """
+    """A write that was done: the short view of its result, and the booking that it made, if any."""
 
     result: JsonValue = field(repr=False)
     booking_id: str | None = None
 
 
 class Duplicates:
-    """Remember writes by their identity; safe to share between threads."""
+    """Remember writes by their identity; safe to share between threads.
+
+    The last `REMEMBERED` completed ones are kept; unresolved ones are never forgotten.
+    """
 
     def __init__(self) -> None:
         self._under_way: dict[str, str] = {}
         self._unknown: dict[str, UnknownOutcome] = {}
-        self._completed: OrderedDict[str, CompletedWrite] = OrderedDict()
+        self._completed = Recent[str, CompletedWrite](REMEMBERED)
         self._lock = threading.Lock()
 
     def begin(self, key: str, subject: str) -> UnknownOutcome | None:
-        """Register a write, unless the same write was made or may have been made.
+        """Register a write, or return the earlier write with this key if it may have happened.
 
-        Writes of different tools block each other only while they are in progress: an agent may
-        cancel a booking whose confirmation is unresolved.
-
-        Args:
-            key: Equal for equal writes.
-            subject: The booking or ticket that it changes; only one change runs at a time.
-
-        Returns:
-            The earlier write if it may have happened; then nothing is registered.
+        Only one write changes a `subject`, a booking or ticket, at a time. Writes of different
+        tools block each other only while they are in progress: an agent may cancel a booking whose
+        confirmation is unresolved.
 
         Raises:
             RefusedError: The write is in progress, or done.
@@ -126,10 +109,9 @@ class Duplicates:
     def forget(self, booking_id: str) -> None:
         """Allow the write that made this booking to be made again."""
         with self._lock:
-            for key in [
-                key for key, write in self._completed.items() if write.booking_id == booking_id
-            ]:
-                del self._completed[key]
+            for key, write in tuple(self._completed.items()):
+                if write.booking_id == booking_id:
+                    del self._completed[key]
 
     @property
     def unresolved(self) -> tuple[UnresolvedWrite, ...]:
@@ -162,5 +144,3 @@ class Duplicates:
         self._unknown.pop(key, None)
         self._under_way.pop(key, None)
         self._completed[key] = write
-        while len(self._completed) > REMEMBERED:
-            self._completed.popitem(last=False)

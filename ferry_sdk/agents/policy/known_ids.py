@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.models.bookings import Booking, BookingConfirmation, BookingCreated
 from ferry_sdk.models.records import Records
-from ferry_sdk.models.tickets import Ticket, TicketJourney
+from ferry_sdk.models.tickets import Ticket
 
 REMEMBERED = 10_000
 """How many sailings, bookings and tickets are remembered, of each kind."""
 _MAX_LENGTH = 60
 
-T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,41 +60,37 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class KnownRecord:
-    """A booking or a ticket that was shown.
+    """A booking or a ticket that was shown, described for a person.
 
-    Attributes:
-        description: The booking or ticket, described for a person.
-        booking_id: The booking of a ticket, if it is known.
+    `booking_id` is the booking of a ticket, if it is known.
     """
 
     description: str
     booking_id: str | None = None
 
 
-class _Recent(Generic[T]):
-    """A dict that keeps its most recent entries."""
+class Recent(OrderedDict[K, V]):
+    """A dict that keeps only its `most` recent entries."""
 
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, T] = OrderedDict()
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
 
-    def put(self, key: Hashable, value: T) -> None:
-        self._kept[key] = value
-        self._kept.move_to_end(key)
-        while len(self._kept) > REMEMBERED:
-            self._kept.popitem(last=False)
-
-    def get(self, key: Hashable) -> T | None:
-        return self._kept.get(key)
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        while len(self) > self._most:
+            self.popitem(last=False)
 
 
 class KnownIds:
     """Remember what was shown; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._offers: _Recent[Offer] = _Recent()
-        self._prices: _Recent[frozenset[tuple[object, ...]]] = _Recent()
-        self._bookings: _Recent[KnownRecord] = _Recent()
-        self._tickets: _Recent[KnownRecord] = _Recent()
+        self._offers = Recent[str, Offer](REMEMBERED)
+        self._prices = Recent[Hashable, frozenset[tuple[object, ...]]](REMEMBERED)
+        self._bookings = Recent[str, KnownRecord](REMEMBERED)
+        self._tickets = Recent[str, KnownRecord](REMEMBERED)
         self._lock = threading.Lock()
 
     def offer(self, availability_id: str) -> Offer | None:
@@ -107,38 +104,31 @@ class KnownIds:
             latest = self._prices.get((offer.question, offer.sailing_key))
         return latest is None or offer.tariff_key(tariff) in latest
 
-    def booking(self, booking_id: str) -> KnownRecord | None:
-        """Return the booking with this id, if it is remembered."""
+    def record(self, name: Literal["booking_id", "ticket_id"], value: str) -> KnownRecord | None:
+        """Return the booking or ticket with this id, if it is remembered."""
         with self._lock:
-            return self._bookings.get(booking_id)
-
-    def ticket(self, ticket_id: str) -> KnownRecord | None:
-        """Return the ticket with this id, if it is remembered."""
-        with self._lock:
-            return self._tickets.get(ticket_id)
+            return (self._bookings if name == "booking_id" else self._tickets).get(value)
 
     def remember(
         self, result: object, asked: Mapping[str, Any], shown: Mapping[str, Any] | None = None
     ) -> None:
-        """Remember the records of a result.
-
-        Args:
-            result: The result of the client's method.
-            asked: The arguments of the call.
-            shown: The view of a list that was shown; None: all of it.
-        """
+        """Remember the records of a result, of a list only those in the view that was `shown`."""
         with self._lock:
             if isinstance(result, Records):
                 self._remember_offers(cast("Records[object]", result), asked, shown)
             elif isinstance(result, BookingCreated):
                 description = f"booking {quote(result.booking_reference)}"
-                self._bookings.put(result.booking_id, KnownRecord(description))
+                self._bookings[result.booking_id] = KnownRecord(description)
             elif isinstance(result, Booking):
-                self._remember_booking(result)
+                crossings = "; ".join(filter(None, map(_describe_sailings, result.tickets)))
+                description = f"booking {quote(result.booking_reference)} ({crossings})"
+                self._bookings[result.booking_id] = KnownRecord(description)
+                for ticket in result.tickets:
+                    self._remember_ticket(ticket, result.booking_id)
             elif isinstance(result, BookingConfirmation):
                 if self._tickets.get(result.ticket_id) is None:
                     description = f"ticket {quote(result.ticket_number or result.ticket_id)}"
-                    self._tickets.put(result.ticket_id, KnownRecord(description, result.booking_id))
+                    self._tickets[result.ticket_id] = KnownRecord(description, result.booking_id)
             elif isinstance(result, Ticket):
                 self._remember_ticket(result, None)
 
@@ -156,25 +146,16 @@ class KnownIds:
                 )
                 offer = Offer(one, question, vehicle is not None)
                 if ids is None or one.id in ids:
-                    self._offers.put(one.id, offer)
-                self._prices.put(
-                    (question, offer.sailing_key), frozenset(map(offer.tariff_key, one.tariffs))
-                )
-
-    def _remember_booking(self, booking: Booking) -> None:
-        crossings = "; ".join(filter(None, map(_describe_sailings, booking.tickets)))
-        description = f"booking {quote(booking.booking_reference)}"
-        self._bookings.put(booking.booking_id, KnownRecord(f"{description} ({crossings})"))
-        for ticket in booking.tickets:
-            self._remember_ticket(ticket, booking.booking_id)
+                    self._offers[one.id] = offer
+                prices = frozenset(map(offer.tariff_key, one.tariffs))
+                self._prices[question, offer.sailing_key] = prices
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         known = self._tickets.get(ticket.id)
-        description = (
-            f"ticket {quote(ticket.ticket_number or ticket.id)} ({_describe_sailings(ticket)})"
-        )
-        self._tickets.put(
-            ticket.id, KnownRecord(description, booking_id or (known.booking_id if known else None))
+        number = quote(ticket.ticket_number or ticket.id)
+        self._tickets[ticket.id] = KnownRecord(
+            f"ticket {number} ({_describe_sailings(ticket)})",
+            booking_id or (known.booking_id if known else None),
         )
 
 
@@ -188,14 +169,18 @@ def describe_sailing(sailing: Availability) -> str:
 
 def _describe_sailings(ticket: Ticket) -> str:
     legs = (ticket.availability.outward, ticket.availability.return_)
-    travellers = len(ticket.passengers)
-    crossings = "; ".join(_describe_journey(leg.journey) for leg in legs if leg and leg.journey)
-    return f"{crossings}; {travellers} {'traveller' if travellers == 1 else 'travellers'}"
+    crossings = "; ".join(
+        f"{quote(one.depart_port_name)} to {quote(one.arrive_port_name)}, "
+        f"{_format_time(one.depart_at)}"
+        for leg in legs
+        if leg and (one := leg.journey)
+    )
+    return f"{crossings}; {count_travellers(ticket.passengers)}"
 
 
-def _describe_journey(journey: TicketJourney) -> str:
-    ports = f"{quote(journey.depart_port_name)} to {quote(journey.arrive_port_name)}"
-    return f"{ports}, {_format_time(journey.depart_at)}"
+def count_travellers(passengers: Sequence[object]) -> str:
+    """Return the number of travellers, for a person."""
+    return f"{len(passengers)} traveller{'' if len(passengers) == 1 else 's'}"
 
 
 def _format_time(moment: datetime | str) -> str:

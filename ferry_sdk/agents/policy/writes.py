@@ -8,14 +8,20 @@ import secrets
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Budget, Hold
-from ferry_sdk.agents.policy.known_ids import KnownIds, KnownRecord, Offer, describe_sailing, quote
+from ferry_sdk.agents.policy.known_ids import (
+    KnownIds,
+    Offer,
+    count_travellers,
+    describe_sailing,
+    quote,
+)
 from ferry_sdk.agents.tools.sanitize import name_key
 from ferry_sdk.models.availability import Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
@@ -25,13 +31,7 @@ from ferry_sdk.models.tickets import CancellationFee
 
 
 class ToolkitState:
-    """The state that the writes of a toolkit share.
-
-    Attributes:
-        known_ids: What it has shown.
-        budget: The limits.
-        now: The service's clock, in seconds since the epoch.
-    """
+    """The state that the writes of a toolkit share. `now` is the service's clock."""
 
     def __init__(self, known_ids: KnownIds, budget: Budget, now: Callable[[], float]) -> None:
         self.known_ids: KnownIds = known_ids
@@ -83,6 +83,7 @@ class Plan:
     check: Callable[[], None] = lambda: None
 
 
+_Subject = Literal["booking_id", "ticket_id"]
 Plans = Generator[Invoke, Any, Plan]
 
 
@@ -92,12 +93,6 @@ class _Choice(NamedTuple):
     offer: Offer
     tariff: Tariff
     place: Place
-
-    @property
-    def description(self) -> str:
-        """The choice, described for a person."""
-        tariff, place = quote(self.tariff.type), quote(self.place.name)
-        return f"{describe_sailing(self.offer.sailing)}, {tariff}, {place}"
 
 
 class Create:
@@ -119,9 +114,7 @@ class Create:
         """Plan the booking at the price of the chosen tariffs."""
         chosen = self._choices(values)
         if len(identity.subject) != len(set(identity.subject.values())):
-            raise RefusedError(
-                "invalid_arguments", "a sailing is listed twice", field="availabilities"
-            )
+            raise _invalid("a sailing is listed twice", "availabilities")
         passengers: list[Passenger] = values["passengers"]
         vehicle: Vehicle | None = values.get("vehicle")
         for offer, _, _ in chosen:
@@ -139,30 +132,28 @@ class Create:
                     field="vehicle",
                 )
         if vehicle is not None and "__" in vehicle.code:
-            raise RefusedError(
-                "invalid_arguments",
+            raise _invalid(
                 "this is a code for searches; expected the code of a vehicle type, such as CAR, "
                 "as catalogue_vehicle_types lists it",
-                field="vehicle.code",
+                "vehicle.code",
             )
         currency = chosen[0].tariff.currency
         if any(one.tariff.currency != currency for one in chosen):
-            raise RefusedError(
-                "invalid_arguments",
-                "all tariffs must have the same currency",
-                field="availabilities",
-            )
+            raise _invalid("all tariffs must have the same currency", "availabilities")
         self._check(chosen)
         amount = sum((one.tariff.amount for one in chosen), Decimal(0))
         selections = [
-            one.offer.sailing.select(tariff=one.tariff, place=one.place) for one in chosen
+            offer.sailing.select(tariff=tariff, place=place) for offer, tariff, place in chosen
         ]
-        sailings = "; ".join(one.description for one in chosen)
-        count = f"{len(passengers)} traveller{'' if len(passengers) == 1 else 's'}"
+        sailings = "; ".join(
+            f"{describe_sailing(offer.sailing)}, {quote(tariff.type)}, {quote(place.name)}"
+            for offer, tariff, place in chosen
+        )
+        who = count_travellers(passengers)
         and_vehicle = " and a vehicle" if vehicle is not None else ""
         return Plan(
             {**values, "availabilities": selections},
-            f"Book for {money(amount, currency)}: {sailings}; {count}{and_vehicle}",
+            f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}",
             amount,
             currency,
             tuple(quote(f"{one.first_name} {one.last_name}") for one in passengers),
@@ -218,19 +209,29 @@ class Create:
                 )
 
 
-class Confirm:
-    """Confirm and pay a booking that was shown."""
+class _Change:
+    """Change a booking or a ticket that was shown; `subject` is the argument that holds its id."""
 
-    def __init__(self, state: ToolkitState) -> None:
+    def __init__(self, state: ToolkitState, subject: _Subject) -> None:
         self._state = state
+        self._subject: _Subject = subject
 
     def identity(self, values: Mapping[str, Any]) -> Identity:
-        """Return one identity for each booking."""
-        booking_id: str = values["booking_id"]
-        if self._state.known_ids.booking(booking_id) is None:
-            raise _unseen_id("the booking", "booking_id")
-        key = self._state.fingerprint("bookings.confirm", booking_id)
-        return Identity(key, {"booking_id": booking_id}, booking_id)
+        """Return one identity for each booking or ticket."""
+        one: str = values[self._subject]
+        known = self._state.known_ids.record(self._subject, one)
+        if known is None:
+            raise _unseen_id("the " + self._subject.removesuffix("_id"), self._subject)
+        key = self._state.fingerprint(type(self).__name__, self._subject, one)
+        return Identity(key, {self._subject: one}, known.booking_id or one)
+
+    def conclude(self, _plan: Plan, _result: object) -> list[str]:
+        """Return the notes of the answer."""
+        return []
+
+
+class Confirm(_Change):
+    """Confirm and pay a booking."""
 
     def plan(self, values: Mapping[str, Any], identity: Identity) -> Plans:
         """Plan the payment at the current price."""
@@ -246,7 +247,7 @@ class Confirm:
                 found=format_amount(total),
                 currency=currency,
             )
-        known = self._state.known_ids.booking(booking_id)
+        known = self._state.known_ids.record("booking_id", booking_id)
         return Plan(
             {"booking_id": booking_id, "expect_total": total},
             f"Confirm and pay {money(total, currency)}: "
@@ -256,31 +257,9 @@ class Confirm:
             hold=self._state.budget.hold(booking_id, total, currency),
         )
 
-    def conclude(self, _plan: Plan, _result: object) -> list[str]:
-        """Return no notes."""
-        return []
 
-
-class Cancel:
-    """Cancel a booking or a ticket that was shown.
-
-    Args:
-        state: The state of the toolkit.
-        subject: The argument that holds the id.
-    """
-
-    def __init__(self, state: ToolkitState, subject: str) -> None:
-        self._state = state
-        self._subject = subject
-
-    def identity(self, values: Mapping[str, Any]) -> Identity:
-        """Return one identity for each booking or ticket."""
-        one: str = values[self._subject]
-        known = self._known_record(one)
-        if known is None:
-            raise _unseen_id("the " + self._subject.removesuffix("_id"), self._subject)
-        key = self._state.fingerprint("cancel", self._subject, one)
-        return Identity(key, {self._subject: one}, known.booking_id or one)
+class Cancel(_Change):
+    """Cancel a booking or a ticket."""
 
     def plan(self, values: Mapping[str, Any], identity: Identity) -> Plans:
         """Plan the cancellation at the current penalty."""
@@ -296,7 +275,7 @@ class Cancel:
                 penalty=format_amount(penalty),
                 currency=currency,
             )
-        known = self._known_record(one)
+        known = self._state.known_ids.record(self._subject, one)
         booking_id = one if self._subject == "booking_id" else known.booking_id if known else None
         hold = self._state.budget.hold_penalty(booking_id, one, penalty, currency)
         return Plan(
@@ -315,10 +294,6 @@ class Cancel:
             return []
         return [f"{money(lost, plan.currency)} less was paid back than was previewed."]
 
-    def _known_record(self, one: str) -> KnownRecord | None:
-        known_ids = self._state.known_ids
-        return known_ids.booking(one) if self._subject == "booking_id" else known_ids.ticket(one)
-
 
 AnyWrite = Create | Confirm | Cancel
 
@@ -327,10 +302,14 @@ def all_writes(state: ToolkitState) -> dict[str, AnyWrite]:
     """Return the writes that are tools, by operation."""
     return {
         "bookings.create": Create(state),
-        "bookings.confirm": Confirm(state),
+        "bookings.confirm": Confirm(state, "booking_id"),
         "bookings.cancel": Cancel(state, "booking_id"),
         "tickets.cancel": Cancel(state, "ticket_id"),
     }
+
+
+def _invalid(problem: str, where: str) -> RefusedError:
+    return RefusedError("invalid_arguments", problem, field=where)
 
 
 def _unseen_id(what: str, where: str) -> RefusedError:

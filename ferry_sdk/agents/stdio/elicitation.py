@@ -10,9 +10,8 @@ import hashlib
 import json
 import logging
 import secrets
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
+from ferry_sdk.agents.policy.known_ids import Recent
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
@@ -47,12 +47,7 @@ def uses_input_required(context: Context) -> bool:
 
 
 def form(request: ApprovalRequest, box: str) -> ElicitRequestFormParams:
-    """Return the form for the person, with one checkbox.
-
-    Args:
-        request: The write to approve.
-        box: The name of the checkbox, which identifies the question.
-    """
+    """Return the form for the person, with one checkbox whose name identifies the question."""
     lines = [request.summary]
     if request.travellers:
         lines.append(f"Travellers: {', '.join(request.travellers)}")
@@ -68,10 +63,7 @@ def parse_answer(answer: object, box: str) -> bool | None:
     """Return True if the form was submitted with this checkbox ticked, and no other.
 
     Some hosts, such as LangGraph, record an answer and replay it to the next question. So an answer
-    has to name its question.
-
-    Returns:
-        None if another checkbox was ticked: the answer belongs to another question.
+    has to name its question: return None if another checkbox was ticked.
     """
     if not isinstance(answer, ElicitResult) or answer.action != "accept":
         return False
@@ -104,12 +96,6 @@ async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
 _MAX_PENDING: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
-    call: str = field(repr=False)
-    request: ApprovalRequest
-
-
 class Questions:
     """The questions that were asked, by the state that the host sends back with an answer.
 
@@ -118,7 +104,7 @@ class Questions:
     """
 
     def __init__(self) -> None:
-        self._pending: OrderedDict[str, _Pending] = OrderedDict()
+        self._pending = Recent[str, tuple[str, ApprovalRequest]](_MAX_PENDING)
         self._agreed: Counter[str] = Counter()
         self._key = secrets.token_bytes(32)
 
@@ -139,19 +125,17 @@ class Questions:
     def keep(self, tool: str, arguments: Mapping[str, Any], request: ApprovalRequest) -> str:
         """Record a question, and return the state to send with it."""
         state = secrets.token_urlsafe(24)
-        self._pending[state] = _Pending(_call(tool, arguments), request)
-        while len(self._pending) > _MAX_PENDING:
-            self._pending.popitem(last=False)
+        self._pending[state] = _call(tool, arguments), request
         return state
 
     def take(
         self, state: str | None, tool: str, arguments: Mapping[str, Any]
     ) -> ApprovalRequest | None:
         """Return the question of a state if it is for this call, and use the state up."""
-        waiting = self._pending.pop(state or "", None)
-        if waiting is None or waiting.call != _call(tool, arguments):
+        call, request = self._pending.pop(state or "", ("", None))
+        if request is None or call != _call(tool, arguments):
             return None
-        return waiting.request if datetime.now(timezone.utc) < waiting.request.expires_at else None
+        return request if datetime.now(timezone.utc) < request.expires_at else None
 
 
 def _call(tool: str, arguments: Mapping[str, Any]) -> str:

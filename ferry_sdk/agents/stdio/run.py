@@ -1,10 +1,11 @@
-"""Run the MCP server as a process: its token, its input and output, its shutdown."""
+"""Run the MCP server as a process: its token, its input and output, its log, its shutdown."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
+import queue
 import signal
 import sys
 import threading
@@ -18,7 +19,6 @@ import anyio.lowlevel
 from mcp.server.stdio import stdio_server
 
 from ferry_sdk._engine.auth import file_of, token_in
-from ferry_sdk.agents.stdio.logging_setup import log_to_stderr
 from ferry_sdk.agents.stdio.server import make_server
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.client import AsyncFerry
@@ -31,22 +31,95 @@ _GRACE: Final = 3.0
 _REPLY: Final = 0.05
 """Seconds for the reply to be sent after that."""
 _USAGE: Final = 2
+_MAX_LINES: Final = 1_000
+"""The most lines that wait to be written; further ones are dropped."""
+_EMIT_TIMEOUT: Final = 0.1
+"""Seconds to wait for a record to be written, so that it precedes the reply."""
+_FLUSH_TIMEOUT: Final = 0.5
+"""Seconds to wait for lines to be written when the process ends."""
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+
+class _StderrHandler(logging.Handler):
+    """Write records to stderr without waiting for a reader.
+
+    Some hosts give the server a pipe for stderr and never read it. A write to a full pipe blocks
+    for ever, so a separate thread writes, and lines that do not fit are dropped and counted.
+    """
+
+    def __init__(self, descriptor: int = 2) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._lines = queue.Queue[bytes](_MAX_LINES)
+        self._dropped = 0
+        self._is_stuck = False
+        threading.Thread(target=self._write, name="stderr", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Queue a record, and wait briefly until it is written."""
+        try:
+            text = self.format(record)
+        except Exception as error:  # noqa: BLE001 -- logging would print a traceback, and block
+            text = f"ERROR ferry_sdk: a record could not be formatted ({type(error).__name__})"
+        try:
+            self._lines.put_nowait(f"{text}\n".encode(errors="backslashreplace"))
+        except queue.Full:
+            self._dropped += 1
+        if not self._is_stuck:  # do not wait again for a host that does not read
+            self._is_stuck = not self._wait_until_written(_EMIT_TIMEOUT)
+
+    def flush(self) -> None:
+        """Wait briefly until everything is written."""
+        self._wait_until_written(_FLUSH_TIMEOUT)
+
+    def _wait_until_written(self, timeout: float) -> bool:
+        done = self._lines.all_tasks_done
+        with done:
+            return done.wait_for(lambda: not self._lines.unfinished_tasks, timeout)
+
+    def _write(self) -> None:
+        # Not sys.stderr: if a blocked thread holds its lock, the interpreter aborts at exit.
+        while True:
+            line = self._lines.get()
+            if self._dropped:
+                dropped, self._dropped = self._dropped, 0
+                line = b"WARNING ferry_sdk: %d lines were dropped\n" % dropped + line
+            with suppress(OSError):  # the reader is gone
+                while line:
+                    line = line[os.write(self._descriptor, line) :]
+            self._lines.task_done()
+            if self._lines.empty():
+                self._is_stuck = False
+
+
+class _OneLineFormatter(logging.Formatter):
+    """Format a record as one line, with only the type of an exception: its text may be personal."""
+
+    def formatException(  # noqa: N802 -- logging's own name
+        self, ei: tuple[type[BaseException] | None, object, object]
+    ) -> str:
+        return f"({ei[0].__name__})" if ei[0] else ""
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802 -- the same
+        del stack_info
+        return ""
+
+
+def log_to_stderr() -> None:
+    """Send all log records to stderr, and to nothing else: stdout carries the protocol."""
+    handler = _StderrHandler()
+    handler.setFormatter(_OneLineFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger("ferry_sdk").setLevel(logging.INFO)
 
 
 class Lines:
     """The lines of a file descriptor, for the MCP SDK to iterate over.
 
     A blocking read cannot be interrupted. A daemon thread reads, so that the process can end while
-    its host keeps the pipe open.
-
-    Args:
-        descriptor: The file descriptor.
-        before_end: Awaited after the last line, before the iteration ends.
-
-    Attributes:
-        is_ended: Whether further lines are ignored.
+    its host keeps the pipe open. `before_end` is awaited after the last line, before the iteration
+    ends; once `is_ended`, further lines are ignored.
     """
 
     def __init__(self, descriptor: int, before_end: Callable[[], Awaitable[object]]) -> None:
@@ -174,16 +247,10 @@ def _handle_signals(lines: Lines, scope: anyio.CancelScope) -> Generator[None, N
 
 
 def take_token(file: Path | None) -> str | Callable[[], str]:
-    """Return the token, and remove it from the environment, so that no child inherits it.
+    """Return the token, or a function that reads it from the file again.
 
-    Args:
-        file: The file that holds it; else the file in ``FERRY_TOKEN_FILE``, else ``FERRY_TOKEN``.
-
-    Returns:
-        The token, or a function that reads the file again.
-
-    Raises:
-        ConfigurationError: There is no token.
+    Remove it from the environment, so that no child inherits it. Without `file`, use the file in
+    ``FERRY_TOKEN_FILE``, else ``FERRY_TOKEN``; raise ConfigurationError if there is none.
     """
     token = os.environ.pop("FERRY_TOKEN", "").strip()
     os.environ.pop("FERRY_ORGANISATION_TOKEN", None)  # no tool uses it

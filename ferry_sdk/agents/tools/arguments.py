@@ -1,4 +1,4 @@
-"""Make a strict pydantic model of a method's arguments from its signature.
+"""Make a strict pydantic model of a method's arguments from its signature, and read JSON with it.
 
 The model is stricter than the method: a language model sends JSON, and a near miss is an error.
 """
@@ -9,6 +9,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
 from functools import cache
@@ -47,51 +48,39 @@ from ferry_sdk.models.records import Records
 
 _MAX_ITEMS: Final = 50
 _STRICT: Final = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
-_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_TIME: Final = re.compile(r"\d{2}:\d{2}", re.ASCII)
 _MONEY: Final = r"^[0-9]{1,9}(\.[0-9]{1,4})?$"
 
 
-def _parse_date(value: object) -> date:
-    if isinstance(value, str) and _DAY.fullmatch(value):
-        try:
-            return date.fromisoformat(value)
-        except ValueError:
-            pass
-    raise ValueError("expected a calendar date as YYYY-MM-DD")
+def _strict(pattern: str, parse: Callable[[str], object], expected: str) -> BeforeValidator:
+    """Return a validator that accepts texts of one form, and whole numbers if the form does."""
 
+    def read(value: object) -> object:
+        text = str(value) if isinstance(value, str | int) else ""
+        if re.fullmatch(pattern, text, re.ASCII):
+            with suppress(ValueError):
+                return parse(text)
+        raise ValueError(f"expected {expected}")
 
-def _parse_time(value: object) -> time:
-    if isinstance(value, str) and _TIME.fullmatch(value):
-        try:
-            return time.fromisoformat(value)
-        except ValueError:
-            pass
-    raise ValueError("expected a time of day as HH:MM")
-
-
-def _parse_amount(value: object) -> Decimal:
-    text = str(value) if isinstance(value, str | int) else ""
-    if re.fullmatch(_MONEY, text, re.ASCII):
-        return Decimal(text)
-    raise ValueError('expected an amount as a string such as "49.90", or a whole number')
-
-
-def _text_schema(**more: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", **more})
+    return BeforeValidator(read)
 
 
 _STRICT_TYPES: Final[Mapping[Any, Any]] = {
     Decimal: Annotated[
         Decimal,
-        BeforeValidator(_parse_amount),
+        _strict(_MONEY, Decimal, 'an amount as a string such as "49.90", or a whole number'),
         # A whole number is accepted, too, but a list of types crashes google-genai and AutoGen.
-        _text_schema(pattern=_MONEY),
+        WithJsonSchema({"type": "string", "pattern": _MONEY}),
     ],
     time: Annotated[
-        time, BeforeValidator(_parse_time), _text_schema(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")
+        time,
+        _strict(r"\d{2}:\d{2}", time.fromisoformat, "a time of day as HH:MM"),
+        WithJsonSchema({"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}),
     ],
-    date: Annotated[date, BeforeValidator(_parse_date), _text_schema(format="date")],
+    date: Annotated[
+        date,
+        _strict(r"\d{4}-\d{2}-\d{2}", date.fromisoformat, "a calendar date as YYYY-MM-DD"),
+        WithJsonSchema({"type": "string", "format": "date"}),
+    ],
     bool: Annotated[bool, Strict()],
     int: Annotated[int, Strict()],
 }
@@ -107,18 +96,17 @@ _CONTAINS: Final[Any] = (
     _SHORT_TEXT,
     Field(default=None, description="Only the records that contain this text; case is ignored."),
 )
-_CODE: Final[Any] = (
+CODE: Final[Any] = (
     _SHORT_TEXT,
     Field(default=None, description="The code of the answer that asked for approval."),
 )
+"""The argument for the confirmation code."""
 
 
 def model_of(describe: Callable[..., Any], defaults: Mapping[str, str]) -> type[BaseModel]:
     """Return a model of an operation's arguments.
 
-    Args:
-        describe: The method that describes the operation.
-        defaults: What is said of arguments of which its own docstring says nothing.
+    `defaults` describes the arguments that the docstring of its method does not.
     """
     hints = get_type_hints(describe, include_extras=True)
     descriptions = {**defaults, **parse_docstring(describe).fields}
@@ -130,12 +118,6 @@ def model_of(describe: Callable[..., Any], defaults: Mapping[str, str]) -> type[
         fields["contains"] = _CONTAINS
     fields["detail"] = _DETAIL
     return create_model("Arguments", __config__=_STRICT, **fields)
-
-
-def add_code(model: type[BaseModel]) -> type[BaseModel]:
-    """Return the same model with an argument for the confirmation code."""
-    more: dict[str, Any] = {"confirmation_code": _CODE}
-    return create_model("Arguments", __base__=model, **more)
 
 
 def _field(name: str, annotation: object, descriptions: Mapping[str, str], default: object) -> Any:  # noqa: ANN401 -- a field for pydantic
@@ -201,31 +183,23 @@ _PROBLEMS: Final = {
 }
 
 
-def parse_arguments(arguments: object) -> dict[str, Any]:
-    """Return the arguments as a dict of plain JSON values.
+def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
+    """Return the arguments of a call as an instance of their model.
 
     Args:
+        model: The model.
         arguments: A mapping, or the JSON text of an object.
 
     Raises:
-        InvalidInputError: It is neither, or it holds values that JSON does not have.
+        InvalidInputError: An argument is invalid; the error names the first invalid field, and
+            never repeats a value.
     """
     if isinstance(arguments, str):
         arguments = _decode(arguments)
     if not isinstance(arguments, Mapping):
         raise InvalidInputError("expected an object", field="arguments")
-    members = cast("Mapping[object, object]", arguments)
-    return cast("dict[str, Any]", _to_plain(dict(members), ()))
-
-
-def validate(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
-    """Return the values as an instance of the model.
-
-    Raises:
-        InvalidInputError: The values do not fit; the error names the first invalid field.
-    """
     try:
-        return model.model_validate(values)
+        return model.model_validate(_to_plain(dict(cast("Mapping[object, object]", arguments)), ()))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
     problem = _PROBLEMS.get(wrong["type"], wrong["msg"].removeprefix("Value error, "))
@@ -244,11 +218,11 @@ def _decode(text: str) -> object:
 
 
 def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidInputError("this argument is given more than once", field=_path((twice,)))
+    members: dict[str, object] = {}
+    for name, value in pairs:
+        if name in members:
+            raise InvalidInputError("this argument is given more than once", field=_path((name,)))
+        members[name] = value
     return members
 
 
@@ -266,8 +240,11 @@ def _to_plain(value: object, path: tuple[int | str, ...]) -> object:
             return value
         case dict():
             members = cast("dict[object, object]", value)
+            if not all(isinstance(name, str) for name in members):
+                problem = "the names of its members must be strings"
+                raise InvalidInputError(problem, field=_path(path))
             return {
-                _key(name, path): _to_plain(one, (*path, str(name)))
+                str(name): _to_plain(one, (*path, str(name)))
                 for name, one in members.items()
                 if one is not None
                 and one != ""  # models send these for arguments that they would omit
@@ -279,12 +256,6 @@ def _to_plain(value: object, path: tuple[int | str, ...]) -> object:
             raise InvalidInputError("null is not accepted; leave the field out", field=_path(path))
         case _:
             raise InvalidInputError("expected a JSON value", field=_path(path))
-
-
-def _key(name: object, path: tuple[int | str, ...]) -> str:
-    if isinstance(name, str):
-        return str(name)
-    raise InvalidInputError("the names of its members must be strings", field=_path(path))
 
 
 def _path(parts: tuple[int | str, ...]) -> str:

@@ -99,13 +99,7 @@ _OPERATION: Final = re.compile(r"`([a-z_]+)\.([a-z_]+)`")
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """The parts of a docstring.
-
-    Attributes:
-        summary: The first sentence.
-        details: The text up to the first section.
-        fields: The description of each argument or attribute.
-    """
+    """The first sentence of a docstring, the text up to its first section, and its fields."""
 
     summary: str
     details: str

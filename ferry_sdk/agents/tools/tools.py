@@ -9,9 +9,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, cast, get_args, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 
-from ferry_sdk.agents.tools.arguments import add_code, model_of, parse_arguments, validate
+from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
 from ferry_sdk.agents.tools.schemas import answer_schema, arguments_schema, parse_docstring
 from ferry_sdk.agents.tools.views import Detail, schema_of
 from ferry_sdk.resources.availability import AvailabilityGroup
@@ -51,11 +51,7 @@ EXCLUDED: Final[Mapping[str, str]] = {
 }
 """The operations that are not tools, each with the reason."""
 
-_TOOLKIT_ARGUMENTS: Final = {
-    "detail": "detail",
-    "contains": "contains",
-    "confirmation_code": "code",
-}
+_TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
 _DESTRUCTIVE: Final = frozenset({"bookings.confirm", "bookings.cancel", "tickets.cancel"})
 _BY_CODE: Final = (
     "The first call changes nothing: it returns a summary, a price and a confirmation code. "
@@ -98,13 +94,13 @@ class Arguments:
         values: The keyword arguments of the client's method.
         detail: How much of the result is shown.
         contains: The text that shown records contain; None: all records are shown.
-        code: The confirmation code, if there is one.
+        confirmation_code: The code, if there is one.
     """
 
     values: dict[str, Any] = field(repr=False)
     detail: Detail = "short"
     contains: str | None = None
-    code: str | None = field(default=None, repr=False)
+    confirmation_code: str | None = field(default=None, repr=False)
 
 
 class Tool:
@@ -125,11 +121,7 @@ class Tool:
         return f"Tool({self.operation!r})"
 
     def definition(self, *, approval: bool) -> ToolDefinition:
-        """Return the definition for an agent.
-
-        Args:
-            approval: Whether writes are approved by a code, which is one more argument.
-        """
+        """Return the definition; with `approval`, writes have an argument for the code."""
         words = parse_docstring(self.describe)
         by_code = approval and not self.safety.is_read
         asked = "" if self.safety.is_read else _BY_CODE if by_code else _BY_PERSON
@@ -146,21 +138,12 @@ class Tool:
         )
 
     def read(self, arguments: object) -> Arguments:
-        """Validate the arguments of a call.
-
-        Args:
-            arguments: A mapping, or the JSON text of an object.
-
-        Raises:
-            InvalidInputError: An argument is invalid; `field` names it.
-        """
+        """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""
         model = self._model if self.safety.is_read else self._model_with_code
-        made = validate(model, parse_arguments(arguments))
+        made = read_arguments(model, arguments)
         given = {name: getattr(made, name) for name in model.model_fields}
         values = {name: one for name, one in given.items() if name in made.model_fields_set}
-        ours = {
-            ours: values.pop(name) for name, ours in _TOOLKIT_ARGUMENTS.items() if name in values
-        }
+        ours = {name: values.pop(name) for name in _TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
 
     @cached_property
@@ -180,7 +163,7 @@ class Tool:
 
     @cached_property
     def _model_with_code(self) -> type[BaseModel]:
-        return add_code(self._model)
+        return create_model("Arguments", __base__=self._model, confirmation_code=CODE)
 
 
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, Union, cast, get_arg
 from pydantic import BaseModel, JsonValue
 
 from ferry_sdk.agents.tools.sanitize import clean_text
-from ferry_sdk.agents.tools.schemas import parse_docstring
+from ferry_sdk.agents.tools.schemas import Schema, parse_docstring
 from ferry_sdk.models.availability import Availability, Place, Provider, SailingCompany, Tariff
 from ferry_sdk.models.bookings import (
     Booking,
@@ -43,7 +43,6 @@ from ferry_sdk.models.tickets import (
 )
 
 Detail = Literal["short", "full"]
-Schema = dict[str, Any]
 T = TypeVar("T")
 
 SHORT: Final[Mapping[type[BaseModel], tuple[str, ...]]] = {
@@ -147,12 +146,7 @@ _LEAVES: Final[Mapping[Any, Schema]] = {
 
 @dataclass(slots=True)
 class _SizeLimit:
-    """Limits the size of a result.
-
-    Attributes:
-        remaining: The characters that the result may still have.
-        omitted: How many entries of its lists were left out.
-    """
+    """The characters that a result may still have, and how many entries were left out."""
 
     remaining: int = _MAX_SIZE
     omitted: int = 0
@@ -177,7 +171,12 @@ def view_of(value: object, detail: Detail, contains: str | None = None) -> JsonV
     limit = _SizeLimit()
     if isinstance(value, Records):
         records = cast("Records[object]", value)
-        found = [one for one in records if matches(one, contains)]
+        found = [
+            one
+            for one in records
+            if contains is None
+            or _contains(_view(one, _SizeLimit(), "short", ""), contains.casefold())
+        ]
         items = [_view(one, limit, detail, "") for one in limit.entries(found)]
         view: JsonValue = {
             "items": cast("JsonValue", items),
@@ -261,20 +260,12 @@ def _max_length(name: str, detail: Detail) -> int:
     return _MAX_LENGTH if is_key or detail == "short" else _MAX_LENGTH_IN_FULL
 
 
-def matches(record: object, text: str | None) -> bool:
-    """Return True if the short view of a record contains a text."""
-    return text is None or any(
-        text.casefold() in one.casefold()
-        for one in _texts(_view(record, _SizeLimit(), "short", ""))
-    )
-
-
-def _texts(view: JsonValue) -> Iterator[str]:
+def _contains(view: JsonValue, text: str) -> bool:
+    """Return True if a text of the view contains a text, which is given in lower case."""
     if isinstance(view, str):
-        yield view
-    elif isinstance(view, dict | list):
-        for one in view.values() if isinstance(view, dict) else view:
-            yield from _texts(one)
+        return text in view.casefold()
+    parts = view.values() if isinstance(view, dict) else view if isinstance(view, list) else ()
+    return any(_contains(one, text) for one in parts)
 
 
 def _actions(record: WithActions, limit: _SizeLimit) -> JsonValue:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated
 
 import typer
 
-from ferry_sdk.cli.commands.show import name_of, record_of
+from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
     AsJson,
@@ -20,6 +21,7 @@ from ferry_sdk.cli.terminal.options import (
     parser,
 )
 from ferry_sdk.cli.terminal.output import (
+    count,
     error_console,
     moment,
     print_facts,
@@ -28,8 +30,13 @@ from ferry_sdk.cli.terminal.output import (
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
-from ferry_sdk.models.bookings import Booking
+from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.display.money import money
+from ferry_sdk.models.tickets import TicketCancellation
+
+
+def _amount_option(help_text: str) -> object:
+    return typer.Option(metavar="AMOUNT", help=help_text, parser=parser(parse_amount))
 
 
 def confirm(
@@ -37,11 +44,7 @@ def confirm(
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
     expect_total: Annotated[
         Decimal | None,
-        typer.Option(
-            metavar="AMOUNT",
-            help="Refuse to confirm at any other total.",
-            parser=parser(parse_amount),
-        ),
+        _amount_option("Refuse to confirm at any other total."),
     ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -85,11 +88,7 @@ def cancel(
     some_id: RecordId,
     max_penalty: Annotated[
         Decimal | None,
-        typer.Option(
-            metavar="AMOUNT",
-            help="Refuse to cancel at a higher fee.",
-            parser=parser(parse_amount),
-        ),
+        _amount_option("Refuse to cancel at a higher fee."),
     ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -104,21 +103,25 @@ def cancel(
         kept, refund = fee.penalty_amount, fee.refund_amount
         if max_penalty is not None and kept > max_penalty:
             raise PenaltyExceededError(limit=max_penalty, penalty=kept, currency=fee.currency)
+        send: Callable[..., BookingCancellation | TicketCancellation]
+        if isinstance(record, Booking):
+            status, send = str(record.stage), ferry.bookings.cancel
+            tickets = count(record.ticket_count, "ticket")
+            name = f"booking {record.booking_reference} with its {tickets}"
+        else:
+            status, send = str(record.status), ferry.tickets.cancel
+            name = f"ticket {record.ticket_number or record.id}"
         print_facts(
             [
-                ("status", record.stage if isinstance(record, Booking) else record.status),
+                ("status", status),
                 ("fee", money(kept, fee.currency)),
                 ("refund", money(refund, fee.currency)),
             ],
             on=error_console(),
         )
-        ask_consent(f"Cancel {name_of(record)}?", yes=yes)
+        ask_consent(f"Cancel {name}?", yes=yes)
         with show_progress("Cancelling"):
-            done = (
-                ferry.bookings.cancel(some_id, max_penalty=kept)
-                if isinstance(record, Booking)
-                else ferry.tickets.cancel(some_id, max_penalty=kept)
-            )
+            done = send(some_id, max_penalty=kept)
     back = getattr(done, "refund_amount", None)
     with report_output_failure("it was cancelled", some_id):
         if as_json:

@@ -71,14 +71,9 @@ _STYLES: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One result of a check.
+    """One result of a check. `value` is what was observed, and never a secret.
 
-    Attributes:
-        part: The area: configuration, connection, token, clock or versions.
-        name: The item within the area.
-        state: The result: ok, warn or fail.
-        value: The observed value; never a secret.
-        exit_code: The exit code of the command if this is the first failure.
+    The first failure's exit code is that of the command.
     """
 
     part: str

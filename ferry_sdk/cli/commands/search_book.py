@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -231,12 +230,9 @@ def book(  # noqa: PLR0913 -- the options of one command
             )
 
 
-@contextmanager
-def _open_journal(url: str | None) -> Generator[Recorder | None, None, None]:
+def _open_journal(url: str | None) -> AbstractContextManager[Recorder | None]:
     if url is None:
-        yield None
-        return
+        return nullcontext()
     from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra, only where it is asked for
 
-    with Journal(url) as journal:
-        yield journal
+    return Journal(url)

@@ -193,11 +193,3 @@ def next_of(record: WithActions) -> str:
         optional = "" if one.is_mandatory else " (optional)"
         lines.append(f"{one.name}{optional}{f', by {limit}' if limit else ''}")
     return "\n".join(lines)
-
-
-def name_of(record: Booking | Ticket) -> str:
-    """Return a booking's or ticket's description for a question."""
-    if isinstance(record, Booking):
-        tickets = count(record.ticket_count, "ticket")
-        return f"booking {record.booking_reference} with its {tickets}"
-    return f"ticket {record.ticket_number or record.id}"

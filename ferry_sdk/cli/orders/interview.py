@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -153,7 +153,8 @@ def _ask_passenger(found: SearchPassenger, place: int) -> Passenger:
         "first_name": ask_text("  First name, as on the document"),
         "last_name": ask_text("  Last name"),
         "birth_date": ask("  Date of birth, such as 1990-05-17 (Enter: none)", _parse_optional_day),
-        "nationality": ask("  Nationality, such as FR (Enter: none)", _parse_optional_country),
+        "nationality": ask("  Nationality, such as FR (Enter: none)", _parse_country).upper()
+        or None,
         "doc_number": ask("  Passport number (Enter: none)", str) or None,
     }
     if fields["doc_number"]:
@@ -169,15 +170,22 @@ def _parse_optional_day(value: str) -> date | None:
         raise ValueError("expected a day, such as 1990-05-17") from None
 
 
-def _parse_optional_country(value: str) -> str | None:
-    if value and not re.fullmatch(r"[A-Za-z]{2}", value):
-        raise ValueError("expected a two-letter country code, such as FR")
-    return value.upper() or None
+def _optional(pattern: str, expected: str) -> Callable[[str], str]:
+    def read(value: str) -> str:
+        if value and not re.fullmatch(pattern, value):
+            raise ValueError(f"expected {expected}")
+        return value
+
+    return read
+
+
+_parse_country = _optional(r"[A-Za-z]{2}", "a two-letter country code, such as FR")
+_parse_email = _optional(r"[^@\s]+@[^@\s]+", "an address with an @")
 
 
 def _ask_contact(first: Passenger) -> Contact | None:
     error_console().print(Text("\nContact for the ferry company"))
-    email = ask("  E-mail (Enter: no contact)", _parse_optional_email)
+    email = ask("  E-mail (Enter: no contact)", _parse_email)
     if not email:
         return None
     name = f"{first.first_name} {first.last_name}"
@@ -187,9 +195,3 @@ def _ask_contact(first: Passenger) -> Contact | None:
         prefix=ask("  Dialling prefix, such as +33 (Enter: none)", str) or None,
         phone=ask("  Phone, without the prefix (Enter: none)", str) or None,
     )
-
-
-def _parse_optional_email(value: str) -> str:
-    if value and not re.fullmatch(r"[^@\s]+@[^@\s]+", value):
-        raise ValueError("expected an address with an @")
-    return value

@@ -55,10 +55,7 @@ class Order:
 def tariffs_of(sailing: Availability, *, is_round: bool, type_: str | None = None) -> list[Tariff]:
     """Return the tariffs that can be booked: tickets first, then the cheapest first.
 
-    Args:
-        sailing: The sailing.
-        is_round: Whether it is a round trip, which some tariffs require.
-        type_: Only tariffs of this type, because all tariffs of a booking share one.
+    Some tariffs require a round trip. All tariffs of a booking have one type, such as `type_`.
     """
     tariffs = [
         one

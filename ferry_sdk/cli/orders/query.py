@@ -48,14 +48,7 @@ class Search(Input):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search with the routes that were looked up for it.
-
-    Attributes:
-        search: The search.
-        passengers: The travellers.
-        route: The outward route.
-        back: The return route; None for a one-way trip.
-    """
+    """A search with the routes that were looked up for it; `back` is None for a one-way trip."""
 
     search: Search
     passengers: Sequence[SearchPassenger]
@@ -81,11 +74,7 @@ class Query:
 
 
 def query_of(ferry: Ferry, search: Search, passengers: Sequence[SearchPassenger]) -> Query:
-    """Return the query of a search, with journey and companies looked up in the catalogues.
-
-    Raises:
-        InvalidInputError: A port, journey or company is unknown or ambiguous.
-    """
+    """Return the query of a search, with journey and companies looked up in the catalogues."""
     depart, arrive, company = search.depart_code, search.arrive_code, search.company
     route = route_of(ferry, depart, arrive, company=company, journey=search.out_journey_id)
     back = None
@@ -97,8 +86,7 @@ def query_of(ferry: Ferry, search: Search, passengers: Sequence[SearchPassenger]
 def sailings_of(ferry: Ferry, query: Query) -> list[Availability]:
     """Search every company on the route. Return outward sailings first, by departure.
 
-    Raises:
-        AvailabilityError: No company has a sailing.
+    If no company has a sailing, raise the last AvailabilityError.
     """
     search = query.search
     found: list[Availability] = []

@@ -18,14 +18,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A journey between two ports, and the companies that sail it.
-
-    Attributes:
-        depart: Code of the port of departure.
-        arrive: Code of the port of arrival.
-        journey: The journey's id.
-        companies: Codes of the companies to search.
-    """
+    """A journey between two ports, and the companies that sail it: codes and the journey's id."""
 
     depart: str
     arrive: str
@@ -38,12 +31,8 @@ def route_of(
 ) -> Route:
     """Return the route. If both company and journey are given, nothing is looked up.
 
-    Args:
-        ferry: A client.
-        depart: Code of a port, or an unambiguous part of its name.
-        arrive: The same, for the port of arrival.
-        company: The company; None selects all that sail the route.
-        journey: The journey's id; None if there is only one between the ports.
+    A port is given by its code or an unambiguous part of its name. Without `company`, all that sail
+    the route are selected; without `journey`, the only one between the ports.
 
     Raises:
         InvalidInputError: A name is unknown or ambiguous; the message lists the choices.
@@ -74,11 +63,7 @@ def route_of(
 
 
 def port_of(ports: Sequence[Port], value: str, field: str) -> Port:
-    """Return the port with this code, name, or unambiguous part of a name.
-
-    Raises:
-        InvalidInputError: No port matches, or several do.
-    """
+    """Return the port with this code, name, or unambiguous part of a name."""
     wanted = value.strip().casefold()
     if not wanted:
         raise InvalidInputError("expected a port", field=field)
@@ -143,11 +128,7 @@ def _code(company: object) -> str | None:
 
 
 def vehicle_of(ferry: Ferry, code: str) -> VehicleModel:
-    """Return the vehicle of the catalogue with this code.
-
-    Raises:
-        InvalidInputError: There is none; the message suggests similar codes.
-    """
+    """Return the vehicle of the catalogue with this code; the error suggests similar ones."""
     known = {one.code: one for one in ferry.mcp.vehicle_data() if one.code}
     found = known.get(code.upper())
     if found is None:
