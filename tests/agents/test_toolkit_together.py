@@ -93,6 +93,6 @@ def test_a_ticket_that_only_a_confirmation_has_shown_belongs_to_its_booking() ->
     known_ids = KnownIds()
     confirmed = {"booking_id": "b-1", "status": "CONFIRMED", "ticket_id": "t-1"}
     known_ids.remember(BookingConfirmation.model_validate({**confirmed, "ticket_number": None}), {})
-    known = known_ids.ticket("t-1")
+    known = known_ids.record("ticket_id", "t-1")
     assert known is not None
     assert known.booking_id == "b-1"
