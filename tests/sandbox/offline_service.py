@@ -40,7 +40,7 @@ class OfflineService:
             counters=self.counters,
         )
 
-    def ask(
+    def perform(
         self,
         operation,
         arguments=None,
@@ -53,15 +53,15 @@ class OfflineService:
         caller = Caller(access, language, protocol, "http://ferry.test")
         return self.service.perform(operation, {**(arguments or {}), **named}, caller)
 
-    def refused(self, operation, arguments=None, **how):
+    def error_of(self, operation, arguments=None, **how):
         with pytest.raises(ServiceError) as caught:
-            self.ask(operation, arguments, **how)
+            self.perform(operation, arguments, **how)
         return caught.value
 
     def attempt(self, operation, arguments=None, **how):
         """Return the error, or None if the operation succeeds."""
         try:
-            self.ask(operation, arguments, **how)
+            self.perform(operation, arguments, **how)
         except ServiceError as error:
             return error
         return None
@@ -87,7 +87,7 @@ class OfflineService:
             if vehicle is not None:
                 body["vehicle"] = {"code": vehicle}
             try:
-                found = self.ask("availability.search", body)
+                found = self.perform("availability.search", body)
             except ServiceError as error:
                 if error.status == 404:
                     continue
@@ -96,7 +96,7 @@ class OfflineService:
                 return found
         raise AssertionError("nothing sails for a fortnight")
 
-    def chosen(self, line=ONE_TICKET, *, name="STANDARD", place=0, **how):
+    def select(self, line=ONE_TICKET, *, name="STANDARD", place=0, **how):
         """Return a selection of the first availability of each direction, by the tariff's name."""
         found = self.search(line, **how)
         firsts = {}
@@ -104,17 +104,17 @@ class OfflineService:
             firsts.setdefault(one["direction"], one)
         return [selection(one, name, place) for one in firsts.values()]
 
-    def created(self, line=ONE_TICKET, *, passengers=(GUEST,), more=None, **how):
+    def create(self, line=ONE_TICKET, *, passengers=(GUEST,), more=None, **how):
         """Return the answer to the creation of a booking."""
-        chosen = self.chosen(line, **how)
+        chosen = self.select(line, **how)
         body = {"availabilities": chosen, "passengers": list(passengers), **(more or {})}
-        return self.ask("bookings.create", body)
+        return self.perform("bookings.create", body)
 
     def booking(self, created, **how):
-        return self.ask("bookings.get", id=created["booking_id"], **how)
+        return self.perform("bookings.get", id=created["booking_id"], **how)
 
     def confirm(self, created):
-        return self.ask("bookings.confirm", id=created["booking_id"])
+        return self.perform("bookings.confirm", id=created["booking_id"])
 
     def today(self) -> date:
         return self.clock.now().date()

@@ -49,7 +49,7 @@ def check(record, table, *optional):
     st.booleans(),
     st.booleans(),
 )
-def test_every_field_of_the_interface_is_there(pair, day, language, is_open, returning):
+def test_an_availability_has_every_field_of_the_interface(pair, day, language, is_open, returning):
     company, journey = pair
     back = DAYS[-1] + timedelta(days=7) if returning else None
     ports = journey.depart.code, journey.arrive.code
@@ -90,7 +90,7 @@ def test_every_field_of_the_interface_is_there(pair, day, language, is_open, ret
 
 
 @given(st.sampled_from(PAIRS), st.integers(0, 14 * 24 * 60), st.booleans())
-def test_no_tariff_outlives_the_departure_or_an_open_tickets_year(pair, minutes, is_open):
+def test_no_tariff_expires_after_the_departure_or_the_end_of_an_open_ticket(pair, minutes, is_open):
     company, journey = pair
     departs = datetime(2026, 7, 14, 21, tzinfo=timezone.utc)
     offers = at(departs - timedelta(minutes=minutes))
@@ -103,7 +103,7 @@ def test_no_tariff_outlives_the_departure_or_an_open_tickets_year(pair, minutes,
                 assert tariff.expires_at <= offer.sailing.depart_at
 
 
-def test_tariffs_hold_for_a_time_of_their_own():
+def test_each_type_of_tariff_has_its_own_validity():
     (offer, *_) = nightly()
     holds = {each.level.code: each.expires_at - each.issued_at for each in offer.tariffs}
     assert holds == {
@@ -117,7 +117,7 @@ def test_tariffs_hold_for_a_time_of_their_own():
     assert {each.level.family for each in offer.tariffs} == {"saver", "standard", "flex"}
 
 
-def test_a_flexible_tariff_costs_more_than_a_plain_one_and_that_more_than_a_saver():
+def test_flex_costs_more_than_standard_and_standard_more_than_saver():
     for offer in nightly(party=FAMILY, vehicle="FIAT__500"):
         tariff = {each.level.code: each for each in offer.tariffs}
         for place in offer.places:
@@ -127,7 +127,7 @@ def test_a_flexible_tariff_costs_more_than_a_plain_one_and_that_more_than_a_save
             assert flex > standard > saver
 
 
-def test_options_and_presales_end_some_days_before():
+def test_options_and_presales_are_not_sold_shortly_before_departure():
     def types(before):
         day = datetime(2026, 7, 13, 12, tzinfo=timezone.utc)
         found = at(day - timedelta(days=before)).search(query(*SHORT, date(2026, 7, 14)))
@@ -154,7 +154,7 @@ def test_a_better_place_costs_more():
     assert price["INSIDE_2"] < price["OUTSIDE_2"] < price["SUITE_2"] < price["SUITE_4"]
 
 
-def test_round_trip_fares_come_on_both_directions_of_a_round_trip_only():
+def test_only_round_trips_have_round_trip_fares_in_both_directions():
     company = next(
         pair for pair in PAIRS if pair[0].round_trip_fares and pair[1].route.round_the_clock
     )
@@ -172,7 +172,7 @@ def test_round_trip_fares_come_on_both_directions_of_a_round_trip_only():
         assert all(each["roundtrip_locked"] is False for each in offer.to_wire("en")["tariffs"])
 
 
-def test_no_round_trip_fare_where_a_direction_has_nothing():
+def test_a_round_trip_without_return_sailings_has_no_round_trip_fare():
     asked = query("GNV", "ITGOA", "ITOLB", DAYS[0], back=date(2300, 1, 1))
     found = at().search(asked)
     assert {each.direction for each in found} == {"Outward"}
@@ -235,7 +235,7 @@ def test_every_place_holds_the_whole_party(size):
     assert ("INSIDE_2" in {each.kind.code for each in offer.places}) is (size <= 2)
 
 
-def test_a_cabin_is_paid_whole_and_a_large_party_has_several():
+def test_a_cabin_has_one_price_and_a_large_party_gets_several():
     supplement, count = {}, {}
     for size in (1, 4, 5):
         (offer, *_) = nightly(party=(MAN,) * size)
@@ -247,7 +247,7 @@ def test_a_cabin_is_paid_whole_and_a_large_party_has_several():
     assert count[5] == count[4] // 2
 
 
-def test_on_board_everyone_is_counted_by_the_age_bands_of_the_company():
+def test_in_board_counts_passengers_by_the_age_bands_of_the_company():
     (offer, *_) = nightly(party=(*FAMILY, Traveller("Child", 14, "Male")))
     record = offer.to_wire("en")
     aboard = record["places"][0]["in_board"]
@@ -286,7 +286,7 @@ def test_ships_are_fuller_in_summer_and_at_weekends():
     assert left(date(2026, 7, 18)) < left(date(2026, 7, 15)) * 0.95
 
 
-def test_places_go_as_the_day_comes_nearer():
+def test_fewer_places_are_left_as_departure_approaches():
     day = date(2026, 8, 14)
     start = datetime(2026, 8, 14, tzinfo=timezone.utc)
     counts: dict[str, list[int]] = {}

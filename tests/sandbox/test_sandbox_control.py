@@ -4,36 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-import httpx
 import pytest
 
-from ferry_sdk.sandbox import FaultKind, McpOptions, Sandbox
-from tests.support.wire import TLS
+from ferry_sdk.sandbox import FaultKind, McpOptions
 
 
-@pytest.fixture(scope="module")
-def running():
-    with Sandbox() as sandbox, httpx.Client(verify=TLS, base_url=sandbox.base_url) as http:
-        yield sandbox, http
+def ports(http):
+    return http.get("/api/port")
 
 
-@pytest.fixture
-def sandbox(running):
-    running[0].reset()
-    return running[0]
-
-
-@pytest.fixture
-def http(running):
-    return running[1]
-
-
-def ports(sandbox, http):
-    headers = {"accept": "application/json", "authorization": f"Bearer {sandbox.token}"}
-    return http.get("/api/port", headers=headers)
-
-
-def test_the_clock_is_read_moved_held_and_reset(sandbox, http):
+def test_the_clock_can_be_read_moved_frozen_and_reset(sandbox, http):
     now = http.get("/_sandbox/clock").json()
     assert not now["frozen"]
     assert abs(datetime.fromisoformat(now["now"]) - sandbox.clock.now()) < timedelta(seconds=5)
@@ -66,7 +46,7 @@ def test_the_clock_is_read_moved_held_and_reset(sandbox, http):
         ({"advance": True}, "advance"),
     ],
 )
-def test_an_unknown_order_to_the_clock_moves_nothing(sandbox, http, order, field):
+def test_an_invalid_update_leaves_the_clock_unchanged(sandbox, http, order, field):
     refused = http.post("/_sandbox/clock", json=order)
     assert (refused.status_code, refused.json()["field"]) == (422, field)
     before = datetime.now(timezone.utc)
@@ -84,7 +64,7 @@ def test_an_unknown_order_to_the_clock_moves_nothing(sandbox, http, order, field
         {"frozen": True, "travel_to": "2200-01-01T00:00:00Z"},
     ],
 )
-def test_a_moment_beyond_the_calendar_is_refused_and_moves_nothing(sandbox, http, order):
+def test_a_time_beyond_the_calendar_leaves_the_clock_unchanged(sandbox, http, order):
     refused = http.post("/_sandbox/clock", json=order)
     assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_ERROR")
     assert "1970 to 2199" in refused.json()["message"]
@@ -94,8 +74,7 @@ def test_a_moment_beyond_the_calendar_is_refused_and_moves_nothing(sandbox, http
 
 
 @pytest.mark.parametrize("moment", ["1970-01-01T00:00:00Z", "2199-12-31T00:00:00Z"])
-def test_at_the_ends_of_the_calendar_everything_is_answered(sandbox, http, moment):
-    headers = {"accept": "application/json", "authorization": f"Bearer {sandbox.token}"}
+def test_requests_are_answered_at_the_ends_of_the_calendar(sandbox, http, moment):
     order = {"frozen": True, "travel_to": moment}
     assert http.post("/_sandbox/clock", json=order).status_code == 200
     (journey, *_) = sandbox.network.journeys.values()
@@ -117,23 +96,23 @@ def test_at_the_ends_of_the_calendar_everything_is_answered(sandbox, http, momen
         ("/api/availability", search),
         ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": read}),
     ):
-        reply = http.post(path, json=body, headers=headers)
+        reply = http.post(path, json=body)
         assert reply.status_code in {200, 201, 404}, reply.text
     departures = {"uri": "resource://service/departures"}
     message = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": departures}
-    assert http.post("/mcp", json=message, headers=headers).status_code == 200
+    assert http.post("/mcp", json=message).status_code == 200
 
 
-def test_faults_are_ordered_seen_and_withdrawn(sandbox, http):
+def test_faults_can_be_requested_listed_and_cleared(sandbox, http):
     order = {"kind": "rate_limited", "operation": "catalogue.*", "times": 2, "retry_after": 3}
     ordered = http.post("/_sandbox/faults", json=order)
     assert ordered.status_code == 200
     assert ordered.json() == {**order, "after": 0}
-    assert ports(sandbox, http).headers["retry-after"] == "3"
+    assert ports(http).headers["retry-after"] == "3"
     seen = http.get("/_sandbox/faults").json()
     assert seen == {"pending": [ordered.json()], "taken": [ordered.json()]}
     assert http.delete("/_sandbox/faults").json() == {"pending": [], "taken": []}
-    assert ports(sandbox, http).status_code == 200
+    assert ports(http).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -150,7 +129,7 @@ def test_faults_are_ordered_seen_and_withdrawn(sandbox, http):
         ({"kind": "price_change", "amount": -1e7}, "amount"),
     ],
 )
-def test_an_unknown_fault_is_refused_by_field(sandbox, http, order, field):
+def test_an_invalid_fault_request_names_its_field(sandbox, http, order, field):
     refused = http.post("/_sandbox/faults", json=order)
     assert refused.status_code == 422
     assert refused.json()["field"] == field
@@ -159,7 +138,7 @@ def test_an_unknown_fault_is_refused_by_field(sandbox, http, order, field):
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b"[" * 100_000])
-def test_a_body_that_is_no_order_is_refused(http, body):
+def test_a_body_that_is_not_a_json_object_is_refused(http, body):
     refused = http.post("/_sandbox/faults", content=body)
     assert (refused.status_code, refused.json()["field"]) == (422, "body")
 
@@ -174,29 +153,29 @@ def test_a_body_that_is_no_order_is_refused(http, body):
         {"kind": "unknown_enum"},
     ],
 )
-def test_a_fault_that_changes_nothing_stays_open(sandbox, http, order):
-    good = ports(sandbox, http).json()
+def test_a_fault_that_changes_nothing_stays_pending(sandbox, http, order):
+    good = ports(http).json()
     ordered = http.post("/_sandbox/faults", json={**order, "operation": "catalogue.ports"})
-    assert ports(sandbox, http).json() == good
+    assert ports(http).json() == good
     assert http.get("/_sandbox/faults").json() == {"pending": [ordered.json()], "taken": []}
 
 
-def test_a_fault_that_changes_nothing_does_not_hold_up_the_next(sandbox, http):
+def test_a_fault_that_changes_nothing_does_not_delay_the_next(sandbox, http):
     sandbox.faults.add("null_field", "catalogue.ports", field="nmae")
     right = sandbox.faults.add("null_field", "catalogue.ports", field="name")
-    assert ports(sandbox, http).json()["ports"][0]["name"] is None
+    assert ports(http).json()["ports"][0]["name"] is None
     assert sandbox.faults.taken == (right,)
     assert len(sandbox.faults.pending) == 1
 
 
-def test_every_kind_is_listed_with_what_may_be_said_of_it(http):
+def test_every_kind_is_listed_with_its_details(http):
     kinds = http.get("/_sandbox/faults/kinds").json()
     assert set(kinds) == {kind.value for kind in FaultKind}
     assert set(kinds["truncate"]["properties"]) == {"keep", "chunked", "reset"}
 
 
-def test_counters_are_read_and_reset(sandbox, http):
-    ports(sandbox, http)
+def test_counters_can_be_read_and_reset(sandbox, http):
+    ports(http)
     sandbox.counters.effect("tickets.cancel", "T1")
     counted = http.get("/_sandbox/counters").json()
     assert counted["requests"] == {"catalogue.ports": 1}
@@ -229,12 +208,12 @@ def test_many_effects_are_read_page_by_page(sandbox, http):
 
 
 @pytest.mark.parametrize("query", ["after=-1", "after=x", "after=1.5", "before=3"])
-def test_a_page_that_cannot_be_is_refused(http, query):
+def test_an_invalid_page_is_refused(http, query):
     refused = http.get(f"/_sandbox/counters?{query}")
     assert (refused.status_code, refused.json()["field"]) == (422, query.partition("=")[0])
 
 
-def test_options_are_read_changed_and_reset(sandbox, http):
+def test_options_can_be_read_changed_and_reset(sandbox, http):
     assert McpOptions.model_validate(http.get("/_sandbox/options").json()) == McpOptions()
     changed = http.patch("/_sandbox/options", json={"result": "text", "reply": "sse"})
     assert changed.json()["result"] == "text"
@@ -246,7 +225,7 @@ def test_options_are_read_changed_and_reset(sandbox, http):
     assert sandbox.mcp.current == McpOptions()
 
 
-def test_reset_over_http_is_the_same_reset(sandbox, http):
+def test_reset_over_http_resets_the_service(sandbox, http):
     service = sandbox.service
     sandbox.faults.add("rate_limited", times=None)
     sandbox.clock.freeze()
@@ -254,7 +233,7 @@ def test_reset_over_http_is_the_same_reset(sandbox, http):
     assert sandbox.faults.pending == ()
     assert not sandbox.clock.frozen
     assert sandbox.service is not service
-    assert ports(sandbox, http).status_code == 200
+    assert ports(http).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -266,14 +245,14 @@ def test_reset_over_http_is_the_same_reset(sandbox, http):
         ("origin", "null"),
     ],
 )
-def test_strangers_control_nothing(sandbox, http, header, value):
+def test_controls_refuse_other_hosts_and_origins(sandbox, http, header, value):
     sandbox.faults.add("rate_limited")
     refused = http.post("/_sandbox/reset", headers={header: value})
     assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN")
     assert len(sandbox.faults.pending) == 1
 
 
-def test_methods(http):
+def test_controls_answer_their_methods_only(http):
     assert http.post("/_sandbox/counters").status_code == 405
     assert http.get("/_sandbox/reset").status_code == 405
     assert http.head("/_sandbox/clock").status_code == 200

@@ -18,7 +18,7 @@ def test_requests_are_counted_by_operation():
     assert counters.requests["bookings.create"] == 0
 
 
-def test_effects_keep_subject_order_and_moment():
+def test_effects_have_their_subject_and_time_in_order():
     clock = Clock()
     clock.freeze()
     counters = Counters(clock)
@@ -36,7 +36,7 @@ def test_effects_keep_subject_order_and_moment():
     assert counters.effects_of("tickets.cancel") == ()
 
 
-def test_a_reading_is_a_copy():
+def test_the_counters_return_copies():
     counters = Counters(Clock())
     before = counters.requests
     counters.request("tickets.get")
@@ -45,7 +45,7 @@ def test_a_reading_is_a_copy():
         counters.requests["tickets.get"] = 7
 
 
-def test_reset_forgets_everything():
+def test_reset_clears_every_counter():
     counters = Counters(Clock())
     counters.request("tickets.get")
     counters.effect("tickets.cancel", "T1")
@@ -55,7 +55,7 @@ def test_reset_forgets_everything():
     assert (counters.requests, counters.effects, counters.connections) == ({}, (), 0)
 
 
-def test_threads_lose_no_count():
+def test_counts_of_several_threads_all_count():
     counters = Counters(Clock())
 
     def count() -> None:

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, Faults
+from ferry_sdk.sandbox.faults.faults import Fault, Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.validation import InvalidOrderError
@@ -27,7 +27,7 @@ from tests.support.wire import TLS
 GOOD = {"id": "T1", "status": "Issued", "passengers": ["Ada", "Grace"]}
 
 
-class OfflineService:
+class CountingService:
     """A server of one operation, `tickets.get` at `/`, that counts the work it does."""
 
     def __init__(self) -> None:
@@ -51,36 +51,32 @@ class OfflineService:
 
 
 @pytest.fixture(scope="module")
-def running_desk():
-    desk = OfflineService()
-    yield desk
-    desk.server.stop()
+def running_service():
+    service = CountingService()
+    yield service
+    service.server.stop()
 
 
 @pytest.fixture
-def desk(running_desk):
-    running_desk.faults.clear()
-    running_desk.counters.reset()
-    running_desk.done = 0
-    return running_desk
+def service(running_service):
+    running_service.faults.clear()
+    running_service.counters.reset()
+    running_service.done = 0
+    return running_service
 
 
-# How a fault is ordered
-
-
-def test_every_kind_has_details():
-    assert set(DETAILS) == set(FaultKind)
+# Fault requests
 
 
 @pytest.mark.parametrize("kind", list(FaultKind))
-def test_every_kind_can_be_ordered_by_its_name_alone(kind):
+def test_every_kind_can_be_requested_by_its_name_alone(kind):
     fault = Faults().add(kind.value)
     assert fault.kind is kind
     assert (fault.operation, fault.times, fault.after) == ("*", 1, 0)
     assert Fault.read(fault.to_wire()) == fault
 
 
-def test_an_order_survives_its_json():
+def test_a_fault_request_survives_json():
     order = {
         "kind": "price_change",
         "operation": "bookings.*",
@@ -113,7 +109,7 @@ def test_an_order_survives_its_json():
         ({"kind": "redirect", "location": "/a\r\nset-cookie: b"}, "location"),
     ],
 )
-def test_what_is_unknown_is_refused_by_name(order, field):
+def test_an_invalid_fault_request_is_refused(order, field):
     with pytest.raises(InvalidOrderError) as caught:
         Fault.read(order)
     assert caught.value.field == field
@@ -121,26 +117,26 @@ def test_what_is_unknown_is_refused_by_name(order, field):
     assert str(caught.value).startswith(f"{field}: ")
 
 
-def test_add_refuses_what_is_unknown_and_orders_nothing():
+def test_an_invalid_request_adds_no_fault():
     faults = Faults()
     with pytest.raises(ValueError, match=r"^sleep: "):
         faults.add("delay_before", sleep=3)
     assert faults.pending == ()
 
 
-# When it comes to pass
+# When a fault occurs
 
 
-def test_it_comes_to_pass_the_ordered_number_of_times_and_after_the_ordered_number():
+def test_a_fault_occurs_the_requested_number_of_times_after_the_requested_number():
     faults = Faults()
     fault = faults.add("option_expired", "bookings.*", times=2, after=1)
-    met = [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(5)]
-    assert met == [None, fault, fault, None, None]
+    occurred = [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(5)]
+    assert occurred == [None, fault, fault, None, None]
     assert faults.pending == ()
     assert faults.taken == (fault, fault)
 
 
-def test_without_end_it_stays():
+def test_a_fault_without_limit_stays_pending():
     faults = Faults()
     fault = faults.add("option_expired", times=None)
     assert [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(3)] == [
@@ -149,7 +145,7 @@ def test_without_end_it_stays():
     assert faults.pending == (fault,)
 
 
-def test_it_waits_for_its_own_operation_and_kind():
+def test_a_fault_occurs_for_its_operation_and_kind_only():
     faults = Faults()
     fault = faults.add("option_expired", "bookings.confirm")
     assert faults.take(FaultKind.OPTION_EXPIRED, "bookings.create") is None
@@ -158,15 +154,15 @@ def test_it_waits_for_its_own_operation_and_kind():
     assert faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") == fault
 
 
-def test_of_one_phase_the_earlier_goes_first():
+def test_of_two_matching_faults_the_first_occurs():
     faults = Faults()
     first = faults.add("option_expired", "bookings.*")
     second = faults.add("option_expired", "bookings.confirm", after=1)
-    met = [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(3)]
-    assert met == [first, second, None]
+    occurred = [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(3)]
+    assert occurred == [first, second, None]
 
 
-def test_clear_withdraws_and_forgets():
+def test_clear_removes_pending_and_taken_faults():
     faults = Faults()
     faults.add("option_expired", times=2)
     faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm")
@@ -174,30 +170,32 @@ def test_clear_withdraws_and_forgets():
     assert (faults.pending, faults.taken) == ((), ())
 
 
-def test_a_ready_made_fault_can_be_added():
+def test_a_complete_fault_can_be_added():
     faults = Faults()
     fault = Fault.read({"kind": "lose_reply", "operation": "tickets.get"})
     assert faults.add(fault) is fault
     assert faults.pending == (fault,)
 
 
-def test_threads_share_a_fault_without_taking_it_too_often():
+def test_threads_take_a_fault_no_more_often_than_requested():
     faults = Faults()
     faults.add("option_expired", times=500)
-    met = []
+    occurred = []
 
     def take() -> None:
-        met.extend(faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(200))
+        occurred.extend(
+            faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(200)
+        )
 
     threads = [threading.Thread(target=take) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum(fault is not None for fault in met) == 500
+    assert sum(fault is not None for fault in occurred) == 500
 
 
-# What is wrong with a value
+# Faults of a value
 
 OFFERS = [
     {"id": "A1", "direction": "Outward", "tariffs": [{"amount": 10.0}, {"amount": 12.5}]},
@@ -246,7 +244,7 @@ OFFERS = [
         ({"kind": "null_field"}, "text", "text"),
     ],
 )
-def test_a_value_is_reshaped_and_the_given_one_is_not(order, value, expected):
+def test_a_fault_reshapes_a_copy_of_the_value(order, value, expected):
     faults = Faults()
     faults.add(**order)
     before = json.dumps(value)
@@ -255,12 +253,12 @@ def test_a_value_is_reshaped_and_the_given_one_is_not(order, value, expected):
     assert faults.reshape("tickets.get", value) is value
 
 
-# What is done to a connection
+# Faults of a connection
 
 
-def test_without_faults_the_reply_is_the_reply(desk):
-    assert desk.get().json() == GOOD
-    assert desk.done == 1
+def test_without_faults_the_reply_is_unchanged(service):
+    assert service.get().json() == GOOD
+    assert service.done == 1
 
 
 @pytest.mark.parametrize(
@@ -275,78 +273,78 @@ def test_without_faults_the_reply_is_the_reply(desk):
         ({"kind": "not_acceptable"}, 406, "NOT_ACCEPTABLE"),
     ],
 )
-def test_a_refusal_comes_before_the_work(desk, order, status, code):
-    desk.faults.add(**order)
-    reply = desk.get()
+def test_an_error_response_replaces_the_work(service, order, status, code):
+    service.faults.add(**order)
+    reply = service.get()
     assert (reply.status_code, reply.json()["code"]) == (status, code)
     assert reply.json()["error"] is True
     assert "retry-after" not in reply.headers
     assert ("www-authenticate" in reply.headers) == (order["kind"] == "unauthorized")
-    assert desk.done == 0
-    assert desk.get().status_code == 200
+    assert service.done == 0
+    assert service.get().status_code == 200
 
 
-def test_retry_after_in_seconds_and_as_a_date(desk):
-    desk.faults.add("rate_limited", retry_after=7)
-    assert desk.get().headers["retry-after"] == "7"
-    desk.faults.add("server_error", retry_after=120, as_date=True)
+def test_retry_after_is_a_number_of_seconds_or_a_date(service):
+    service.faults.add("rate_limited", retry_after=7)
+    assert service.get().headers["retry-after"] == "7"
+    service.faults.add("server_error", retry_after=120, as_date=True)
     before = datetime.now(timezone.utc)
-    date = email.utils.parsedate_to_datetime(desk.get().headers["retry-after"])
+    date = email.utils.parsedate_to_datetime(service.get().headers["retry-after"])
     after = datetime.now(timezone.utc)
-    # A date of HTTP has whole seconds.
+    # HTTP dates have whole seconds.
     assert before + timedelta(seconds=119) < date <= after + timedelta(seconds=120)
 
 
-def test_a_redirect(desk):
-    desk.faults.add("redirect", status=302, location="https://elsewhere.example/x")
-    reply = desk.get()
+def test_a_redirect_replaces_the_work(service):
+    service.faults.add("redirect", status=302, location="https://elsewhere.example/x")
+    reply = service.get()
     assert reply.status_code == 302
     assert reply.headers["location"] == "https://elsewhere.example/x"
-    assert desk.done == 0
+    assert service.done == 0
 
 
 @pytest.mark.parametrize("reset", [False, True])
 @pytest.mark.parametrize(("kind", "done"), [("cut_before", 0), ("lose_reply", 1)])
-def test_a_connection_is_cut_before_and_after_the_work(desk, kind, done, reset):
-    desk.faults.add(kind, reset=reset)
+def test_a_connection_is_cut_before_or_after_the_work(service, kind, done, reset):
+    service.faults.add(kind, reset=reset)
     with pytest.raises(httpx.ReadError if reset else httpx.RemoteProtocolError):
-        desk.get()
-    assert desk.done == done
-    assert desk.get().status_code == 200
-    assert desk.counters.connections == 2
+        service.get()
+    assert service.done == done
+    assert service.get().status_code == 200
+    assert service.counters.connections == 2
 
 
 @pytest.mark.parametrize("order", [{}, {"chunked": True}, {"keep": 0}, {"keep": 1.0}])
-def test_a_truncated_reply_has_a_good_head_and_half_a_body(desk, order):
-    desk.faults.add("truncate", **order)
-    with httpx.Client(verify=TLS, timeout=5) as client, client.stream("GET", desk.url) as reply:
+def test_a_truncated_reply_has_complete_headers_and_part_of_the_body(service, order):
+    service.faults.add("truncate", **order)
+    with httpx.Client(verify=TLS, timeout=5) as client, client.stream("GET", service.url) as reply:
         assert reply.status_code == 200
         assert ("content-length" in reply.headers) != order.get("chunked", False)
         with pytest.raises(httpx.RemoteProtocolError):
             reply.read()
-    assert desk.done == 1
+    assert service.done == 1
 
 
-def test_delays_before_and_after_the_work(desk):
-    desk.faults.add("delay_before", seconds=0.05)
-    desk.faults.add("delay_after", seconds=0.05)
+def test_delays_apply_before_and_after_the_work(service):
+    service.faults.add("delay_before", seconds=0.05)
+    service.faults.add("delay_after", seconds=0.05)
     began = time.monotonic()
-    assert desk.get().json() == GOOD
+    assert service.get().json() == GOOD
     assert time.monotonic() - began >= 0.1
-    assert len(desk.faults.taken) == 2
+    assert len(service.faults.taken) == 2
 
 
-def test_a_delay_after_meets_an_impatient_client_when_the_work_is_done(desk):
-    desk.faults.add("delay_after", seconds=30)
+def test_a_client_that_times_out_during_delay_after_has_its_work_done(service):
+    service.faults.add("delay_after", seconds=30)
     with pytest.raises(httpx.ReadTimeout):
-        desk.get(timeout=0.1)
-    assert desk.done == 1
+        service.get(timeout=0.1)
+    assert service.done == 1
 
 
-def test_a_trickle_comes_in_pieces_and_is_whole(desk):
-    desk.faults.add("trickle", seconds=0.1, pieces=5)
+def test_a_trickle_is_complete_and_comes_in_pieces(service):
+    service.faults.add("trickle", seconds=0.1, pieces=5)
     watch, began = Stopwatch(), time.monotonic()
-    with httpx.Client(verify=TLS, timeout=30) as client, client.stream("GET", desk.url) as reply:
+    with httpx.Client(verify=TLS, timeout=30) as client, client.stream("GET", service.url) as reply:
         pieces = list(reply.iter_raw())
     assert json.loads(b"".join(pieces)) == GOOD
     assert len(pieces) >= 3
@@ -354,20 +352,23 @@ def test_a_trickle_comes_in_pieces_and_is_whole(desk):
     assert watch.seconds < 2
 
 
-def test_left_open_everything_is_there_but_the_end(desk):
-    desk.faults.add("left_open", seconds=30)
-    with httpx.Client(verify=TLS, timeout=0.5) as client, client.stream("GET", desk.url) as reply:
+def test_left_open_delays_only_the_end_of_the_body(service):
+    service.faults.add("left_open", seconds=30)
+    with (
+        httpx.Client(verify=TLS, timeout=0.5) as client,
+        client.stream("GET", service.url) as reply,
+    ):
         pieces = reply.iter_raw()
         assert json.loads(next(pieces)) == GOOD
         with pytest.raises(httpx.ReadTimeout):
             next(pieces)
-    desk.faults.add("left_open", seconds=0.05)
-    assert desk.get().json() == GOOD
+    service.faults.add("left_open", seconds=0.05)
+    assert service.get().json() == GOOD
 
 
-def test_a_kept_alive_connection_is_closed_unannounced(desk):
-    desk.faults.add("close_connection")
-    with socket.create_connection(("127.0.0.1", desk.server.port), timeout=5) as link:
+def test_close_connection_closes_without_a_connection_header(service):
+    service.faults.add("close_connection")
+    with socket.create_connection(("127.0.0.1", service.server.port), timeout=5) as link:
         link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         received = b""
         while data := link.recv(65536):
@@ -388,11 +389,11 @@ def test_a_kept_alive_connection_is_closed_unannounced(desk):
         ({"kind": "empty_body"}, 200, "application/json"),
     ],
 )
-def test_a_reply_is_replaced_after_the_work(desk, order, status, media_type):
-    desk.faults.add(**order)
-    reply = desk.get()
+def test_a_reply_is_replaced_after_the_work(service, order, status, media_type):
+    service.faults.add(**order)
+    reply = service.get()
     assert (reply.status_code, reply.headers["content-type"]) == (status, media_type)
-    assert desk.done == 1
+    assert service.done == 1
     if status == 200:
         with pytest.raises(ValueError, match=r"."):
             reply.json()
@@ -401,15 +402,15 @@ def test_a_reply_is_replaced_after_the_work(desk, order, status, media_type):
             reply.content.decode()
 
 
-def test_a_reply_is_reshaped_after_the_work(desk):
-    desk.faults.add("unknown_enum", "tickets.*")
-    assert desk.get().json() == {**GOOD, "status": "Unheard"}
-    assert desk.done == 1
+def test_a_reply_is_reshaped_after_the_work(service):
+    service.faults.add("unknown_enum", "tickets.*")
+    assert service.get().json() == {**GOOD, "status": "Unheard"}
+    assert service.done == 1
 
 
-def test_a_client_that_leaves_while_sending_does_no_harm(desk, caplog):
-    with socket.create_connection(("127.0.0.1", desk.server.port), timeout=5) as link:
+def test_a_client_that_disconnects_while_sending_leaves_no_trace(service, caplog):
+    with socket.create_connection(("127.0.0.1", service.server.port), timeout=5) as link:
         link.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf")
-    assert desk.get().status_code == 200
-    assert desk.done == 1
+    assert service.get().status_code == 200
+    assert service.done == 1
     assert caplog.records == []

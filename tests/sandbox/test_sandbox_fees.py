@@ -32,7 +32,7 @@ LEFT = st.timedeltas(timedelta(days=-2), timedelta(days=60))
         ("flex", timedelta(seconds=-1), "100.00"),
     ],
 )
-def test_the_ladder(family, left, kept):
+def test_the_penalty_follows_the_schedule_of_the_fare_family(family, left, kept):
     fee = cancellation_fee(Decimal("100.00"), family=family, notice=1.0, left=left)
     assert (str(fee.penalty), fee.refund) == (kept, Decimal(100) - Decimal(kept))
 
@@ -44,7 +44,7 @@ def test_a_strict_company_requires_more_notice(notice, kept):
 
 
 @given(paid=AMOUNTS, family=FAMILIES, notice=NOTICES, left=LEFT)
-def test_nothing_is_lost_or_invented(paid, family, notice, left):
+def test_penalty_and_refund_add_up_to_the_payment(paid, family, notice, left):
     fee = cancellation_fee(paid, family=family, notice=notice, left=left)
     assert fee.penalty + fee.refund == paid
     assert fee.penalty >= 0
@@ -53,19 +53,19 @@ def test_nothing_is_lost_or_invented(paid, family, notice, left):
 
 
 @given(paid=AMOUNTS, family=FAMILIES, notice=NOTICES, left=LEFT, later=st.timedeltas(timedelta()))
-def test_waiting_never_makes_it_cheaper(paid, family, notice, left, later):
+def test_the_penalty_never_falls_with_time(paid, family, notice, left, later):
     now = cancellation_fee(paid, family=family, notice=notice, left=left)
     then = cancellation_fee(paid, family=family, notice=notice, left=left - later)
     assert then.penalty >= now.penalty
 
 
-def test_every_family_that_is_sold_has_a_ladder():
-    desk = OfflineService()
-    found = desk.search(ONE_TICKET, back=7)
+def test_every_fare_family_has_a_schedule():
+    offline = OfflineService()
+    found = offline.search(ONE_TICKET, back=7)
     families = {
         tariff.level.family
         for one in found
-        for tariff in desk.service.offers.find(one["id"]).tariffs
+        for tariff in offline.service.offers.find(one["id"]).tariffs
     }
     assert families == set(FEE_SCHEDULES)
 
@@ -78,33 +78,33 @@ def test_companies_have_different_rules():
     assert {each.one_ticket for each in companies} == {True, False}
 
 
-def test_the_preview_changes_nothing_and_costs_what_cancelling_then_costs():
-    desk = OfflineService()
-    created = desk.created()
-    desk.confirm(created)
-    before = desk.booking(created)
-    effects = desk.counters.effects
-    preview = desk.ask("bookings.cancel_fee", id=created["booking_id"])
-    assert preview == desk.ask("bookings.cancel_fee", id=before["tickets"][0]["id"])
-    assert (desk.booking(created), desk.counters.effects) == (before, effects)
+def test_the_preview_changes_nothing_and_equals_the_cancellation():
+    offline = OfflineService()
+    created = offline.create()
+    offline.confirm(created)
+    before = offline.booking(created)
+    effects = offline.counters.effects
+    preview = offline.perform("bookings.cancel_fee", id=created["booking_id"])
+    assert preview == offline.perform("bookings.cancel_fee", id=before["tickets"][0]["id"])
+    assert (offline.booking(created), offline.counters.effects) == (before, effects)
     assert preview["ticket_status"] == "Issued"
     assert preview["currency"] == "EUR"
     assert round(preview["penalty_amount"] + preview["refund_amount"], 2) == created["total_price"]
     assert 0 < preview["penalty_amount"] < created["total_price"]
-    answer = desk.ask("bookings.cancel", booking_id=created["booking_id"])
+    answer = offline.perform("bookings.cancel", booking_id=created["booking_id"])
     assert answer["refund_amount"] == preview["refund_amount"]
 
 
-def test_the_fee_steps_up_between_preview_and_cancel():
-    desk = OfflineService()
-    created = desk.created(name="FLEX")
-    desk.confirm(created)
-    sails = departure(desk.booking(created))
-    ticket = desk.booking(created)["tickets"][0]["id"]
+def test_the_fee_rises_as_departure_approaches():
+    offline = OfflineService()
+    created = offline.create(name="FLEX")
+    offline.confirm(created)
+    sails = departure(offline.booking(created))
+    ticket = offline.booking(created)["tickets"][0]["id"]
     penalties = []
     for left in (25 * HOUR, 23 * HOUR, HOUR, -HOUR):
-        desk.clock.travel_to(sails - left)
-        penalties.append(desk.ask("bookings.cancel_fee", id=ticket)["penalty_amount"])
+        offline.clock.travel_to(sails - left)
+        penalties.append(offline.perform("bookings.cancel_fee", id=ticket)["penalty_amount"])
     total = created["total_price"]
     assert penalties == [
         0,
@@ -114,27 +114,27 @@ def test_the_fee_steps_up_between_preview_and_cancel():
     ]
 
 
-def test_what_is_not_paid_costs_nothing():
-    desk = OfflineService()
-    created = desk.created(name="SAVER")
-    fee = desk.ask("bookings.cancel_fee", id=created["booking_id"])
+def test_an_unpaid_booking_has_no_fee():
+    offline = OfflineService()
+    created = offline.create(name="SAVER")
+    fee = offline.perform("bookings.cancel_fee", id=created["booking_id"])
     assert (fee["penalty_amount"], fee["refund_amount"], fee["ticket_status"]) == (0, 0, "Blocked")
-    answer = desk.ask("bookings.cancel", booking_id=created["booking_id"])
+    answer = offline.perform("bookings.cancel", booking_id=created["booking_id"])
     assert answer["refund_amount"] == 0
 
 
-def test_after_cancelling_the_preview_tells_what_was_settled():
-    desk = OfflineService()
-    created = desk.created(TWO_TICKETS, back=7)
-    desk.confirm(created)
-    first, second = (ticket["id"] for ticket in desk.booking(created)["tickets"])
-    before = desk.ask("bookings.cancel_fee", id=first)
-    desk.ask("tickets.cancel", ticket_id=first)
-    assert desk.ask("bookings.cancel_fee", id=first) == {**before, "ticket_status": "Canceled"}
-    whole = desk.ask("bookings.cancel_fee", id=created["booking_id"])
-    assert whole["refund_amount"] == desk.ask("bookings.cancel_fee", id=second)["refund_amount"]
-
-
-def test_an_unknown_id_is_not_found():
-    error = OfflineService().refused("bookings.cancel_fee", id="nothing")
-    assert (error.status, error.code, error.field) == (404, "NOT_FOUND", "id")
+def test_after_a_cancellation_the_preview_returns_the_actual_amounts():
+    offline = OfflineService()
+    created = offline.create(TWO_TICKETS, back=7)
+    offline.confirm(created)
+    first, second = (ticket["id"] for ticket in offline.booking(created)["tickets"])
+    before = offline.perform("bookings.cancel_fee", id=first)
+    offline.perform("tickets.cancel", ticket_id=first)
+    assert offline.perform("bookings.cancel_fee", id=first) == {
+        **before,
+        "ticket_status": "Canceled",
+    }
+    whole = offline.perform("bookings.cancel_fee", id=created["booking_id"])
+    assert (
+        whole["refund_amount"] == offline.perform("bookings.cancel_fee", id=second)["refund_amount"]
+    )

@@ -21,7 +21,7 @@ from ferry_sdk.sandbox.requests.errors import RefusedError
 
 
 def digest():
-    """All that a few searches answer, in brief."""
+    """Return a digest of the results of some searches."""
     offers = at()
     answers = [
         offer.to_wire("fr")
@@ -34,7 +34,7 @@ def digest():
     return hashlib.sha256(json.dumps(answers).encode()).hexdigest()
 
 
-def test_every_process_gives_the_same_answer(monkeypatch):
+def test_a_search_gives_the_same_result_in_every_process(monkeypatch):
     digests = set()
     for hash_seed in ("1", "2"):
         monkeypatch.setenv("PYTHONHASHSEED", hash_seed)
@@ -43,7 +43,7 @@ def test_every_process_gives_the_same_answer(monkeypatch):
     assert digests == {digest()}
 
 
-def test_the_same_moment_gives_the_same_answer_and_another_does_not():
+def test_ids_of_offers_depend_on_the_time_of_the_search():
     asked = query(*SHORT, DAYS[0])
     offers = at()
     assert offers.search(asked) == offers.search(asked)
@@ -58,7 +58,7 @@ def test_another_seed_gives_other_prices_and_times():
     assert [each.sailing.depart_at for each in one] != [each.sailing.depart_at for each in other]
 
 
-def test_every_company_answers_on_each_of_its_journeys():
+def test_every_company_has_offers_on_each_of_its_journeys():
     offers = at()
     for company, journey in PAIRS:
         assert any(
@@ -76,7 +76,7 @@ def test_the_company_is_named_by_code_or_id():
     ]
 
 
-def test_the_time_asked_is_the_earliest_and_the_nearest_comes_first():
+def test_offers_depart_from_the_requested_time_on_earliest_first():
     found = at().search(query(*SHORT, DAYS[0], earliest=time(15)))
     times = [each.sailing.depart_at for each in found]
     assert times == sorted(times)
@@ -85,7 +85,7 @@ def test_the_time_asked_is_the_earliest_and_the_nearest_comes_first():
     assert len(found) < len(at().search(query(*SHORT, DAYS[0])))
 
 
-def test_what_has_sailed_is_not_offered():
+def test_past_sailings_are_not_offered():
     noon = datetime(2026, 7, 13, 12, tzinfo=timezone.utc)
     offers = at(noon)
     assert offers.search(query(*SHORT, DAYS[0] - timedelta(days=1))) == ()
@@ -96,12 +96,12 @@ def test_what_has_sailed_is_not_offered():
 
 @pytest.mark.parametrize("day", [date.min, date(2199, 12, 31), date(2300, 1, 1), date.max])
 @pytest.mark.parametrize("is_open", [False, True])
-def test_the_ends_of_the_calendar_are_answered(day, is_open):
+def test_a_search_beyond_the_calendar_finds_nothing(day, is_open):
     found = at().search(query(*SHORT, day, is_open=is_open))
     assert bool(found) is (day.year == 2199)
 
 
-def test_a_return_leaves_after_an_arrival():
+def test_a_return_departs_after_an_outward_arrival():
     found = at().search(query(*SHORT, DAYS[0], back=DAYS[0]))
     there = [each.sailing for each in found if each.direction == "Outward"]
     back = [each.sailing for each in found if each.direction == "Return"]
@@ -110,7 +110,7 @@ def test_a_return_leaves_after_an_arrival():
     assert {each.journey.key for each in back} == {"MAPTM-ESALG"}
 
 
-def test_a_week_ahead_nothing_is_sold_out():
+def test_no_sailing_is_sold_out_a_week_ahead():
     for month in (1, 8):
         day = date(2027, month, 13)
         offers = at(datetime(2027, month, 5, tzinfo=timezone.utc))
@@ -120,7 +120,7 @@ def test_a_week_ahead_nothing_is_sold_out():
             assert len(offers.search(query(company.code, *ports, day))) == len(sailings)
 
 
-def test_an_open_ticket_is_flexible_and_answers_a_week():
+def test_a_search_of_open_tickets_covers_a_week_at_the_flexible_tariff():
     found = at().search(query(*SHORT, DAYS[0], earliest=time(22), is_open=True))
     days = [each.sailing.depart_at.date() for each in found]
     assert sorted(set(days)) == DAYS
@@ -134,13 +134,13 @@ def test_an_open_ticket_is_flexible_and_answers_a_week():
     assert fixed.valid_until is None
 
 
-def test_a_large_answer_is_to_be_had():
+def test_a_search_can_have_a_thousand_offers():
     found = at().search(query("ORESUND", "SEHEL", "DKHLS", DAYS[0], back=DAYS[1], is_open=True))
     assert len(found) == 2 * 7 * 72
     assert len({each.id for each in found}) == len(found)
 
 
-def test_offers_tariffs_and_places_are_found_again():
+def test_offers_tariffs_and_places_can_be_found_by_id():
     offers = at()
     found = offers.search(query(*SHORT, DAYS[0], party=FAMILY, vehicle="FIAT__500"))
     ids = set()
@@ -159,7 +159,7 @@ def test_offers_tariffs_and_places_are_found_again():
     assert at().find(found[0].id) is None
 
 
-def test_an_offer_found_keeps_the_prices_of_its_moment():
+def test_an_offer_keeps_the_prices_of_its_search():
     clock = Clock()
     clock.freeze()
     clock.travel_to(NOW)
@@ -180,7 +180,7 @@ def test_the_oldest_offers_are_forgotten(monkeypatch):
     assert [each.id for each in more if offers.find(each.id)] == [each.id for each in more[-5:]]
 
 
-def test_an_offer_found_once_more_is_as_good_as_new(monkeypatch):
+def test_a_repeated_search_renews_its_offers(monkeypatch):
     offers = at()
     day, night = (
         query(*SHORT, DAYS[0], earliest=time(21)),
@@ -194,7 +194,7 @@ def test_an_offer_found_once_more_is_as_good_as_new(monkeypatch):
     assert all(offers.find(each.id) for each in again)
 
 
-def test_an_offer_can_be_priced_for_who_really_travels():
+def test_an_offer_can_be_priced_for_other_ages():
     offers = at()
     (offer, *_) = nightly(offers, party=(ADULT, Traveller("Child", 11, "Male")))
     older = offers.for_travellers(offer, (ADULT, Traveller("Child", 12, "Male")))
@@ -203,7 +203,7 @@ def test_an_offer_can_be_priced_for_who_really_travels():
     assert offers.for_travellers(offer, offer.travellers) == offer
 
 
-def test_the_party_and_the_vehicle_are_paid_for():
+def test_the_fare_includes_the_party_and_the_vehicle():
     alone, family, driving = (
         nightly(party=party, vehicle=vehicle)[0]
         for party, vehicle in (((ADULT,), None), (FAMILY, None), ((ADULT,), "FIAT__500"))
@@ -249,12 +249,12 @@ CTN = "CTN", "FRMRS", "TNLGN"
         (query(*CTN, DAYS[0], vehicle="GENERIC__TRUCK"), "vehicle.code", "vehicle_is_freight"),
     ],
 )
-def test_what_does_not_fit_names_its_field(asked, field, reason):
+def test_a_search_that_does_not_fit_the_network_names_its_field(asked, field, reason):
     with pytest.raises(RefusedError) as caught:
         at().search(asked)
     (problem,) = caught.value.problems
     assert (problem.path, problem.text) == (field, reason)
 
 
-def test_a_fast_craft_takes_a_low_vehicle():
+def test_a_fast_ship_carries_low_vehicles():
     assert at().search(query("VIRTU", "ITPZL", "MTMLA", DAYS[0], vehicle="FIAT__500"))

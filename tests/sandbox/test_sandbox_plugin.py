@@ -28,7 +28,7 @@ def run(pytester, monkeypatch):
     return run
 
 
-def test_one_server_a_run_as_new_for_every_test_and_clients_of_it(run):
+def test_the_fixtures_share_one_service_and_reset_it_for_each_test(run):
     run(
         """
         import json, urllib.request
@@ -43,7 +43,7 @@ def test_one_server_a_run_as_new_for_every_test_and_clients_of_it(run):
             with urllib.request.urlopen(request) as reply:
                 return json.load(reply)
 
-        def test_leaves_things_behind(ferry_sandbox):
+        def test_changes_the_service(ferry_sandbox):
             ADDRESSES.add(ferry_sandbox.base_url)
             assert ask(ferry_sandbox)["ports"]
             assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
@@ -51,7 +51,7 @@ def test_one_server_a_run_as_new_for_every_test_and_clients_of_it(run):
             ferry_sandbox.clock.freeze()
             ferry_sandbox.mcp.set(result="bare")
 
-        def test_finds_nothing_of_it(ferry_sandbox):
+        def test_finds_the_service_reset(ferry_sandbox):
             ADDRESSES.add(ferry_sandbox.base_url)
             assert ferry_sandbox.counters.requests == {}
             assert ferry_sandbox.faults.pending == ()
@@ -59,7 +59,7 @@ def test_one_server_a_run_as_new_for_every_test_and_clients_of_it(run):
             assert ask(ferry_sandbox)["ports"]
             ferry_sandbox.stop()
 
-        def test_finds_it_running_again(ferry_sandbox, ferry_sandbox_server):
+        def test_finds_a_stopped_service_running(ferry_sandbox, ferry_sandbox_server):
             ADDRESSES.add(ferry_sandbox.base_url)
             assert ferry_sandbox is ferry_sandbox_server
             assert ask(ferry_sandbox)["ports"]
@@ -86,7 +86,7 @@ def test_one_server_a_run_as_new_for_every_test_and_clients_of_it(run):
     ).assert_outcomes(passed=5)
 
 
-def test_nothing_heavy_is_loaded_by_a_run_that_uses_no_fixture(run):
+def test_a_run_without_the_fixtures_loads_nothing_heavy(run):
     run(
         """
         import sys
@@ -99,7 +99,7 @@ def test_nothing_heavy_is_loaded_by_a_run_that_uses_no_fixture(run):
     ).assert_outcomes(passed=1)
 
 
-def test_without_the_extra_other_tests_run_and_the_fixtures_say_what_to_install(run):
+def test_without_the_extra_only_the_fixtures_fail_and_name_it(run):
     result = run(
         """
         def test_other():

@@ -53,8 +53,8 @@ INFANT = {"order": 2, "type": "Infant", "param": "I", "gender": "Male", "age": 1
 LEAVE_OUT = object()
 
 
-def changed(body, path, value):
-    """The body with one value in it changed or left out."""
+def change(body, path, value):
+    """Return the body with one value changed or left out."""
     body = copy.deepcopy(body)
     inner = body
     for step in path[:-1]:
@@ -66,14 +66,14 @@ def changed(body, path, value):
     return body
 
 
-def faults(model, body):
+def problems_in(model, body):
     with pytest.raises(RefusedError) as caught:
         read(model, body)
     assert caught.value.status == 422
     return {(problem.path, problem.text) for problem in caught.value.problems}
 
 
-def test_the_examples_are_right():
+def test_the_examples_are_valid():
     read(Search, SEARCH)
     read(NewBooking, BOOKING)
     read(NewBooking, {**BOOKING, "passengers": [GUEST], "vehicle": None, "contact": None})
@@ -114,8 +114,8 @@ def test_the_examples_are_right():
         (("vehicle",), {"code": "PEUGEOT 208"}, "vehicle.code", "vehicle_form"),
     ],
 )
-def test_what_is_wrong_with_a_search_is_named(path, value, field, text):
-    assert (field, text) in faults(Search, changed(SEARCH, path, value))
+def test_an_invalid_search_names_its_field(path, value, field, text):
+    assert (field, text) in problems_in(Search, change(SEARCH, path, value))
 
 
 @pytest.mark.parametrize(
@@ -148,52 +148,52 @@ def test_what_is_wrong_with_a_search_is_named(path, value, field, text):
         (("vehicle", "code"), LEAVE_OUT, "vehicle.code", "missing"),
     ],
 )
-def test_what_is_wrong_with_a_booking_is_named(path, value, field, text):
-    assert (field, text) in faults(NewBooking, changed(BOOKING, path, value))
+def test_an_invalid_booking_names_its_field(path, value, field, text):
+    assert (field, text) in problems_in(NewBooking, change(BOOKING, path, value))
 
 
-def test_every_field_at_fault_is_named_at_once():
-    body = changed(changed(SEARCH, ("request", "out_at"), "soon"), ("passengers", 0, "age"), "x")
-    found = faults(Search, body)
+def test_every_invalid_field_is_named():
+    body = change(change(SEARCH, ("request", "out_at"), "soon"), ("passengers", 0, "age"), "x")
+    found = problems_in(Search, body)
     assert found == {("request.out_at", "date"), ("passengers[0].age", "whole_number")}
 
 
-def test_numbers_of_passengers_are_each_once():
-    twice = faults(Search, {**SEARCH, "passengers": [ADULT, ADULT]})
+def test_each_order_of_a_passenger_occurs_once():
+    twice = problems_in(Search, {**SEARCH, "passengers": [ADULT, ADULT]})
     assert twice == {("passengers[1].order", "order")}
     second = {**GUEST, "order": 1}
-    assert faults(NewBooking, {**BOOKING, "passengers": [second, {**GUEST, "order": 1}]})
+    assert problems_in(NewBooking, {**BOOKING, "passengers": [second, {**GUEST, "order": 1}]})
     read(NewBooking, {**BOOKING, "passengers": [{**GUEST, "order": 2}, second]})
 
 
 def test_an_infant_needs_an_adult():
     alone = {**INFANT, "order": 1}
-    assert faults(Search, {**SEARCH, "passengers": [alone]}) == {
+    assert problems_in(Search, {**SEARCH, "passengers": [alone]}) == {
         ("passengers[0].type", "infant_alone")
     }
     read(Search, {**SEARCH, "passengers": [ADULT, INFANT]})
 
 
-def test_a_return_may_be_left_empty_but_not_half_given():
+def test_a_return_is_empty_or_complete():
     empty = {"ret_journey_id": "", "ret_at": "", "ret_time": ""}
     asked = read(Search, {**SEARCH, "request": {**SEARCH["request"], **empty}}).request
     assert (asked.ret_journey_id, asked.ret_at, asked.ret_time) == (None, None, None)
     early = {"ret_journey_id": "j", "ret_at": "2026-06-30", "ret_time": "08:00"}
-    found = faults(Search, {**SEARCH, "request": {**SEARCH["request"], **early}})
+    found = problems_in(Search, {**SEARCH, "request": {**SEARCH["request"], **early}})
     assert found == {("request.ret_at", "return_before_outward")}
 
 
-def test_the_tool_has_words_of_its_own():
+def test_the_tool_has_its_own_passenger_types_and_arguments():
     guest = {**GUEST, "type": "ADT"}
     assert read(McpNewBooking, {"id": "a", "passengers": [guest]}).id == "a"
-    words = faults(McpNewBooking, {"id": "a", "passengers": [GUEST]})
+    words = problems_in(McpNewBooking, {"id": "a", "passengers": [GUEST]})
     assert words == {("passengers[0].type", "choice")}
     both = {**BOOKING, "id": "a", "passengers": [guest]}
-    assert faults(McpNewBooking, both) == {("id", "either")}
+    assert problems_in(McpNewBooking, both) == {("id", "either")}
     neither = {"passengers": [guest]}
-    assert faults(McpNewBooking, neither) == {("availabilities", "missing")}
+    assert problems_in(McpNewBooking, neither) == {("availabilities", "missing")}
     old = {"id": "a", "passengers": [{**guest, "age": 4}]}
-    assert faults(McpNewBooking, old) == {("passengers[0].age", "age_of_type")}
+    assert problems_in(McpNewBooking, old) == {("passengers[0].age", "age_of_type")}
 
 
 JSON = st.recursive(
@@ -208,77 +208,68 @@ PATHS = [
     *(("request", name) for name in SEARCH["request"]),
     *(("passengers", 0, name) for name in ADULT),
 ]
-DESK = OfflineService()
+OFFLINE = OfflineService()
 
 
 @given(path=st.sampled_from(PATHS), value=JSON)
-def test_whatever_is_sent_is_refused_in_good_order(path, value):
-    error = DESK.attempt("availability.search", changed(SEARCH, path, value))
+def test_any_value_is_accepted_or_refused_with_a_message(path, value):
+    error = OFFLINE.attempt("availability.search", change(SEARCH, path, value))
     if error is not None:
         assert error.status in {404, 422}
         assert error.message
         assert set(error.to_wire()) <= {"error", "code", "message", "field", "errors"}
 
 
-def refused(desk, body):
-    error = desk.refused("bookings.create", body)
+def refuse(offline, body):
+    """Create a booking that is refused, and return its invalid fields and the message."""
+    error = offline.error_of("bookings.create", body)
     assert error.status == 422
     assert error.code == "BOOKING_CREATE_ERROR"
     return {one["field"] for one in error.errors}, error.message
 
 
-@pytest.fixture
-def desk():
-    return OfflineService()
-
-
 @pytest.mark.parametrize("name", ["availability_id", "tariff_id", "place_id"])
-def test_what_does_not_belong_together_is_named(desk, name):
-    (chosen,) = desk.chosen()
+def test_an_unknown_id_in_a_selection_is_named(offline, name):
+    (chosen,) = offline.select()
     body = {"availabilities": [{**chosen, name: "another"}], "passengers": [GUEST]}
-    fields, _ = refused(desk, body)
+    fields, _ = refuse(offline, body)
     assert fields == {f"availabilities[0].{name}"}
 
 
-def test_a_place_of_another_availability_is_refused(desk):
-    first, second = desk.chosen(), desk.chosen(from_day=90)
+def test_a_place_of_another_availability_is_refused(offline):
+    first, second = offline.select(), offline.select(from_day=90)
     mixed = {**first[0], "place_id": second[0]["place_id"]}
-    fields, _ = refused(desk, {"availabilities": [mixed], "passengers": [GUEST]})
+    fields, _ = refuse(offline, {"availabilities": [mixed], "passengers": [GUEST]})
     assert fields == {"availabilities[0].place_id"}
 
 
-def test_an_expired_tariff_is_refused(desk):
-    (chosen,) = desk.chosen()
-    desk.clock.advance(30 * 60)
-    fields, message = refused(desk, {"availabilities": [chosen], "passengers": [GUEST]})
+def test_an_expired_tariff_is_refused(offline):
+    (chosen,) = offline.select()
+    offline.clock.advance(30 * 60)
+    fields, message = refuse(offline, {"availabilities": [chosen], "passengers": [GUEST]})
     assert fields == {"availabilities[0].tariff_id"}
     assert "expired" in message
 
 
-def test_a_round_trip_tariff_is_not_sold_alone(desk):
-    out, _ = desk.chosen(back=7, name="ROUNDTRIP")
-    fields, message = refused(desk, {"availabilities": [out], "passengers": [GUEST]})
-    assert fields == {"availabilities[0].tariff_id"}
-    assert "round trip" in message
-
-
-def test_the_party_is_the_one_that_was_searched(desk):
-    chosen = desk.chosen()
+def test_the_passengers_must_match_the_search(offline):
+    chosen = offline.select()
     child = {**GUEST, "type": "Child", "age": 8}
     for party in ([child], [GUEST, GUEST], [GUEST, child]):
-        fields, message = refused(desk, {"availabilities": chosen, "passengers": party})
+        fields, message = refuse(offline, {"availabilities": chosen, "passengers": party})
         assert fields == {"passengers"}
         assert "1 Adult" in message
 
 
-def test_the_vehicle_is_the_one_that_was_searched(desk):
-    driven, walked = desk.chosen(vehicle="PEUGEOT__208"), desk.chosen()
+def test_the_vehicle_must_match_the_search(offline):
+    driven, walked = offline.select(vehicle="PEUGEOT__208"), offline.select()
     body = {"passengers": [GUEST], "availabilities": driven}
-    assert refused(desk, body)[0] == {"vehicle"}
-    assert refused(desk, {**body, "vehicle": {"code": "CAMPER"}})[0] == {"vehicle.code"}
+    assert refuse(offline, body)[0] == {"vehicle"}
+    assert refuse(offline, {**body, "vehicle": {"code": "CAMPER"}})[0] == {"vehicle.code"}
     on_foot = {**body, "availabilities": walked, "vehicle": {"code": "CAR"}}
-    assert refused(desk, on_foot)[0] == {"vehicle"}
-    booking = desk.booking(desk.ask("bookings.create", {**body, "vehicle": {"code": "CAR"}}))
+    assert refuse(offline, on_foot)[0] == {"vehicle"}
+    booking = offline.booking(
+        offline.perform("bookings.create", {**body, "vehicle": {"code": "CAR"}})
+    )
     assert booking["tickets"][0]["vehicle"] == {
         "code": "CAR",
         "vehicule_code": "PEUGEOT__208",
@@ -288,19 +279,19 @@ def test_the_vehicle_is_the_one_that_was_searched(desk):
     }
 
 
-def test_the_reservation_fits_the_tariff(desk):
-    body = {"availabilities": desk.chosen(name="OPTION"), "passengers": [GUEST]}
-    assert refused(desk, body)[0] == {"reservation_type"}
-    assert desk.ask("bookings.create", {**body, "reservation_type": "OPTION"})
+def test_the_reservation_type_must_match_the_tariff(offline):
+    body = {"availabilities": offline.select(name="OPTION"), "passengers": [GUEST]}
+    assert refuse(offline, body)[0] == {"reservation_type"}
+    assert offline.perform("bookings.create", {**body, "reservation_type": "OPTION"})
 
 
-def test_two_ways_and_in_order(desk):
-    one, other = desk.chosen(TWO_TICKETS), desk.chosen(TWO_TICKETS, from_day=80)
+def test_two_availabilities_must_be_outward_and_a_later_return(offline):
+    one, other = offline.select(TWO_TICKETS), offline.select(TWO_TICKETS, from_day=80)
     body = {"availabilities": [*one, *other], "passengers": [GUEST]}
-    assert refused(desk, body)[0] == {"availabilities[1].availability_id"}
-    late = desk.chosen(TWO_TICKETS, back=3, from_day=90)[0]
-    early = desk.chosen(TWO_TICKETS, back=3)[1]
-    fields, message = refused(desk, {**body, "availabilities": [late, early]})
+    assert refuse(offline, body)[0] == {"availabilities[1].availability_id"}
+    late = offline.select(TWO_TICKETS, back=3, from_day=90)[0]
+    early = offline.select(TWO_TICKETS, back=3)[1]
+    fields, message = refuse(offline, {**body, "availabilities": [late, early]})
     assert fields == {"availabilities[1].availability_id"}
     assert "before" in message
 
@@ -313,23 +304,23 @@ def test_two_ways_and_in_order(desk):
         ("doc_expiration", "2026-06-01"),
     ],
 )
-def test_documents_and_dates_fit_the_voyage(desk, name, value):
+def test_birth_dates_and_documents_must_fit_the_crossing(offline, name, value):
     guest = {**BOOKING["passengers"][0], "birth_date": "1991-03-01", name: value}
-    fields, _ = refused(desk, {"availabilities": desk.chosen(), "passengers": [guest]})
+    fields, _ = refuse(offline, {"availabilities": offline.select(), "passengers": [guest]})
     assert fields == {f"passengers[0].{name}"}
 
 
-def test_a_birth_date_alone_must_fit_the_type(desk):
+def test_a_birth_date_alone_must_fit_the_type(offline):
     guest = {**GUEST, "birth_date": "2022-01-01"}
-    fields, _ = refused(desk, {"availabilities": desk.chosen(), "passengers": [guest]})
+    fields, _ = refuse(offline, {"availabilities": offline.select(), "passengers": [guest]})
     assert fields == {"passengers[0].birth_date"}
 
 
-def test_a_ship_that_has_sailed_is_not_booked(desk):
-    body = {"availabilities": desk.chosen(), "passengers": [GUEST]}
-    booking = desk.booking(desk.ask("bookings.create", body))
-    desk.clock.travel_to(departure(booking))
-    assert "availabilities[0].availability_id" in refused(desk, body)[0]
+def test_a_past_sailing_cannot_be_booked(offline):
+    body = {"availabilities": offline.select(), "passengers": [GUEST]}
+    booking = offline.booking(offline.perform("bookings.create", body))
+    offline.clock.travel_to(departure(booking))
+    assert "availabilities[0].availability_id" in refuse(offline, body)[0]
 
 
 @pytest.mark.parametrize(
@@ -343,34 +334,34 @@ def test_a_ship_that_has_sailed_is_not_booked(desk):
         ("out_at", "2026-04-30", "request.out_at", 422),
     ],
 )
-def test_what_a_search_names_must_exist_and_fit(desk, name, value, field, status):
-    desk.search()
-    journey = desk.search(ONE_TICKET)[0]["journey_id"]
+def test_a_search_with_unknown_names_is_refused(offline, name, value, field, status):
+    offline.search()
+    journey = offline.search(ONE_TICKET)[0]["journey_id"]
     request = {**SEARCH["request"], "out_journey_id": journey, name: value}
-    error = desk.refused("availability.search", request=request, passengers=[ADULT])
+    error = offline.error_of("availability.search", request=request, passengers=[ADULT])
     assert (error.status, error.field, error.code) == (status, field, "AVAILABILITY_ERROR")
     assert error.message.startswith(f"{field}: ")
 
 
 @pytest.mark.parametrize(("hour", "past"), [(21, False), (22, True)])
-def test_a_day_is_past_by_the_clock_of_the_port(desk, hour, past):
+def test_a_day_is_past_by_the_time_zone_of_the_port(offline, hour, past):
     request = {**SEARCH["request"], "out_at": "2026-05-01"}
-    request["out_journey_id"] = desk.search()[0]["journey_id"]
-    desk.clock.travel_to(NOW.replace(hour=hour))
-    error = desk.attempt("availability.search", request=request, passengers=[ADULT])
+    request["out_journey_id"] = offline.search()[0]["journey_id"]
+    offline.clock.travel_to(NOW.replace(hour=hour))
+    error = offline.attempt("availability.search", request=request, passengers=[ADULT])
     assert (error is not None and error.field == "request.out_at") == past
 
 
-def test_the_cheapest_of_an_availability_by_tool(desk):
-    (availability, *_) = desk.search()
+def test_the_tool_books_the_cheapest_tariff_and_place_by_id(offline):
+    (availability, *_) = offline.search()
     guest = {**GUEST, "type": "ADT"}
     body = {"id": availability["id"], "passengers": [guest]}
-    created = desk.ask("mcp.create_booking", body, protocol="mcp")
+    created = offline.perform("mcp.create_booking", body, protocol="mcp")
     tickets = [one["amount"] for one in availability["tariffs"] if one["type"] == "Ticket"]
     assert created["total_price"] == min(tickets)
-    assert desk.counters.effects_of("bookings.create")
-    error = desk.refused("mcp.create_booking", {**body, "id": "x"}, protocol="mcp")
+    assert offline.counters.effects_of("bookings.create")
+    error = offline.error_of("mcp.create_booking", {**body, "id": "x"}, protocol="mcp")
     assert (error.field, error.code) == ("id", "BOOKING_CREATE_ERROR")
     chosen = [selection(availability, "OPTION")]
     option = {"availabilities": chosen, "passengers": [guest], "reservation_type": "OPTION"}
-    assert desk.ask("mcp.create_booking", option, protocol="mcp")["stage"] == "payment_due"
+    assert offline.perform("mcp.create_booking", option, protocol="mcp")["stage"] == "payment_due"

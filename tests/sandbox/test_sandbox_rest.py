@@ -97,11 +97,11 @@ def create(client, line=ONE_TICKET, name="STANDARD", **more):
     return client.post("/api/booking", json=body)
 
 
-def test_the_interface_is_served_with_its_statuses():
+def test_every_endpoint_has_the_status_of_the_interface():
     assert {(each.method, each.path): each.success for each in ENDPOINTS} == EXPECTED
 
 
-def test_the_whole_journey(client, organisation, sandbox):
+def test_a_booking_can_be_paid_issued_and_cancelled_over_http(client, organisation, sandbox):
     found = search(client)
     assert found.status_code == 200
     created = create(client, TWO_TICKETS)
@@ -135,7 +135,7 @@ def test_the_whole_journey(client, organisation, sandbox):
     assert httpx.get(address.json()["url"]).status_code == 404
 
 
-def test_catalogues_and_their_statuses(client):
+def test_the_catalogues_answer_with_their_statuses(client):
     assert client.get("/api/port").json()["ports"]
     assert client.get("/api/vehicle-brand").json()["brands"]
     assert client.get("/api/vehicle-data").json()["vehicle_types"]
@@ -177,7 +177,7 @@ BOOKING = {
 }
 
 
-def test_a_booking_has_every_field_in_its_type(client):
+def test_a_booking_has_every_field_of_the_interface(client):
     booking_id = create(client).json()["booking_id"]
     for _ in range(2):
         booking = client.get(f"/api/booking/{booking_id}").json()
@@ -211,7 +211,7 @@ def test_money_has_two_decimals_at_most(client):
 
 @pytest.mark.parametrize("header", [None, "Bearer wrong", "Basic abc", "Bearer"])
 @pytest.mark.parametrize(("method", "path"), EXPECTED)
-def test_no_token_no_service(sandbox, method, path, header):
+def test_every_endpoint_refuses_an_unknown_token(sandbox, method, path, header):
     headers = {"accept": "application/json", **({"authorization": header} if header else {})}
     reply = httpx.request(method, f"{sandbox.base_url}{path}", headers=headers, verify=TLS)
     assert (reply.status_code, reply.json()["code"]) == (401, "UNAUTHORIZED")
@@ -219,7 +219,7 @@ def test_no_token_no_service(sandbox, method, path, header):
     assert not sandbox.counters.effects
 
 
-def test_a_read_only_token_reads(sandbox, client):
+def test_a_read_only_token_reads_without_pricing_and_cannot_confirm(sandbox, client):
     created = create(client).json()
     with client_of(sandbox, sandbox.read_only_token) as reader:
         booking = reader.get(f"/api/booking/{created['booking_id']}")
@@ -265,7 +265,7 @@ def test_a_request_without_accept_is_not_acceptable(sandbox):
         (None, 415),
     ],
 )
-def test_a_body_must_be_called_json(client, kind, status):
+def test_the_content_type_must_be_json(client, kind, status):
     headers = {} if kind is None else {"content-type": kind}
     reply = client.post("/api/booking/confirm", content=b'{"id": "x"}', headers=headers)
     assert reply.status_code == status
@@ -289,18 +289,11 @@ def test_a_body_must_be_called_json(client, kind, status):
     ],
     ids=range(12),
 )
-def test_a_body_that_says_nothing_readable(client, body, status, code):
+def test_an_unreadable_body_is_refused(client, body, status, code):
     headers = {"content-type": "application/json"}
     reply = client.post("/api/booking/confirm", content=body, headers=headers)
     assert (reply.status_code, reply.json()["code"]) == (status, code)
     assert reply.json()["error"] is True
-
-
-def test_a_body_in_chunks_has_the_same_limit(client):
-    pieces = (b" " * 100_000 for _ in range(12))
-    headers = {"content-type": "application/json"}
-    reply = client.post("/api/booking/confirm", content=pieces, headers=headers)
-    assert reply.status_code == 413
 
 
 @pytest.mark.parametrize(
@@ -317,7 +310,7 @@ def test_a_body_in_chunks_has_the_same_limit(client):
         ("GET", "/api/ticket/%C3%A9%20", 404, "TICKET_NOT_FOUND"),
     ],
 )
-def test_other_addresses_and_methods_are_refused_in_json(client, method, path, status, code):
+def test_other_paths_and_methods_are_refused_in_json(client, method, path, status, code):
     reply = client.request(method, path, headers={"accept-language": "it"})
     assert (reply.status_code, reply.json()["code"]) == (status, code)
     assert reply.headers["content-type"] == "application/json"
@@ -341,15 +334,7 @@ def test_every_response_has_its_ids(client, sandbox):
     assert mine.headers["x-request-id"] != "mine-7"
 
 
-def test_large_answers_are_compressed_for_those_who_can_read_that(client):
-    small = client.get("/api/vehicle-brand", headers={"accept-encoding": "identity"})
-    large = client.get("/api/vehicle-brand", headers={"accept-encoding": "gzip"})
-    assert large.headers["content-encoding"] == "gzip"
-    assert "content-encoding" not in small.headers
-    assert small.json() == large.json()
-
-
-def test_names_go_raw_in_utf8(client):
+def test_names_are_sent_unescaped_in_utf8(client):
     guest = {**GUEST, "first_name": "Ζωή", "last_name": "بن علي"}
     created = create(client, passengers=[guest])
     reply = client.get(f"/api/booking/{created.json()['booking_id']}")
@@ -357,14 +342,14 @@ def test_names_go_raw_in_utf8(client):
     assert "بن علي" in reply.content.decode("utf-8")
 
 
-def test_messages_and_ports_are_in_the_language_asked_for(client):
+def test_messages_and_ports_are_in_the_requested_language(client):
     headers = {"accept-language": "de, el;q=0.9, en;q=0.1"}
     assert "κράτηση" in client.get("/api/booking/x", headers=headers).json()["message"]
     ports = client.get("/api/port", headers={"accept-language": "it"}).json()["ports"]
     assert {"Marsiglia"} <= {port["name"] for port in ports}
 
 
-def test_the_first_field_at_fault_and_all_of_them(client):
+def test_an_error_names_the_first_invalid_field_and_all_of_them(client):
     reply = client.post("/api/booking", json={"passengers": [{"type": "Adult", "nme": "x"}]})
     error = reply.json()
     assert (reply.status_code, error["code"]) == (422, "VALIDATION_ERROR")
@@ -374,7 +359,7 @@ def test_the_first_field_at_fault_and_all_of_them(client):
     assert error["message"].startswith(named[0])
 
 
-def test_requests_are_counted_when_read_and_effects_when_made(client, sandbox):
+def test_requests_are_counted_even_if_refused_and_effects_only_if_made(client, sandbox):
     create(client)
     client.post("/api/booking", json={})
     httpx.get(f"{sandbox.base_url}/api/port")
@@ -385,7 +370,7 @@ def test_requests_are_counted_when_read_and_effects_when_made(client, sandbox):
     assert len(sandbox.counters.effects) == 1
 
 
-def test_faults_come_to_pass_around_the_work(client, sandbox):
+def test_faults_apply_to_rest_requests(client, sandbox):
     sandbox.faults.add("server_error", "bookings.create", status=503)
     assert create(client).status_code == 503
     assert not sandbox.counters.effects
@@ -404,7 +389,7 @@ def test_faults_come_to_pass_around_the_work(client, sandbox):
     ),
     endpoint=st.sampled_from([each for each in ENDPOINTS if each.method == "POST"]),
 )
-def test_no_body_breaks_the_service(client, body, endpoint):
+def test_no_body_causes_an_internal_error(client, body, endpoint):
     headers = {"content-type": "application/json"}
     reply = client.post(endpoint.path.replace("{id}", "x"), content=body, headers=headers)
     assert reply.status_code in {endpoint.success, 400, 403, 404, 422}

@@ -17,7 +17,7 @@ from ferry_sdk.sandbox.api.mcp.methods import TOOLS
 from ferry_sdk.sandbox.requests.errors import messages
 from tests.support.wire import TLS
 
-# What is wrong between two fields or with the state of the service is in no schema.
+# A schema cannot express rules between fields or the state of the service.
 SHAPE = """
 missing unknown_field text empty too_long too_many whole_number boolean list object too_small
 too_great choice date time email country document_number prefix phone vehicle_form malformed either
@@ -29,7 +29,7 @@ SHAPES = [
 
 
 def matches(validator, pattern, instance, schema):
-    """`pattern` as JSON Schema means it: `$` is the end, not the end but for a line break."""
+    """Check `pattern` as JSON Schema defines it: `$` matches at the end only, as Python's `\\Z`."""
     if isinstance(instance, str) and not re.search(f"{pattern.removesuffix('$')}\\Z", instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
@@ -43,28 +43,28 @@ class Tools:
     def __init__(self, sandbox):
         headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
         self.http = httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=30)
-        listed = self.ask("tools/list", {})["tools"]
+        listed = self.request("tools/list", {})["tools"]
         self.schemas = {tool["name"]: tool["inputSchema"] for tool in listed}
         self.validators = {
             name: Validator(schema, format_checker=FormatChecker(["date"]))
             for name, schema in self.schemas.items()
         }
 
-    def ask(self, method, params):
+    def request(self, method, params):
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         return self.http.post("/mcp", json=message).json()["result"]
 
-    def refusals(self, name, arguments):
-        """The messages of what is wrong with the arguments; None where the tool took them."""
-        result = self.ask("tools/call", {"name": name, "arguments": arguments})
+    def errors(self, name, arguments):
+        """Return the messages about the arguments; None if the tool accepted them."""
+        result = self.request("tools/call", {"name": name, "arguments": arguments})
         if not result["isError"]:
             return None
         error = result["structuredContent"]
         return [each["message"] for each in error.get("errors", [])] or [error["message"]]
 
-    def misfits(self, name, arguments):
-        """What the service says against the shape of the arguments."""
-        said = self.refusals(name, arguments) or []
+    def shape_errors(self, name, arguments):
+        """Return the messages about the shape of the arguments."""
+        said = self.errors(name, arguments) or []
         return [words for words in said if any(one.fullmatch(words) for one in SHAPES)]
 
 
@@ -77,7 +77,7 @@ def tools():
 
 
 def values(schema, whole):
-    """Values that a schema allows."""
+    """Return a strategy for the values that a schema allows."""
     if "$ref" in schema:
         return values(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
     if "anyOf" in schema:
@@ -127,7 +127,7 @@ def requests(tools, name):
 
 
 def places(value, way=()):
-    """Every place in a value, by the way to it."""
+    """Yield the path of every value inside a value."""
     yield way
     inner = enumerate(value) if isinstance(value, list) else ()
     for step, item in value.items() if isinstance(value, dict) else inner:
@@ -144,8 +144,8 @@ ODD += ["x" * 201, "@", "+0", "123", "PEUGEOT 208", "a__", 34.5, -1, 10, 121, "A
 
 
 @st.composite
-def damaged(draw, requests):
-    """A request that is right, but for one value that is changed, left out or too many."""
+def damage_one_value(draw, requests):
+    """Return a valid request in which one value is changed, removed or added."""
     request = copy.deepcopy(draw(requests))
     *way, last = draw(st.sampled_from([each for each in places(request) if each]))
     record = request
@@ -162,24 +162,24 @@ def damaged(draw, requests):
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_what_a_schema_allows_is_not_refused_for_its_shape(tools, name):
+def test_the_service_accepts_the_shape_of_every_value_that_a_schema_allows(tools, name):
     @settings(max_examples=20)
     @given(requests(tools, name))
     def check(arguments):
-        assert tools.misfits(name, arguments) == []
+        assert tools.shape_errors(name, arguments) == []
 
     check()
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_what_a_schema_refuses_the_service_refuses_too(tools, name):
+def test_the_service_refuses_the_shape_of_every_value_that_a_schema_refuses(tools, name):
     @settings(max_examples=25)
-    @given(damaged(requests(tools, name)))
+    @given(damage_one_value(requests(tools, name)))
     def check(arguments):
         if tools.validators[name].is_valid(arguments):
-            assert tools.misfits(name, arguments) == []
+            assert tools.shape_errors(name, arguments) == []
         else:
-            assert tools.misfits(name, arguments)
+            assert tools.shape_errors(name, arguments)
 
     check()
 
@@ -200,13 +200,13 @@ SEARCH = {
 }
 
 
-def test_times_of_the_day_and_one_way_are_allowed_as_the_service_reads_them(tools):
+def test_schema_and_service_agree_on_times_and_one_way_searches(tools):
     assert tools.validators["search_availability"].is_valid(SEARCH)
-    assert tools.misfits("search_availability", SEARCH) == []
+    assert tools.shape_errors("search_availability", SEARCH) == []
     for time in ("10:00:00Z", "24:00", "9:00"):
         wrong = {**SEARCH, "request": {**SEARCH["request"], "out_time": time}}
         assert not tools.validators["search_availability"].is_valid(wrong)
-        assert tools.misfits("search_availability", wrong) == [messages("en")["time"]]
+        assert tools.shape_errors("search_availability", wrong) == [messages("en")["time"]]
 
 
 @pytest.mark.parametrize(
@@ -230,10 +230,10 @@ def test_a_booking_takes_an_id_or_availabilities(tools, given, is_right):
     guest = {"type": "ADT", "first_name": "Ada", "last_name": "Byron"}
     arguments = {"passengers": [guest], **given}
     assert tools.validators["create_booking"].is_valid(arguments) == is_right
-    assert (tools.misfits("create_booking", arguments) == []) == is_right
+    assert (tools.shape_errors("create_booking", arguments) == []) == is_right
 
 
-def test_every_property_is_described_and_no_schema_is_a_choice_at_its_top(tools):
+def test_every_property_has_a_description_and_no_schema_is_a_union(tools):
     for name, schema in tools.schemas.items():
         assert schema["type"] == "object", name
         assert not {"anyOf", "oneOf", "allOf"} & set(schema)

@@ -8,33 +8,10 @@ import threading
 
 import httpx
 import pytest
-from offline_service import NOW
 
-from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.offers.offers import Offers
 from tests.support.wire import TLS
-
-
-@pytest.fixture(scope="module")
-def running():
-    with Sandbox(now=NOW, frozen=True) as sandbox:
-        headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
-        with httpx.Client(
-            verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=30
-        ) as http:
-            yield sandbox, http
-
-
-@pytest.fixture
-def sandbox(running):
-    running[0].reset()
-    return running[0]
-
-
-@pytest.fixture
-def http(running):
-    return running[1]
 
 
 def call(method, **params):
@@ -64,7 +41,7 @@ def call(method, **params):
         ("", None),
     ],
 )
-def test_a_reply_is_compressed_only_for_who_wants_it(sandbox, http, accepted, encoding):
+def test_a_reply_is_compressed_if_the_client_prefers_it(sandbox, http, accepted, encoding):
     for reply in (
         http.get("/api/port", headers={"accept-encoding": accepted}),
         http.post("/mcp", json=call("tools/list"), headers={"accept-encoding": accepted}),
@@ -74,7 +51,7 @@ def test_a_reply_is_compressed_only_for_who_wants_it(sandbox, http, accepted, en
         assert reply.json()
 
 
-def test_encodings_in_several_lines_count_together(sandbox, http):
+def test_several_accept_encoding_headers_count_together(sandbox, http):
     lines = [("accept-encoding", "br"), ("accept-encoding", "gzip;q=0"), ("accept-encoding", "*")]
     known = [(name, http.headers[name]) for name in ("authorization", "accept")]
     reply = http.send(httpx.Request("GET", f"{sandbox.base_url}/api/port", headers=known + lines))
@@ -86,13 +63,13 @@ def test_encodings_in_several_lines_count_together(sandbox, http):
 @pytest.mark.parametrize(
     "path", ["/api/port/", "/api/booking/", "/mcp/", "/_sandbox/clock/", "/api/"]
 )
-def test_a_slash_too_many_is_no_address(sandbox, http, method, path):
+def test_a_trailing_slash_is_not_found(sandbox, http, method, path):
     reply = http.request(method, path, json={} if method in {"POST", "PUT"} else None)
     assert (reply.status_code, reply.json()["code"]) == (404, "NOT_FOUND")
     assert "location" not in reply.headers
 
 
-def test_a_body_over_the_limit_is_refused_by_mcp_as_by_rest(sandbox, http):
+def test_rest_and_mcp_refuse_a_body_over_the_limit(sandbox, http):
     headers = {"content-type": "application/json"}
     message = json.dumps(call("ping")).encode()
     largest = message.ljust(LARGEST_BODY)
@@ -124,7 +101,7 @@ def search(sandbox):
     }
 
 
-def test_small_requests_are_answered_while_large_searches_are_under_way(sandbox, monkeypatch):
+def test_small_requests_are_answered_during_large_searches(sandbox, monkeypatch):
     begun = threading.Semaphore(0)
     may_end = threading.Event()
     find = Offers.search
@@ -173,7 +150,7 @@ def test_small_requests_are_answered_while_large_searches_are_under_way(sandbox,
         assert [each.status_code for each in replies] == [200, 200]
 
 
-def test_after_a_mistake_of_its_own_the_connection_is_said_to_be_closed(sandbox, monkeypatch):
+def test_an_internal_error_announces_that_the_connection_closes(sandbox, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError
 

@@ -6,7 +6,7 @@ import zlib
 from datetime import datetime, timedelta
 
 import pytest
-from offline_service import BY_EMAIL, GUEST, ONE_TICKET, PENDING, TWO_TICKETS, OfflineService
+from offline_service import BY_EMAIL, GUEST, ONE_TICKET, PENDING, TWO_TICKETS
 
 from ferry_sdk.sandbox.bookings.records import qr_code
 from ferry_sdk.sandbox.bookings.vouchers import to_latin1
@@ -14,30 +14,25 @@ from ferry_sdk.sandbox.bookings.vouchers import to_latin1
 ORIGIN = "http://ferry.test"
 
 
-@pytest.fixture
-def desk():
-    return OfflineService()
-
-
-def issued(desk, line=ONE_TICKET, **how):
-    created = desk.created(line, **how)
-    desk.confirm(created)
+def issue(offline, line=ONE_TICKET, **how):
+    created = offline.create(line, **how)
+    offline.confirm(created)
     return created
 
 
-def addresses(desk, created):
-    """Every address of the first ticket's voucher that the service tells."""
-    ticket = desk.booking(created)["tickets"][0]
-    read = desk.ask("tickets.get", id=ticket["id"])
-    answer = desk.ask("tickets.pdf", id=ticket["id"])
+def voucher_url(offline, created):
+    """Return the URL of the first ticket's voucher, which is the same everywhere."""
+    ticket = offline.booking(created)["tickets"][0]
+    read = offline.perform("tickets.get", id=ticket["id"])
+    answer = offline.perform("tickets.pdf", id=ticket["id"])
     assert set(answer) == {"url"}
     assert ticket["pdf_url"] == read["pdf_url"] == answer["url"]
     return answer["url"]
 
 
-def fetched(desk, url):
+def fetch(offline, url):
     _, _, ticket, file = url.removeprefix(ORIGIN).split("/")
-    return desk.service.voucher_file(ticket, file.removesuffix(".pdf"))
+    return offline.service.voucher_file(ticket, file.removesuffix(".pdf"))
 
 
 def page_of(pdf):
@@ -47,11 +42,11 @@ def page_of(pdf):
     return page
 
 
-def words(pdf):
+def text_of(pdf):
     return page_of(pdf).extract_text()
 
 
-def test_a_voucher_is_one_page_that_says_everything(desk):
+def test_a_voucher_is_one_page_with_every_detail(offline):
     guests = [
         {**GUEST, "first_name": "Zoë", "last_name": "Łukasiewicz"},
         {"type": "Child", "first_name": "Nicolás", "last_name": "O\u2019Brien"},
@@ -61,15 +56,15 @@ def test_a_voucher_is_one_page_that_says_everything(desk):
         {"order": 2, "type": "Child", "param": "C", "gender": "Male", "age": 8},
     )
     vehicle = {"code": "CAR", "identification": "AB-123-CD"}
-    created = issued(
-        desk, passengers=guests, party=party, vehicle="PEUGEOT__208", more={"vehicle": vehicle}
+    created = issue(
+        offline, passengers=guests, party=party, vehicle="PEUGEOT__208", more={"vehicle": vehicle}
     )
-    url = addresses(desk, created)
+    url = voucher_url(offline, created)
     assert url.startswith(f"{ORIGIN}/voucher/")
-    pdf = fetched(desk, url)
+    pdf = fetch(offline, url)
     assert pdf.startswith(b"%PDF-")
-    said = words(pdf)
-    booking = desk.booking(created)
+    text = text_of(pdf)
+    booking = offline.booking(created)
     (ticket,) = booking["tickets"]
     journey = ticket["availability"]["outward"]["journey"]
     details = booking["journey_details"]["outward"]
@@ -89,31 +84,31 @@ def test_a_voucher_is_one_page_that_says_everything(desk):
         "Peugeot 208",
         "AB-123-CD",
     ):
-        assert expected in said, expected
+        assert expected in text, expected
 
 
-def test_a_voucher_of_a_round_trip_shows_both_ways(desk):
-    said = words(fetched(desk, addresses(desk, issued(desk, back=7))))
-    assert said.index("Outward") < said.index("Return")
+def test_a_voucher_of_a_round_trip_shows_both_ways(offline):
+    text = text_of(fetch(offline, voucher_url(offline, issue(offline, back=7))))
+    assert text.index("Outward") < text.index("Return")
 
 
-def test_the_qr_code_is_on_the_page(desk):
-    created = issued(desk)
-    pdf = fetched(desk, addresses(desk, created))
+def test_the_qr_code_is_on_the_page(offline):
+    created = issue(offline)
+    pdf = fetch(offline, voucher_url(offline, created))
     content = page_of(pdf).get_contents()
     assert content is not None
     assert content.get_data().count(b" re f") > 100
 
 
-def test_nine_travellers_fit_on_the_page(desk):
+def test_nine_travellers_fit_on_the_page(offline):
     party = [
         {"order": number, "type": "Adult", "param": "A", "gender": "Male", "age": 30 + number}
         for number in range(1, 10)
     ]
     guests = [{**GUEST, "last_name": f"Number{number} {'x' * 150}"} for number in range(1, 10)]
-    created = issued(desk, passengers=guests, party=party, back=7)
-    said = words(fetched(desk, addresses(desk, created)))
-    assert all(f"Number{number}" in said for number in range(1, 10))
+    created = issue(offline, passengers=guests, party=party, back=7)
+    text = text_of(fetch(offline, voucher_url(offline, created)))
+    assert all(f"Number{number}" in text for number in range(1, 10))
 
 
 @pytest.mark.parametrize(
@@ -130,64 +125,64 @@ def test_nine_travellers_fit_on_the_page(desk):
         ("😀", "?"),
     ],
 )
-def test_names_are_printable_whatever_their_script(name, printed):
+def test_names_are_converted_to_latin_1(name, printed):
     assert to_latin1(name) == printed
 
 
-def test_any_name_makes_a_voucher(desk):
+def test_any_name_can_be_on_a_voucher(offline):
     names = "".join(map(chr, (*range(1, 0x250), *range(0x370, 0x700, 7))))
     for start in range(0, len(names), 180):
         guest = {**GUEST, "last_name": f"x{names[start : start + 180]}"}
-        assert fetched(desk, addresses(desk, issued(desk, passengers=[guest])))
+        assert fetch(offline, voucher_url(offline, issue(offline, passengers=[guest])))
 
 
-def test_no_voucher_before_the_ticket_is_issued(desk):
-    assert addresses(desk, desk.created()) is None
-    created = issued(desk, PENDING)
-    assert addresses(desk, created) is None
-    desk.clock.advance(3)
-    assert fetched(desk, addresses(desk, created))
+def test_no_voucher_before_the_ticket_is_issued(offline):
+    assert voucher_url(offline, offline.create()) is None
+    created = issue(offline, PENDING)
+    assert voucher_url(offline, created) is None
+    offline.clock.advance(3)
+    assert fetch(offline, voucher_url(offline, created))
 
 
-def test_some_companies_deliver_later(desk):
-    created = issued(desk, TWO_TICKETS)
-    assert addresses(desk, created) is None
-    desk.clock.advance(timedelta(minutes=10) - timedelta(seconds=1))
-    assert addresses(desk, created) is None
-    desk.clock.advance(1)
-    assert fetched(desk, addresses(desk, created))
+def test_some_companies_deliver_later(offline):
+    created = issue(offline, TWO_TICKETS)
+    assert voucher_url(offline, created) is None
+    offline.clock.advance(timedelta(minutes=10) - timedelta(seconds=1))
+    assert voucher_url(offline, created) is None
+    offline.clock.advance(1)
+    assert fetch(offline, voucher_url(offline, created))
 
 
-def test_some_companies_mail_it_and_never_show_it(desk):
-    created = issued(desk, BY_EMAIL)
-    desk.clock.advance(timedelta(days=30))
-    assert desk.booking(created)["stage"] == "ticketed"
-    assert addresses(desk, created) is None
+def test_some_companies_deliver_by_email_only(offline):
+    created = issue(offline, BY_EMAIL)
+    offline.clock.advance(timedelta(days=30))
+    assert offline.booking(created)["stage"] == "ticketed"
+    assert voucher_url(offline, created) is None
 
 
-def test_a_voucher_needs_its_key_and_ends_with_its_ticket(desk):
-    created = issued(desk, name="FLEX")
-    url = addresses(desk, created)
-    assert fetched(desk, url)
-    assert fetched(desk, f"{url[:-5]}é.pdf") is None
-    ticket = desk.booking(created)["tickets"][0]["id"]
-    assert desk.service.voucher_file("unknown", url[-28:-4]) is None
-    desk.ask("tickets.cancel", ticket_id=ticket)
-    assert addresses(desk, created) is None
-    assert fetched(desk, url) is None
+def test_a_voucher_requires_its_key_and_an_issued_ticket(offline):
+    created = issue(offline, name="FLEX")
+    url = voucher_url(offline, created)
+    assert fetch(offline, url)
+    assert fetch(offline, f"{url[:-5]}é.pdf") is None
+    ticket = offline.booking(created)["tickets"][0]["id"]
+    assert offline.service.voucher_file("unknown", url[-28:-4]) is None
+    offline.perform("tickets.cancel", ticket_id=ticket)
+    assert voucher_url(offline, created) is None
+    assert fetch(offline, url) is None
 
 
-def test_keys_cannot_be_guessed_from_one_another(desk):
-    keys = {addresses(desk, issued(desk)).rpartition("/")[2] for _ in range(20)}
+def test_keys_of_vouchers_are_random(offline):
+    keys = {voucher_url(offline, issue(offline)).rpartition("/")[2] for _ in range(20)}
     assert len(keys) == 20
     assert min(map(len, keys)) >= 22
 
 
-def test_the_qr_code_is_an_image(desk):
-    created = desk.created()
-    before = desk.booking(created)["tickets"][0]["qr_code"]
-    desk.confirm(created)
-    after = desk.booking(created)["tickets"][0]["qr_code"]
+def test_the_qr_code_is_an_image(offline):
+    created = offline.create()
+    before = offline.booking(created)["tickets"][0]["qr_code"]
+    offline.confirm(created)
+    after = offline.booking(created)["tickets"][0]["qr_code"]
     assert before != after
     for uri in (before, after):
         kind, _, data = uri.partition(",")
@@ -201,9 +196,9 @@ def test_the_qr_code_is_an_image(desk):
 
 
 @pytest.mark.parametrize(("vehicle", "minutes"), [(None, 45), ("PEUGEOT__208", 90)])
-def test_boarding_is_before_departure(desk, vehicle, minutes):
+def test_boarding_is_before_departure(offline, vehicle, minutes):
     more = {"vehicle": {"code": "CAR"}} if vehicle else None
-    (ticket,) = desk.booking(desk.created(vehicle=vehicle, more=more))["tickets"]
+    (ticket,) = offline.booking(offline.create(vehicle=vehicle, more=more))["tickets"]
     departs = datetime.fromisoformat(ticket["availability"]["outward"]["journey"]["depart_at"])
     boards = datetime.fromisoformat(ticket["boarding_time"])
     assert departs - boards == timedelta(minutes=minutes)

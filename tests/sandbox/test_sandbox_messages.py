@@ -19,7 +19,7 @@ def placeholders(message):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_says_the_same_things_with_the_same_values(language):
+def test_every_language_has_the_same_messages_and_placeholders(language):
     english = messages("en")
     said = messages(language)
     assert list(said) == list(english)
@@ -27,13 +27,13 @@ def test_every_language_says_the_same_things_with_the_same_values(language):
         assert placeholders(message) == placeholders(english[key]), key
 
 
-def test_no_language_repeats_anothers_words():
+def test_every_message_is_translated():
     for key, message in messages("en").items():
         same = [each for each in LANGUAGES[1:] if messages(each)[key] == message]
         assert not same or key == "label_commission", (key, same)
 
 
-def test_scripts_are_those_of_the_languages():
+def test_greek_and_arabic_use_their_scripts():
     for key in messages("en"):
         assert re.search("[\u0370-\u03ff]", messages("el")[key]), key
         assert re.search("[\u0600-\u06ff]", messages("ar")[key]), key
@@ -70,15 +70,15 @@ def test_every_message_is_used():
         (";;,,q=1", "en"),
     ],
 )
-def test_the_language_liked_best_of_those_there_are(header, language):
+def test_the_preferred_supported_language_is_chosen(header, language):
     assert language_of(header) == language
 
 
-def test_values_stand_in_the_message():
+def test_values_fill_the_placeholders_of_a_message():
     assert text("choice", "fr", {"expected": "M, F"}).endswith(": M, F.")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_refusal_speaks_the_callers_language(language):
-    error = OfflineService().refused("bookings.get", id="nowhere", language=language)
+def test_an_error_is_in_the_callers_language(language):
+    error = OfflineService().error_of("bookings.get", id="nowhere", language=language)
     assert error.message == f"id: {messages(language)['booking_unknown']}"

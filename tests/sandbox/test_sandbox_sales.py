@@ -18,7 +18,7 @@ from tests.support.wire import TLS
 
 
 class Client:
-    """A client that may do everything."""
+    """A bare HTTP client with the organisation token."""
 
     def __init__(self, sandbox):
         headers = {
@@ -34,7 +34,7 @@ class Client:
         return self.http.get(f"/api/{path}").json()
 
     def search(self, line=ONE_TICKET, *, back=False, day=60, **more):
-        """The first availability of each way on the first day from which there is one."""
+        """Return the first availability of each direction, on the first day with sailings."""
         company, depart, arrive = line
         for number in range(14):
             out = NOW.date() + timedelta(days=day + number)
@@ -62,12 +62,12 @@ class Client:
     def book(self, *chosen, **more):
         return self.post("booking", availabilities=chosen, passengers=[GUEST], **more)
 
-    def booked(self, *chosen, **more):
+    def book_and_read(self, *chosen, **more):
         reply = self.book(*chosen, **more)
         assert reply.status_code == 201, reply.text
         return self.get(f"booking/{reply.json()['booking_id']}")
 
-    def again(self, booking):
+    def reread(self, booking):
         return self.get(f"booking/{booking['booking_id']}")
 
 
@@ -91,12 +91,12 @@ def client(running, sandbox):
     return running[1]
 
 
-def test_a_pending_ticket_knows_the_number_that_confirm_gave(sandbox, client):
+def test_a_pending_ticket_can_be_cancelled_by_the_number_from_confirm_once_issued(sandbox, client):
     (one,) = client.search(PENDING)
-    booking = client.booked(selection(one))
+    booking = client.book_and_read(selection(one))
     issued = client.post("booking/confirm", id=booking["booking_id"]).json()
     ticket = {"ticket_id": issued["ticket_id"]}
-    assert client.again(booking)["tickets"][0]["status"] == "Pending"
+    assert client.reread(booking)["tickets"][0]["status"] == "Pending"
     for number in ({}, {"ticket_number": issued["ticket_number"]}):
         refused = client.post("ticket/cancel", **ticket, **number)
         assert (refused.status_code, refused.json()["code"]) == (409, "TICKET_CANCEL_ERROR")
@@ -108,31 +108,31 @@ def test_a_pending_ticket_knows_the_number_that_confirm_gave(sandbox, client):
     assert done.status_code == 201
 
 
-def test_a_reservation_type_of_null_is_as_left_out(client):
+def test_a_null_reservation_type_means_the_default(client):
     (one,) = client.search()
-    booking = client.booked(selection(one), reservation_type=None)
+    booking = client.book_and_read(selection(one), reservation_type=None)
     assert booking["tickets"][0]["status"] == "Blocked"
     assert booking["expire_at"] == (NOW + timedelta(hours=1)).isoformat()
 
 
-def sailed(availability):
-    """Two days after the departure that an open ticket was found with."""
+def after_departure(availability):
+    """Return the time two days after the departure of an availability."""
     return datetime.fromisoformat(availability["depart_at"]) + timedelta(days=2)
 
 
-def test_an_open_ticket_is_good_for_a_year_whatever_has_sailed(sandbox, client):
+def test_an_open_ticket_is_valid_for_a_year_after_its_sailing_too(sandbox, client):
     (one,) = client.search(out_is_open=True)
-    booking = client.booked(selection(one, "FLEX"))
+    booking = client.book_and_read(selection(one, "FLEX"))
     year = (NOW + timedelta(days=365)).isoformat()
     assert booking["possible_actions"]["Cancel"]["timeLimit"] == year
     issued = client.post("booking/confirm", id=booking["booking_id"]).json()
     outward = client.get(f"ticket/{issued['ticket_id']}")["availability"]["outward"]
     assert (outward["is_open"], outward["valid_until"]) == (True, year)
     assert outward["journey"]["depart_at"] == one["depart_at"]
-    details = client.again(booking)["journey_details"]["outward"]
+    details = client.reread(booking)["journey_details"]["outward"]
     assert (details["is_open"], details["valid_until"]) == (True, year)
 
-    sandbox.clock.travel_to(sailed(one))
+    sandbox.clock.travel_to(after_departure(one))
     paid = booking["total_price"]
     fee = client.post("booking/cancel-fee", id=issued["ticket_id"]).json()
     assert (fee["penalty_amount"], fee["refund_amount"]) == (0, paid)
@@ -144,37 +144,37 @@ def test_an_open_ticket_is_good_for_a_year_whatever_has_sailed(sandbox, client):
 
 def test_an_open_ticket_ends_after_a_year(sandbox, client):
     (one,) = client.search(out_is_open=True)
-    booking = client.booked(selection(one, "FLEX"))
+    booking = client.book_and_read(selection(one, "FLEX"))
     issued = client.post("booking/confirm", id=booking["booking_id"]).json()
     sandbox.clock.travel_to(NOW + timedelta(days=365))
     late = client.post("ticket/cancel", ticket_id=issued["ticket_id"])
     assert (late.status_code, late.json()["code"]) == (409, "TICKET_CANCEL_ERROR")
-    assert "Cancel" not in client.again(booking)["possible_actions"]
+    assert "Cancel" not in client.reread(booking)["possible_actions"]
 
 
 def test_an_open_ticket_that_is_paid_can_be_issued_for_a_year(sandbox, client):
     (one,) = client.search(out_is_open=True)
-    booking = client.booked(selection(one, "FLEX"))
+    booking = client.book_and_read(selection(one, "FLEX"))
     (ticket,) = booking["tickets"]
     client.post(f"ticket/{ticket['id']}/mark-paid", external_payment_ref="P1")
-    assert client.again(booking)["expire_at"] == (NOW + timedelta(days=365)).isoformat()
-    sandbox.clock.travel_to(sailed(one))
-    assert client.again(booking)["stage"] == "issuance_due"
+    assert client.reread(booking)["expire_at"] == (NOW + timedelta(days=365)).isoformat()
+    sandbox.clock.travel_to(after_departure(one))
+    assert client.reread(booking)["stage"] == "issuance_due"
     assert client.post("booking/confirm", id=booking["booking_id"]).status_code == 201
 
 
-def test_a_fixed_ticket_ends_with_its_ship_and_says_nothing_of_being_open(sandbox, client):
+def test_a_fixed_ticket_ends_at_departure_and_has_no_validity(sandbox, client):
     (one,) = client.search()
-    booking = client.booked(selection(one, "FLEX"))
+    booking = client.book_and_read(selection(one, "FLEX"))
     issued = client.post("booking/confirm", id=booking["booking_id"]).json()
-    assert set(client.again(booking)["tickets"][0]["availability"]["outward"]) == {"journey"}
-    sandbox.clock.travel_to(sailed(one))
+    assert set(client.reread(booking)["tickets"][0]["availability"]["outward"]) == {"journey"}
+    sandbox.clock.travel_to(after_departure(one))
     assert client.post("ticket/cancel", ticket_id=issued["ticket_id"]).status_code == 409
 
 
-def test_with_an_open_way_out_the_fixed_way_back_is_the_end(sandbox, client):
+def test_an_open_outward_with_a_fixed_return_ends_at_the_return(sandbox, client):
     out, back = client.search(back=True, out_is_open=True)
-    booking = client.booked(selection(out, "FLEX"), selection(back, "FLEX"))
+    booking = client.book_and_read(selection(out, "FLEX"), selection(back, "FLEX"))
     limit = booking["possible_actions"]["Cancel"]["timeLimit"]
     assert datetime.fromisoformat(limit) == datetime.fromisoformat(back["depart_at"])
     client.post("booking/confirm", id=booking["booking_id"])
@@ -183,16 +183,16 @@ def test_with_an_open_way_out_the_fixed_way_back_is_the_end(sandbox, client):
     assert cancelled.status_code == 201
 
 
-def made(**options):
-    """All that names something in two bookings of a new service."""
+def names_of_bookings(**options):
+    """Return every id, reference and number of two bookings of a new service."""
     names = []
     with Sandbox(now=NOW, frozen=True, **options) as sandbox:
         client = Client(sandbox)
         with client.http:
             for line in (ONE_TICKET, TWO_TICKETS):
-                booking = client.booked(*map(selection, client.search(line, back=True)))
+                booking = client.book_and_read(*map(selection, client.search(line, back=True)))
                 client.post("booking/confirm", id=booking["booking_id"])
-                booking = client.again(booking)
+                booking = client.reread(booking)
                 names += [booking["booking_id"], booking["booking_reference"]]
                 for ticket in booking["tickets"]:
                     names += [ticket["id"], ticket["ticket_number"]]
@@ -200,48 +200,37 @@ def made(**options):
     return names
 
 
-def test_with_a_seed_the_names_of_bookings_follow_from_it():
-    first = made(seed=7)
-    assert first == made(seed=7)
+def test_a_seed_determines_the_ids_of_bookings():
+    first = names_of_bookings(seed=7)
+    assert first == names_of_bookings(seed=7)
     assert len(set(first)) == len(first) == 11
-    assert set(first).isdisjoint(made(seed=8))
+    assert set(first).isdisjoint(names_of_bookings(seed=8))
 
 
-def test_without_a_seed_no_two_services_name_anything_alike():
-    first, second = made(), made()
+def test_without_a_seed_ids_are_random():
+    first, second = names_of_bookings(), names_of_bookings()
     assert len(first) == len(second)
     assert set(first).isdisjoint(second)
 
 
-def test_reset_begins_the_names_of_a_seed_again_and_random_ones_anew():
+def test_reset_restarts_the_ids_of_a_seed():
     for seed, is_same in ((7, True), (None, False)):
         with Sandbox(seed=seed, now=NOW, frozen=True) as sandbox:
             client = Client(sandbox)
             with client.http:
                 names = []
                 for _ in range(2):
-                    names.append(client.booked(selection(*client.search()))["booking_id"])
+                    names.append(client.book_and_read(selection(*client.search()))["booking_id"])
                     sandbox.reset()
         assert (names[0] == names[1]) == is_same
 
 
-def test_a_round_trip_fare_needs_the_same_company_and_no_more(client):
+def test_a_round_trip_fare_requires_the_other_direction_with_the_same_company(client):
     out, back = client.search(back=True)
     both = client.book(selection(out, "ROUNDTRIP"), selection(back, "STANDARD"))
     assert both.status_code == 201
     alone = client.book(selection(out, "ROUNDTRIP"))
     assert (alone.status_code, alone.json()["field"]) == (422, "availabilities[0].tariff_id")
-
-
-def test_no_journeys_named_are_all_journeys(client):
-    everything = client.post("departure", provider_id="CTN").json()["departures"]
-    assert len(everything) > 1
-    for nothing in ([], None):
-        named = {"provider_id": "CTN", "__journey_id": nothing}
-        assert client.post("departure", **named).json()["departures"] == everything
-    first = everything[0]["journey_id"]
-    named = {"provider_id": "CTN", "__journey_id": [first]}
-    assert client.post("departure", **named).json()["departures"] == everything[:1]
 
 
 READ = [
@@ -287,15 +276,15 @@ UNREAD = [
 
 
 @pytest.mark.parametrize("moment", READ)
-def test_a_payment_is_recorded_with_its_moment(client, moment):
+def test_a_payment_accepts_every_form_of_a_time_with_an_offset(client, moment):
     (one,) = client.search()
-    (ticket,) = client.booked(selection(one))["tickets"]
+    (ticket,) = client.book_and_read(selection(one))["tickets"]
     paid = client.post(f"ticket/{ticket['id']}/mark-paid", external_payment_ref="P", paid_at=moment)
     assert (paid.status_code, paid.json()["payment_status"]) == (200, "paid")
 
 
 @pytest.mark.parametrize("moment", UNREAD)
-def test_a_payment_with_an_uncertain_moment_is_refused(client, moment):
+def test_a_payment_refuses_other_forms_of_a_time(client, moment):
     refused = client.post("ticket/T/mark-paid", external_payment_ref="P", paid_at=moment)
     assert (refused.status_code, refused.json()["field"]) == (422, "paid_at")
 
@@ -304,7 +293,7 @@ OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda each: timedelta(mi
 
 
 @given(st.datetimes(timezones=OFFSETS.map(timezone)), st.booleans(), st.integers(0, 6))
-def test_every_moment_is_read_in_every_way_to_write_it(moment, is_basic, digits):
+def test_a_time_is_read_in_basic_and_extended_format_with_any_fraction(moment, is_basic, digits):
     day, hour = ("%Y%m%d", "%H%M%S") if is_basic else ("%Y-%m-%d", "%H:%M:%S")
     fraction = f".{moment.microsecond:06}"[: digits + 1] if digits else ""
     offset = moment.isoformat()[-6:].replace(":", "" if is_basic else ":")

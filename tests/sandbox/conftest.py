@@ -1,0 +1,38 @@
+"""Fixtures of the tests of the local service."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from offline_service import OfflineService
+
+from ferry_sdk.sandbox import Sandbox
+from tests.support.wire import TLS
+
+
+@pytest.fixture
+def offline():
+    """Return a service without HTTP at a frozen time."""
+    return OfflineService()
+
+
+@pytest.fixture(scope="module")
+def running_sandbox():
+    """Return the local service of a module, at real time."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def sandbox(running_sandbox):
+    """Return the local service of a module, after a reset."""
+    running_sandbox.reset()
+    return running_sandbox
+
+
+@pytest.fixture
+def http(sandbox):
+    """Return a bare HTTP client of the local service."""
+    headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
+    with httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=30) as client:
+        yield client
