@@ -15,12 +15,10 @@ from typing_extensions import Self
 
 from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES, CertificatePaths
 from ferry_sdk._engine.validation import flag, seconds
-from ferry_sdk._transport.aiohttp_client.errors import failure_of
-from ferry_sdk._transport.aiohttp_client.exchange import exchange
+from ferry_sdk._transport.aiohttp_client.connection import proxy_address
+from ferry_sdk._transport.aiohttp_client.exchange import AioResponse, exchange, failure_of
 from ferry_sdk._transport.aiohttp_client.pool import Options, Pool
-from ferry_sdk._transport.aiohttp_client.proxy import proxy_address
-from ferry_sdk._transport.aiohttp_client.request import AioRequest, Limits, request_of
-from ferry_sdk._transport.aiohttp_client.response import AioResponse
+from ferry_sdk._transport.aiohttp_client.request import AioRequest, Limits, address_of
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 
@@ -34,6 +32,7 @@ class _LoopResources(NamedTuple):
 
 _Resources = dict[asyncio.AbstractEventLoop, _LoopResources]
 _NO_LIMITS: Final = (None, None, None, None)
+_WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
 class DefaultAioHttpClient:
@@ -140,8 +139,20 @@ class DefaultAioHttpClient:
         Raises:
             ConfigurationError: The URL or a header is invalid.
         """
-        trace = (extensions or {}).get("trace", _ignore_event)
-        return request_of(method, url, content, headers or {}, Limits(*timeout), trace)
+        lines = [f"{name}: {value}\r\n" for name, value in (headers or {}).items()]
+        if content is not None or method in _WITH_BODY:
+            lines.append(f"content-length: {len(content or b'')}\r\n")
+        head = "".join(lines)
+        if not head.isascii() or head.count("\r") != len(lines) or head.count("\n") != len(lines):
+            raise ConfigurationError("a header must be printable ASCII in one line")
+        return AioRequest(
+            method.encode(),
+            address_of(url),
+            f"{head}\r\n".encode(),
+            content or b"",
+            Limits(*timeout),
+            (extensions or {}).get("trace", _ignore_event),
+        )
 
     async def send(
         self,

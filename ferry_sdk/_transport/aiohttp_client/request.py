@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ferry_sdk.errors import ConfigurationError
 
 Trace = Callable[[str, Mapping[str, Any]], Awaitable[None]]
-
-_WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
 class Limits(NamedTuple):
@@ -78,27 +76,3 @@ def address_of(url: str) -> Address:
     if origin.scheme not in {"http", "https"}:
         raise ConfigurationError(f"not an http or https URL: its scheme is {origin.scheme!r}")
     return Address(str(origin), parsed.raw_path_qs)
-
-
-def request_of(
-    method: str,
-    url: str,
-    content: bytes | None,
-    headers: Mapping[str, str],
-    limits: Limits,
-    trace: Trace,
-) -> AioRequest:
-    """Return the request with encoded headers.
-
-    Raises:
-        ConfigurationError: The URL or a header is invalid.
-    """
-    lines = [f"{name}: {value}\r\n" for name, value in headers.items()]
-    if content is not None or method in _WITH_BODY:
-        lines.append(f"content-length: {len(content or b'')}\r\n")
-    head = "".join(lines)
-    if not head.isascii() or head.count("\r") != len(lines) or head.count("\n") != len(lines):
-        raise ConfigurationError("a header must be printable ASCII in one line")
-    return AioRequest(
-        method.encode(), address_of(url), f"{head}\r\n".encode(), content or b"", limits, trace
-    )
