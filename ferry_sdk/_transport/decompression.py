@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import Final, Protocol
+from typing import Final
 
 from ferry_sdk.errors import UnexpectedResponseError
 
@@ -13,23 +13,15 @@ _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 """The zlib window bits of the content encodings; only gzip is requested."""
 
 
-class Decompressor(Protocol):
-    """Decompresses a body piece by piece."""
-
-    def pieces(self, raw: bytes) -> Iterator[bytes]:
-        """Yield the bytes that can be decompressed so far."""
-        ...
-
-
-class Identity:
-    """A body without compression, or with an unknown one."""
+class Decompressor:
+    """A body piece by piece; this one has no compression, or an unknown one."""
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
         """Yield the bytes unchanged."""
         yield raw
 
 
-class ZlibDecompressor:
+class ZlibDecompressor(Decompressor):
     """A body that zlib decompresses, of one or more members.
 
     Args:
@@ -65,4 +57,4 @@ def decompressor_of(encoding: str) -> Decompressor:
     if "," in encoding:
         raise UnexpectedResponseError("the reply has more than one content encoding")
     window = _WINDOWS.get(encoding.strip().lower())
-    return Identity() if window is None else ZlibDecompressor(window)
+    return Decompressor() if window is None else ZlibDecompressor(window)

@@ -14,7 +14,6 @@ from urllib.request import getproxies
 
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
-from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
 from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError
@@ -34,20 +33,11 @@ _PATCH_POINTS: Final = (
 """The methods that mocks and tracers patch."""
 
 
-def new_client(settings: Settings) -> HttpClient[Any]:
+def new_client(settings: Settings, *, is_async: bool) -> Any:  # noqa: ANN401 -- a client of either kind
     """Return a new HTTP client for the service of these settings."""
-    return (
-        _httpx_client("Client", settings) if _wants_httpx() else Connections(settings.certificates)
-    )
-
-
-def new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
-    """Return a new async HTTP client for the service of these settings."""
-    return (
-        _httpx_client("AsyncClient", settings)
-        if _wants_httpx()
-        else AsyncConnections(settings.certificates)
-    )
+    if _wants_httpx():
+        return _httpx_client("AsyncClient" if is_async else "Client", settings)
+    return (AsyncConnections if is_async else Connections)(settings.certificates)
 
 
 def _wants_httpx() -> bool:

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import LARGEST_REPLY, MOST_JSON_VALUES, Head, JsonValueCounter, Reply
 from ferry_sdk._transport import httpx_interface as _http
-from ferry_sdk._transport.decompression import Decompressor, Identity, decompressor_of
+from ferry_sdk._transport.decompression import Decompressor, decompressor_of
 from ferry_sdk._transport.http_client import HttpHead
 from ferry_sdk._transport.tracing import OpenConnections, Tracing
 from ferry_sdk.errors import (
@@ -57,7 +57,7 @@ class Exchange:
         self._values = JsonValueCounter()
         self._counted = 0
         self._head: Head | None = None
-        self._decompressor: Decompressor = Identity()
+        self._decompressor = Decompressor()
 
     def start_reply(self, response: HttpHead) -> None:
         """Process the status and the headers."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ferry_sdk._engine.http import Head, Headers
@@ -29,33 +30,25 @@ from ferry_sdk.errors import (
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.http import Request, Timeout
-    from ferry_sdk.types import Outcome
 
 _is_ours: ContextVar[bool] = ContextVar("ferry_sdk_request", default=False)
 
 
-def _connection_error(outcome: Outcome) -> Callable[[str], FerryError]:
-    return lambda problem: ConnectionFailedError(problem, outcome=outcome)
-
-
-def _timeout_error(outcome: Outcome) -> Callable[[str], FerryError]:
-    return lambda problem: RequestTimeoutError(problem, outcome=outcome)
-
-
+_lost = partial(ConnectionFailedError, outcome="unknown")
 _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
-    "ConnectError": _connection_error("not_sent"),
-    "ConnectTimeout": _timeout_error("not_sent"),
-    "PoolTimeout": _timeout_error("not_sent"),
+    "ConnectError": partial(ConnectionFailedError, outcome="not_sent"),
+    "ConnectTimeout": partial(RequestTimeoutError, outcome="not_sent"),
+    "PoolTimeout": partial(RequestTimeoutError, outcome="not_sent"),
     "UnsupportedProtocol": ConfigurationError,
     "InvalidURL": ConfigurationError,
     "DecodingError": UnexpectedResponseError,
-    "TimeoutException": _timeout_error("unknown"),
-    "TransportError": _connection_error("unknown"),
-    "StreamError": _connection_error("unknown"),
-    "HTTPError": _connection_error("unknown"),
-    "NetworkError": _connection_error("unknown"),
-    "ProtocolError": _connection_error("unknown"),
-    "ProxyError": _connection_error("unknown"),
+    "TimeoutException": partial(RequestTimeoutError, outcome="unknown"),
+    "TransportError": _lost,
+    "StreamError": _lost,
+    "HTTPError": _lost,
+    "NetworkError": _lost,
+    "ProtocolError": _lost,
+    "ProxyError": _lost,
 }
 
 
@@ -81,7 +74,7 @@ def failure_of(error: Exception) -> FerryError | None:
     names = [kind.__name__ for kind in type(error).__mro__ if _is_httpx(kind)]
     known = next((_FAILURES[name] for name in names if name in _FAILURES), None)
     if known is None and isinstance(error, OSError):
-        known = _connection_error("unknown")
+        known = _lost
     if known is None and isinstance(error, UnicodeError):
         known = ConfigurationError  # a host that cannot be encoded
     if known is None:
@@ -94,11 +87,8 @@ def message_of(error: Exception, *, is_ours: bool) -> str:
     from ferry_sdk._engine.redaction import plain_beginning  # noqa: PLC0415 -- most calls never need it
 
     message = " ".join(str(error).split())
-    return (
-        f"{type(error).__name__}: {message if is_ours else plain_beginning(message)}".removesuffix(
-            ": "
-        )
-    )
+    shown = message if is_ours else plain_beginning(message)
+    return f"{type(error).__name__}: {shown}".removesuffix(": ")
 
 
 def _is_httpx(kind: type[BaseException]) -> bool:

@@ -84,12 +84,17 @@ class AnyShared(Generic[ClientT, LockT]):
             raise ConfigurationError("the client is closed")
 
     def _new_resources(
-        self, new_client: Callable[[Settings], ClientT], new_lock: Callable[[], LockT]
+        self, new_lock: Callable[[], LockT], *, is_async: bool
     ) -> LoopResources[ClientT, LockT]:
         connections = OpenConnections(
             is_ours=self._given is None, is_local_only=self._settings.is_local_only
         )
-        return LoopResources(self._given or new_client(self._settings), new_lock, connections)
+        client: Any = self._given
+        if client is None:
+            from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- imported with the first call
+
+            client = new_client(self._settings, is_async=is_async)
+        return LoopResources(client, new_lock, connections)
 
 
 class Shared(AnyShared[HttpClient[Any], RLock]):
@@ -108,7 +113,7 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
         self._require_open()
         resources = self._resources.get(process_id())
         if resources is None:
-            made = self._new_resources(_new_client, RLock)
+            made = self._new_resources(RLock, is_async=False)
             resources = self._resources.setdefault(process_id(), made)
         return resources.require_open()
 
@@ -157,7 +162,7 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():
             self._forget_ended_loops()
-            resources = self._resources[loop] = self._new_resources(_new_async_client, anyio.Lock)
+            resources = self._resources[loop] = self._new_resources(anyio.Lock, is_async=True)
             finalize(loop, resources.connections.drop).atexit = False
         return resources.require_open()
 
@@ -199,18 +204,6 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
                 ended = self._resources.pop(loop, None)
                 if ended is not None:
                     ended.connections.drop()
-
-
-def _new_client(settings: Settings) -> HttpClient[Any]:
-    from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- imported with the first call
-
-    return new_client(settings)
-
-
-def _new_async_client(settings: Settings) -> AsyncHttpClient[Any]:
-    from ferry_sdk._transport.default_client import new_async_client  # noqa: PLC0415 -- the same
-
-    return new_async_client(settings)
 
 
 def _has_ended(loop: Any) -> bool:  # noqa: ANN401 -- of asyncio or of trio

@@ -20,46 +20,8 @@ if TYPE_CHECKING:
     from aiohttp.connector import Connection
 
 
-class ActivityProtocol(asyncio.Protocol):
-    """Wraps aiohttp's protocol and records when data arrived last.
-
-    Args:
-        protocol: The wrapped protocol.
-        clock: The event loop's clock.
-
-    Attributes:
-        last_activity: When data arrived last.
-    """
-
-    def __init__(self, protocol: asyncio.Protocol, clock: Callable[[], float]) -> None:
-        self._protocol = protocol
-        self._clock = clock
-        self.last_activity = clock()
-
-    def data_received(self, data: bytes) -> None:
-        """Record the time and pass the data on."""
-        self.last_activity = self._clock()
-        self._protocol.data_received(data)
-
-    def eof_received(self) -> bool | None:
-        """Pass the end of the data on."""
-        return self._protocol.eof_received()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Pass the end of the connection on."""
-        self._protocol.connection_lost(exc)
-
-    def pause_writing(self) -> None:
-        """Pass on that the write buffer is full."""
-        self._protocol.pause_writing()
-
-    def resume_writing(self) -> None:
-        """Pass on that the write buffer has space."""
-        self._protocol.resume_writing()
-
-
-class AioConnection:
-    """One connection.
+class AioConnection(asyncio.Protocol):
+    """One connection. It records when data arrives, and passes it on to aiohttp's protocol.
 
     Args:
         connection: The connection of aiohttp.
@@ -70,6 +32,7 @@ class AioConnection:
         transport: Writes requests.
         route: Its route.
         idle_since: When it became idle, on the monotonic clock.
+        last_activity: When data arrived last, on the event loop's clock.
     """
 
     def __init__(self, connection: Connection, route: Route) -> None:
@@ -79,20 +42,37 @@ class AioConnection:
         self._connection = connection
         self.protocol = protocol
         self.transport = transport
-        self._activity = ActivityProtocol(protocol, asyncio.get_running_loop().time)
-        transport.set_protocol(self._activity)
+        self._clock = asyncio.get_running_loop().time
+        self.last_activity = self._clock()
+        transport.set_protocol(self)
         self._has_news = _watch(transport.get_extra_info("socket").fileno())
         self.route = route
         self.idle_since = monotonic()
 
+    def data_received(self, data: bytes) -> None:
+        """Record the time and pass the data on."""
+        self.last_activity = self._clock()
+        self.protocol.data_received(data)
+
+    def eof_received(self) -> None:
+        """Pass the end of the data on."""
+        self.protocol.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Pass the end of the connection on."""
+        self.protocol.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Pass on that the write buffer is full."""
+        self.protocol.pause_writing()
+
+    def resume_writing(self) -> None:
+        """Pass on that the write buffer has space."""
+        self.protocol.resume_writing()
+
     def get_extra_info(self, name: str) -> Any:  # noqa: ANN401 -- any value
         """Return information of the event loop, such as the socket."""
         return self.transport.get_extra_info(name)
-
-    @property
-    def last_activity(self) -> float:
-        """When data arrived last, on the event loop's clock."""
-        return self._activity.last_activity
 
     @property
     def is_reusable(self) -> bool:

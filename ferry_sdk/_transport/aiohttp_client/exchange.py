@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 from typing_extensions import Self
 
-from ferry_sdk._engine.redaction import plain_beginning
 from ferry_sdk._transport.decompression import decompressor_of
 from ferry_sdk._transport.http_client import parse_headers
+from ferry_sdk._transport.httpx_interface import message_of
 from ferry_sdk.errors import (
     ConfigurationError,
     ConnectionFailedError,
@@ -207,14 +207,11 @@ def failure_of(error: Exception, outcome: Outcome) -> FerryError | None:
     names = {
         kind.__name__ for kind in type(error).__mro__ if kind.__module__.startswith("aiohttp.")
     }
-    message = " ".join(str(error).split())
-    if outcome != "not_sent":
-        message = plain_beginning(message)  # it may quote the reply
-    words = f"{type(error).__name__}: {message}".removesuffix(": ")
+    message = message_of(error, is_ours=outcome == "not_sent")
     if isinstance(error, TimeoutError | asyncio.TimeoutError):
-        return RequestTimeoutError(words, outcome=outcome)
+        return RequestTimeoutError(message, outcome=outcome)
     if isinstance(error, UnicodeError) or "InvalidURL" in names:
-        return ConfigurationError(words)
+        return ConfigurationError(message)
     if isinstance(error, _CLOSED_MEANWHILE) or names & _LOST:
-        return ConnectionFailedError(words, outcome=outcome)
+        return ConnectionFailedError(message, outcome=outcome)
     return None

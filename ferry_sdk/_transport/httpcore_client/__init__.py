@@ -1,8 +1,8 @@
 """The library's own HTTP clients: single connections of httpcore in a small pool.
 
 httpx is built on httpcore. The pool of httpcore becomes slower with each connection it has. Here
-the cost is constant: `slots` limits the connections in use, and `pool` keeps the idle ones, of
-which the one used last is taken first.
+the cost is constant: `pool` limits the connections in use and keeps the idle ones, of which the one
+used last is taken first.
 """
 
 from __future__ import annotations

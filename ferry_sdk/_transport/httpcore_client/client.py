@@ -8,16 +8,21 @@ next call closes the connection that it held.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Final, Generic
 
 import anyio
 import httpcore
 
 from ferry_sdk._engine.settings import CertificatePaths
-from ferry_sdk._transport.httpcore_client.pool import KEPT_FOR, IdleConnections
+from ferry_sdk._transport.httpcore_client.pool import (
+    KEPT_FOR,
+    ConnectionT,
+    IdleConnections,
+    Slot,
+    Slots,
+)
 from ferry_sdk._transport.httpcore_client.request import PreparedRequest, prepare_request
 from ferry_sdk._transport.httpcore_client.response import AsyncResponse, Response
-from ferry_sdk._transport.httpcore_client.slots import Slot, Slots
 from ferry_sdk._transport.tls import context_of
 
 _MOST: Final = 200
@@ -25,24 +30,44 @@ _MOST: Final = 200
 _SEND_STEP: Final = "http11.send_request_headers.started"
 
 
-class Connections:
+class _AnyConnections(Generic[ConnectionT]):
+    """The part that both clients share."""
+
+    build_request = staticmethod(prepare_request)
+
+    def __init__(self, certificates: CertificatePaths, connection_type: type[ConnectionT]) -> None:
+        self._certificates = certificates
+        self._connection_type: type[ConnectionT] = connection_type
+        self._slots: Slots[ConnectionT] = Slots(_MOST)
+        self._idle_connections: IdleConnections[ConnectionT] = IdleConnections()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the client is closed."""
+        return self._idle_connections.is_closed
+
+    def _take_connection(
+        self, request: PreparedRequest, slot: Slot[ConnectionT]
+    ) -> tuple[ConnectionT, list[ConnectionT]]:
+        slot.connection, expired = self._idle_connections.take(request.origin)
+        if slot.connection is None:
+            slot.connection = self._connection_type(
+                request.request.url.origin,
+                ssl_context=context_of(self._certificates) if request.is_tls else None,
+                keepalive_expiry=KEPT_FOR,
+            )
+        return slot.connection, expired
+
+
+class Connections(_AnyConnections[httpcore.HTTPConnection]):
     """An HTTP client for threads.
 
     Args:
         certificates: The trusted certificates.
     """
 
-    build_request = staticmethod(prepare_request)
-
     def __init__(self, certificates: CertificatePaths) -> None:
-        self._certificates = certificates
-        self._slots = Slots[httpcore.HTTPConnection](_MOST)
-        self._idle_connections = IdleConnections[httpcore.HTTPConnection]()
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the client is closed."""
-        return self._idle_connections.is_closed
+        super().__init__(certificates, httpcore.HTTPConnection)
 
     def send(
         self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
@@ -68,18 +93,6 @@ class Connections:
             raise
         return Response(response, partial(self._end, response, request.origin, slot))
 
-    def _take_connection(
-        self, request: PreparedRequest, slot: Slot[httpcore.HTTPConnection]
-    ) -> tuple[httpcore.HTTPConnection, list[httpcore.HTTPConnection]]:
-        slot.connection, expired = self._idle_connections.take(request.origin)
-        if slot.connection is None:
-            slot.connection = httpcore.HTTPConnection(
-                request.request.url.origin,
-                ssl_context=context_of(self._certificates) if request.is_tls else None,
-                keepalive_expiry=KEPT_FOR,
-            )
-        return slot.connection, expired
-
     def _end(
         self, response: httpcore.Response, origin: str, slot: Slot[httpcore.HTTPConnection]
     ) -> None:
@@ -102,30 +115,21 @@ class Connections:
             connection.close()
 
 
-class AsyncConnections:
+class AsyncConnections(_AnyConnections[httpcore.AsyncHTTPConnection]):
     """An HTTP client for the tasks of one event loop.
 
     Args:
         certificates: The trusted certificates.
     """
 
-    build_request = staticmethod(prepare_request)
-
     def __init__(self, certificates: CertificatePaths) -> None:
-        self._certificates = certificates
-        self._slots = Slots[httpcore.AsyncHTTPConnection](_MOST)
-        self._idle_connections = IdleConnections[httpcore.AsyncHTTPConnection]()
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the client is closed."""
-        return self._idle_connections.is_closed
+        super().__init__(certificates, httpcore.AsyncHTTPConnection)
 
     async def send(
         self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
     ) -> AsyncResponse:
         """Send a request and return its reply with the body unread."""
-        del stream, auth, follow_redirects  # there is no other way
+        del stream, auth, follow_redirects  # fixed by the interface
         slot = self._slots.take() or await self._slots.wait_async(request.pool_timeout)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
@@ -146,18 +150,6 @@ class AsyncConnections:
                 await _close_shielded(unwanted)
             raise
         return AsyncResponse(response, partial(self._end, response, request.origin, slot))
-
-    def _take_connection(
-        self, request: PreparedRequest, slot: Slot[httpcore.AsyncHTTPConnection]
-    ) -> tuple[httpcore.AsyncHTTPConnection, list[httpcore.AsyncHTTPConnection]]:
-        slot.connection, expired = self._idle_connections.take(request.origin)
-        if slot.connection is None:
-            slot.connection = httpcore.AsyncHTTPConnection(
-                request.request.url.origin,
-                ssl_context=context_of(self._certificates) if request.is_tls else None,
-                keepalive_expiry=KEPT_FOR,
-            )
-        return slot.connection, expired
 
     async def _end(
         self,
