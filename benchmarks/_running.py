@@ -29,6 +29,7 @@ ROWS: Final = (
     "big_answer_openai",
     "memory",
     "small_call",
+    "own_work",
     "in_flight_core",
     "in_flight_fastest",
     "flatness",

@@ -8,8 +8,8 @@ and the request is sent again, or the failure is raised.
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from ferry_sdk._engine.auth import can_refresh, refresh
@@ -19,7 +19,6 @@ from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._engine.redaction import Redactor, phrase_of, plain_code, plain_words
-from ferry_sdk._engine.wire import read
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from ferry_sdk.types import Attempt
 
@@ -31,6 +30,7 @@ T = TypeVar("T")
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _SHORTEST_TOKEN = 4
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
@@ -114,9 +114,7 @@ def _new_policy(operation: Operation[T], context: Context) -> RetryPolicy:
 
 
 def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
-    decoded_reply = yield from operation.call.exchange(context)
-    reply = decoded_reply.reply
-    value = yield from read(context, reply, partial(operation.answer.read, decoded_reply.value))
+    value, reply = yield from operation.call.exchange(context, operation.answer.read)
     context.state.attempts.append(
         Attempt(
             sent=True,
@@ -131,9 +129,11 @@ def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
 
 
 def _request_id(reply: Reply, operation: Operation[T], context: Context) -> str | None:
-    if reply.request_id is None or not operation.call.secrets():
-        return reply.request_id
-    return _redactor(operation, context).hide(reply.request_id)
+    named = reply.request_id
+    # A UUID names nobody, and a redactor takes longer to build than the rest of a call.
+    if named is None or _UUID.fullmatch(named) or not operation.call.secrets():
+        return named
+    return _redactor(operation, context).hide(named)
 
 
 def _record(failure: FerryError, name: str) -> Attempt:

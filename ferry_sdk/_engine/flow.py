@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from copy import copy
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from ferry_sdk._engine.attempts import send_with_retries
@@ -32,7 +31,7 @@ def run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     Raises:
         FerryError: The failure of the call, with its attempts and its correlation id.
     """
-    return (yield from _with_outcome_event(_run(operation, context), context))
+    return _with_outcome_event(_run(operation, context), context)
 
 
 def report_interruption(operation: Operation[Any], context: Context) -> None:
@@ -67,7 +66,7 @@ def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
             return response
         if operation.wait is not None:
             # The wait's own timeout replaces the client's deadline.
-            unlimited = replace(context, deadline=None)
+            unlimited = context._replace(deadline=None)
             return (yield from poll_until_met(operation, operation.wait, unlimited))
         return (yield from send_with_retries(operation, context))
     except FerryError as error:
@@ -84,7 +83,7 @@ def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context
         OutcomeUnknownError: The outcome is still unknown; the error has updated attributes.
     """
     context.state.mark_in_doubt()
-    return (yield from _with_outcome_event(_recover(error, read_back, context), context))
+    return _with_outcome_event(_recover(error, read_back, context), context)
 
 
 def _recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Flow[T]:

@@ -15,15 +15,8 @@ from ferry_sdk._engine.settings import Authority
 from ferry_sdk.safety import Safety
 from ferry_sdk.types import RequestDigest
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-
-
-@dataclass(slots=True)
-class DecodedReply:
-    """The decoded JSON value of a reply, and the reply."""
-
-    value: object = field(repr=False)
-    reply: Reply
 
 
 class Call(Protocol):
@@ -34,8 +27,8 @@ class Call(Protocol):
         """Which token the request carries."""
         ...
 
-    def exchange(self, context: Context) -> Flow[DecodedReply]:
-        """Send the request once. Return the decoded reply or raise the matching error."""
+    def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
+        """Send the request once. Return the parsed value and its reply, or raise its error."""
         ...
 
     def digest(self) -> RequestDigest:

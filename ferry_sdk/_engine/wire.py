@@ -38,7 +38,7 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
     timeout = _timeouts_until(context, until)
     # Set before the request leaves, so that no interruption finds it missing.
     sending = context.state.start_sending()
-    reply = yield from _send(context, Send(request, timeout, listener, until, sending))
+    reply = yield from _exchange(context, Send(request, timeout, listener, until, sending))
     _refuse_another_calls(context, reply)
     context.session.update_clock_skew(reply.headers.get("date"), context.now())
     return reply
@@ -51,7 +51,7 @@ def download(context: Context, request: Request) -> Flow[Reply]:
         RequestTimeoutError: The deadline has passed.
     """
     until = context.deadline
-    return (yield from _send(context, Send(request, _timeouts_until(context, until), until=until)))
+    return _exchange(context, Send(request, _timeouts_until(context, until), until=until))
 
 
 def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
@@ -92,12 +92,12 @@ def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
     return parse()
 
 
-def _send(context: Context, effect: Send) -> Flow[Reply]:
-    """Send a request and notify the hooks, if there are any."""
+def _exchange(context: Context, effect: Send) -> Flow[Reply]:
+    """Return a flow that sends a request and notifies the hooks, if there are any."""
     if context.hook_runner is None:
-        return (yield from effect)
+        return iter(effect)
     state = context.state
-    return (yield from context.hook_runner.exchange(effect, state.operation, state.attempt))
+    return context.hook_runner.exchange(effect, state.operation, state.attempt)
 
 
 def _refuse_another_calls(context: Context, reply: Reply) -> None:

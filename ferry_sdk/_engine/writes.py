@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import TypeVar
@@ -250,7 +249,7 @@ def _send(
     if write.read_back is not None:
         prepare(write.read_back.reading.answer)
 
-    own = context if write.read_back is None else replace(context, keeps_reserve=True)
+    own = context if write.read_back is None else context._replace(keeps_reserve=True)
     try:
         return (yield from send_with_retries(operation, own))
     except FerryError as failure:

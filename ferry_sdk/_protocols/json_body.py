@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NoReturn, cast
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from ferry_sdk._engine.http import MOST_JSON_VALUES, JsonValueCounter
 from ferry_sdk._engine.wire import is_in_worker_thread
@@ -40,31 +40,38 @@ _NUMBERS: Final = bytes(
 _LONG_NUMBER: Final = b" " + b"0" * _DIGITS
 """The start of a number too long for a float, after translation by `_NUMBERS`."""
 _SURROGATE: Final = re.compile(rb"\\u[dD]")
-_encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _DIGEST_KEY = os.urandom(16)
 
 
 def encode_json(body: Mapping[str, object]) -> bytes:
-    """Encode a body as JSON.
+    """Encode a body of JSON types.
 
     Raises:
-        InvalidInputError: A value cannot be encoded.
+        InvalidInputError: A text cannot be encoded.
     """
     try:
-        return _encode(body).encode()
-    except (TypeError, ValueError, RecursionError):
-        raise InvalidInputError("cannot be encoded as JSON", field="arguments") from None
+        return to_json(body)
+    except ValueError:
+        raise _not_json() from None
 
 
 def normalize_json(body: Mapping[str, object]) -> dict[str, object]:
-    """Return the body as the service receives it, with JSON types only.
+    """Return any body as the service receives it, with JSON types only.
 
     Raises:
         InvalidInputError: The body is not a mapping, or a value cannot be encoded.
     """
     if not isinstance(cast("object", body), Mapping):
         raise InvalidInputError("expected a mapping", field="arguments")
-    return cast("dict[str, object]", decode_json(encode_json(body)))
+    try:
+        content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise _not_json() from None
+    return cast("dict[str, object]", decode_json(content))
+
+
+def _not_json() -> InvalidInputError:
+    return InvalidInputError("cannot be encoded as JSON", field="arguments")
 
 
 def decode_json(content: bytes) -> object:

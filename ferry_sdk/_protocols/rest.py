@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Reply, Request
-from ferry_sdk._engine.operation import DecodedReply
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._engine.wire import read, send
 from ferry_sdk._protocols.error_responses import api_error, service_error
@@ -19,6 +17,8 @@ from ferry_sdk._protocols.json_body import decode_json, digest, encode_json, per
 from ferry_sdk._protocols.paths import encoded_path
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import RequestDigest
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,12 @@ class Rest:
             return f"/api/{name}/{{id}}/{last}"
         return f"/api/{name}/{{id}}" if rest and self.method == "GET" else f"/api/{self.path}"
 
-    def exchange(self, context: Context) -> Flow[DecodedReply]:
-        """Send the request once and decode its reply."""
+    def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
+        """Send the request once. Return the parsed value and its reply."""
         settings = context.settings
-        headers = {
-            **context.headers,
-            "Accept": "application/json",
-            "Authorization": (yield from authorisation(context, self.authority)),
-        }
+        headers = context.headers()
+        headers["Accept"] = "application/json"
+        headers["Authorization"] = yield from authorisation(context, self.authority)
         if self.body is not None:
             headers["Content-Type"] = "application/json"
         request = Request(
@@ -79,7 +77,7 @@ class Rest:
             route=self.route,
         )
         reply = yield from send(context, request)
-        return DecodedReply((yield from read(context, reply, partial(value_of, reply))), reply)
+        return (yield from read(context, reply, lambda: parse(value_of(reply)))), reply
 
     def digest(self) -> RequestDigest:
         """Return what identifies the request, without its content."""

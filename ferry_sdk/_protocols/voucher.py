@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 from urllib.parse import urljoin, urlsplit
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Save
 from ferry_sdk._engine.http import Reply, Request
-from ferry_sdk._engine.operation import DecodedReply
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._engine.wire import download
 from ferry_sdk._protocols.error_responses import api_error
@@ -20,6 +19,8 @@ from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import ConfigurationError, NotFoundError, UnexpectedResponseError
 from ferry_sdk.types import RequestDigest
+
+T = TypeVar("T")
 
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS: Final = 5
@@ -36,11 +37,10 @@ class VoucherFile:
     path: Path = field(repr=False)
     authority: Authority = "token"
 
-    def exchange(self, context: Context) -> Flow[DecodedReply]:
+    def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Read the voucher's URL, download the voucher, save it."""
-        decoded_reply = yield from self._address().exchange(context)
-        url = _url_of(decoded_reply)
-        reply = yield from _fetch(url, context)
+        address, reply = yield from self._address().exchange(context, lambda value: value)
+        reply = yield from _fetch(_url_of(address, reply), context)
         if reply.is_redirect:
             raise _unexpected_response("the voucher's URL redirects too often or to no URL", reply)
         if not reply.is_success:
@@ -48,7 +48,7 @@ class VoucherFile:
         if _PDF not in reply.content[:_PDF_WITHIN]:
             raise _unexpected_response("the file at the voucher's URL is not a PDF", reply)
         yield from Save(self.path, reply.content)
-        return DecodedReply(self.path, reply)
+        return parse(self.path), reply
 
     def digest(self) -> RequestDigest:
         """Return what identifies the request, without its content."""
@@ -62,17 +62,16 @@ class VoucherFile:
         return Rest.get("ticket", self.ticket_id, "pdf")
 
 
-def _url_of(decoded_reply: DecodedReply) -> str:
-    value = decoded_reply.value
+def _url_of(value: object, reply: Reply) -> str:
     url = cast("dict[str, object]", value).get("url") if isinstance(value, dict) else value
     if url is None:
         raise NotFoundError(
             "there is no voucher to fetch: it is not ready, or the company sends it by e-mail",
-            status_code=decoded_reply.reply.status_code,
-            request_id=decoded_reply.reply.request_id,
+            status_code=reply.status_code,
+            request_id=reply.request_id,
         )
     if not isinstance(url, str):
-        raise _unexpected_response("the reply has no URL of the voucher", decoded_reply.reply)
+        raise _unexpected_response("the reply has no URL of the voucher", reply)
     return url
 
 
@@ -81,7 +80,7 @@ def _fetch(url: str, context: Context) -> Flow[Reply]:
     headers = _PLAIN_HEADERS
     if _origin(url) == _origin(context.settings.base_url):
         token = yield from authorisation(context, "token")
-        headers = {**context.headers, **_PLAIN_HEADERS, "Authorization": token}
+        headers = {**context.headers(), **_PLAIN_HEADERS, "Authorization": token}
     elif not _is_https(url):
         raise UnexpectedResponseError("the voucher's URL is not https")
     reply = yield from _get(url, headers, context)

@@ -138,18 +138,22 @@ def booking(
     return drop_none(
         availabilities=None if availabilities is None else [to_wire(one) for one in availabilities],
         passengers=[
-            to_wire(traveller)
-            | drop_none(
-                order=traveller.order or number,
-                type=codes[traveller.type],
-                gender=traveller.gender and _LETTERS[traveller.gender],
-            )
+            _passenger(codes, traveller, number)
             for number, traveller in enumerate(_parse_list(Passenger, passengers, "passengers"), 1)
         ],
         reservation_type=optional(reservation_type, "reservation_type"),
         vehicle=_parse_optional(Vehicle, vehicle, "vehicle"),
         contact=_parse_optional(Contact, contact, "contact"),
     )
+
+
+def _passenger(codes: Vocabulary, traveller: Passenger, number: int) -> dict[str, object]:
+    passenger = to_wire(traveller)
+    passenger["type"] = codes[traveller.type]
+    passenger["order"] = traveller.order or number
+    if traveller.gender is not None:
+        passenger["gender"] = _LETTERS[traveller.gender]
+    return passenger
 
 
 def day(value: object, argument: str) -> str:
@@ -220,11 +224,13 @@ def _parse_optional(model: type[ModelT], value: object, argument: str) -> dict[s
 
 
 def _parse_list(model: type[ModelT], values: object, argument: str) -> list[ModelT]:
-    # Iterating over a BaseModel yields its fields.
-    if isinstance(values, str | Mapping | BaseModel) or not isinstance(values, Iterable):
+    if not isinstance(values, list | tuple) and (
+        not isinstance(values, Iterable)
+        or isinstance(values, str | Mapping | BaseModel)  # iterating over a model yields its fields
+    ):
         raise InvalidInputError("expected a list", field=argument)
     read = [
-        _parse(model, value, f"{argument}[{index}]")
+        _parse(model, value, argument, index)
         for index, value in enumerate(cast("Iterable[object]", values))
     ]
     if not read:
@@ -232,9 +238,11 @@ def _parse_list(model: type[ModelT], values: object, argument: str) -> list[Mode
     return read
 
 
-def _parse(model: type[ModelT], value: object, argument: str) -> ModelT:
+def _parse(model: type[ModelT], value: object, argument: str, index: int | None = None) -> ModelT:
     try:
         return model.model_validate(value)
     except ValidationError as error:
         where, problem = path_of(error)
+    if index is not None:
+        argument = f"{argument}[{index}]"
     raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)

@@ -196,7 +196,7 @@ def test_a_deadline_ends_both_spans(
     call, (attempt,) = spans.one_call()
     for span in (call, attempt):
         assert (span.attributes or {})["error.type"] == "RequestTimeoutError"
-        assert 0.3e9 < (span.end_time or 0) - (span.start_time or 0) < 2e9
+        assert 0 < (span.end_time or 0) - (span.start_time or 0) < 2e9
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])

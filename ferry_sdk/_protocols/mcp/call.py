@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeVar, cast
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk._engine.operation import DecodedReply
+from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._engine.wire import read
 from ferry_sdk._protocols.error_responses import service_error
@@ -19,6 +19,8 @@ from ferry_sdk._protocols.mcp.results import resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
 from ferry_sdk.safety import safety_of_tool
 from ferry_sdk.types import Attempt, RequestDigest
+
+T = TypeVar("T")
 
 _UNKNOWN_METHOD: Final = -32601
 _NO_SESSION: Final = (-32600, -32000, -32001)
@@ -77,29 +79,23 @@ class Mcp:
         """Describe a listing of all pages."""
         return cls(method, {}, gives_list=True)
 
-    def exchange(self, context: Context) -> Flow[DecodedReply]:
-        """Send the request once, in a session if the server needs one, and decode the reply."""
+    def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
+        """Send the request once, in a session if the server needs one, and parse its reply."""
         yield from open_session(context)
-        if self.method == "tools/call":
-            name = str(self.params.get("name"))
-            answer = yield from _post_in_session(
-                context, self.method, self.params, is_read=safety_of_tool(name).is_read
-            )
-            value = yield from read(
-                context,
-                answer.reply,
-                lambda: tool_value(answer.result(), answer.reply, gives_list=self.gives_list),
-            )
-        elif self.method == "resources/read":
-            answer = yield from _post_in_session(context, self.method, self.params)
-            value = yield from read(
-                context,
-                answer.reply,
-                lambda: resource_value(answer.result(of_resource=True), answer.reply),
-            )
-        else:
-            answer, value = yield from _list_pages(context, self.method)
-        return DecodedReply(value, answer.reply)
+        if self.method in {"tools/list", "resources/list"}:
+            reply, listed = yield from _list_pages(context, self.method)
+            return (yield from read(context, reply, lambda: parse(listed))), reply
+        is_tool = self.method == "tools/call"
+        is_read = not is_tool or safety_of_tool(str(self.params.get("name"))).is_read
+        answer = yield from _post_in_session(context, self.method, self.params, is_read=is_read)
+        reply = answer.reply
+
+        def value() -> T:
+            if is_tool:
+                return parse(tool_value(answer.result(), reply, gives_list=self.gives_list))
+            return parse(resource_value(answer.result(of_resource=True), reply))
+
+        return (yield from read(context, reply, value)), reply
 
     def digest(self) -> RequestDigest:
         """Return what identifies the request, without its content."""
@@ -169,8 +165,8 @@ def _may_want_session(answer: JsonRpcReply) -> bool:
     )
 
 
-def _list_pages(context: Context, method: str) -> Flow[tuple[JsonRpcReply, object]]:
-    """Return all pages of a listing as one list."""
+def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
+    """Return the last reply, and all pages of a listing as one list."""
     member = method.partition("/")[0]
     items: list[object] = []
     cursors: set[str] = set()
@@ -179,14 +175,14 @@ def _list_pages(context: Context, method: str) -> Flow[tuple[JsonRpcReply, objec
         answer = yield from _post_in_session(context, method, params)
         page = answer.result()
         if not isinstance(page, dict):
-            return answer, page
+            return answer.reply, page
         members = cast("dict[str, object]", page)
         found = members.get(member)
         if not isinstance(found, list):
-            return answer, members
+            return answer.reply, members
         items.extend(cast("list[object]", found))
         cursor = members.get("nextCursor")
         if not isinstance(cursor, str) or cursor in cursors or len(cursors) >= _MOST_PAGES:
-            return answer, items
+            return answer.reply, items
         cursors.add(cursor)
         params = {"cursor": cursor}

@@ -133,12 +133,10 @@ def _send(
     in_session: bool,
     listener: Listener | None,
 ) -> Flow[Reply]:
-    headers = {
-        **context.headers,
-        "Accept": f"application/json, {EVENT_STREAM}",
-        "Content-Type": "application/json",
-        "Authorization": (yield from authorisation(context, "token")),
-    }
+    headers = context.headers()
+    headers["Accept"] = f"application/json, {EVENT_STREAM}"
+    headers["Content-Type"] = "application/json"
+    headers["Authorization"] = yield from authorisation(context, "token")
     session = context.session
     if in_session and session.id is not None:
         headers["Mcp-Session-Id"] = session.id
