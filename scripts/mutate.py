@@ -82,7 +82,7 @@ TESTS: dict[str, Stages] = {
     "safety": (FLOW[2], *FLOW),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,
-    "journal/keys": JOURNAL,
+    "journal/migrations": JOURNAL,
     "journal/fork": JOURNAL,
     "agents/decisions": AGENTS,
     "agents/policy/writes": AGENTS,

@@ -15,8 +15,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.models.base import path_of
-from ferry_sdk.models.bulk.columns import NotUniformError
-from ferry_sdk.models.bulk.rules import validate_columns
+from ferry_sdk.models.bulk import NotUniformError, validate_columns
 from ferry_sdk.models.records import Records, Unreadable
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")

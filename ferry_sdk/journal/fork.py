@@ -3,8 +3,8 @@
 SQLite counts in memory which locks of a file its process holds. If a process forks while another
 thread writes, the child counts the lock of that write for ever, and finds the database locked for
 its own writes. So a write holds `FORK_LOCK`, and a fork waits until no write is left. A read holds
-locks only for about a millisecond. If it takes longer, it waits for another process, and a fork does
-not wait for it. In the child, each journal starts with connections of its own (`leave_to_parent`).
+locks for about a millisecond. If it takes longer, it waits for another process, and a fork does not
+wait for it. In the child, each journal starts with connections of its own (`leave_to_parent`).
 """
 
 from __future__ import annotations

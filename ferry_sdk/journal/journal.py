@@ -22,8 +22,7 @@ from ferry_sdk.errors import (
 from ferry_sdk.journal import statements
 from ferry_sdk.journal.engines import connect, display_url, engine_of, is_in_memory, journal_error
 from ferry_sdk.journal.fork import FORK_LOCK, leave_to_parent, notify_after_fork
-from ferry_sdk.journal.keys import Key, load_key
-from ferry_sdk.journal.migrations import open_journal
+from ferry_sdk.journal.migrations import Key, load_key, open_journal
 from ferry_sdk.types import EndState, Intent, JournalEntry
 
 T = TypeVar("T")
@@ -120,7 +119,7 @@ class Journal:
             InvalidInputError: A write cannot end in this state.
             JournalError: The change cannot be committed, or no entry has this id.
         """
-        if not statements.is_end_state(state):
+        if state not in statements.TRANSITIONS:
             raise InvalidInputError("expected unknown, done, rejected or not_sent", field="state")
         self._open()
         if self._write(lambda connection: statements.change(connection, entry_id, state)) is None:
@@ -150,9 +149,8 @@ class Journal:
         """
         _check_id(entry_id, "entry_id")
         self._open()
-        return _require(
-            self._read(lambda connection: statements.find(connection, entry_id)), "entry_id"
-        )
+        found = self._read(lambda connection: statements.find(connection, entry_id))
+        return _require(found, "entry_id")
 
     def settle(self, entry_or_id: JournalEntry | str, *, happened: bool) -> JournalEntry:
         """Record whether an unresolved write happened; the same write may then be made again.

@@ -1,24 +1,76 @@
-"""Create the tables on first use, also if several processes open a new journal at once."""
+"""The key of a journal, and its tables: created on first use, also by several processes at once."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from hashlib import blake2b
+from hmac import compare_digest
+from secrets import token_bytes
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from sqlalchemy import Engine, insert, inspect, literal, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from ferry_sdk.errors import ConfigurationError, JournalError
+from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 from ferry_sdk.journal.engines import connect
-from ferry_sdk.journal.keys import VARIABLE, Key, new_secret
 from ferry_sdk.journal.schema import SCHEMA, about, entries, metadata, unresolved_index
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+VARIABLE = "FERRY_JOURNAL_KEY"
+_SHORTEST = 16
 _LOCK = 0x66657272796A6E6C
 """An advisory lock of PostgreSQL, whose IF NOT EXISTS is not safe between processes."""
+
+
+class Key:
+    """The key for fingerprints; hidden in its repr, and not picklable."""
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = blake2b(secret, digest_size=32, person=b"ferry journal").digest()
+
+    def fingerprint(self, effect: str, identity: bytes) -> str:
+        """Return a hash that is equal for equal writes, and useless without the key."""
+        return self._digest(effect.encode() + b"\0" + identity, b"write")
+
+    def check_value(self) -> str:
+        """Return a value that is equal for equal keys, and does not reveal the key."""
+        return self._digest(b"", b"check")
+
+    def matches(self, check_value: str) -> bool:
+        """Return True if the check value was made with this key."""
+        return compare_digest(self.check_value().encode(), check_value.encode())
+
+    def _digest(self, content: bytes, purpose: bytes) -> str:
+        return blake2b(content, digest_size=32, key=self._secret, person=purpose).hexdigest()
+
+    def __repr__(self) -> str:
+        return "Key(…)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a key cannot be pickled")
+
+
+def load_key(key: str | bytes | None) -> Key | None:
+    """Return the caller's key, else the environment's, else None."""
+    if key is None:
+        variable = os.environ.get(VARIABLE)
+        if not variable:
+            return None
+        if len(variable.encode()) < _SHORTEST:
+            raise ConfigurationError(f"{VARIABLE}: expected at least {_SHORTEST} bytes")
+        return Key(variable.encode())
+    secret = key.encode() if isinstance(key, str) else key
+    if not isinstance(secret, bytes):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
+        raise InvalidInputError("expected text or bytes", field="key")
+    if len(secret) < _SHORTEST:
+        raise InvalidInputError(f"expected at least {_SHORTEST} bytes", field="key")
+    return Key(secret)
 
 
 class _About(NamedTuple):
@@ -87,7 +139,7 @@ def _fetch_about(connection: Connection) -> _About | None:
 
 
 def _create_journal(engine: Engine, given: Key | None) -> _About:
-    secret = new_secret()
+    secret = token_bytes(32)
     key = given or Key(secret)
     _make_tables(engine)
     row = {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _STATES: Final[tuple[EntryState, ...]] = get_args(EntryState)
 _UNRESOLVED: Final[tuple[EntryState, ...]] = ("open", "unknown")
 
-_TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
+TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
     "unknown": ("open",),
     "not_sent": _UNRESOLVED,
     "rejected": _UNRESOLVED,
@@ -47,11 +47,6 @@ _PLACEHOLDERS: Final[Mapping[str, Any]] = {
 
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
-
-
-def is_end_state(state: str) -> bool:
-    """Return True if a write can end in this state."""
-    return state in _TRANSITIONS
 
 
 def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
@@ -93,7 +88,7 @@ def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
 
 def change(connection: Connection, entry_id: str, state: EndState) -> JournalEntry | None:
     """Set an outcome if it may replace the present state, and return the entry."""
-    may_change = or_(entries.c.state.in_(_TRANSITIONS[state]), entries.c.state.not_in(_STATES))
+    may_change = or_(entries.c.state.in_(TRANSITIONS[state]), entries.c.state.not_in(_STATES))
     connection.execute(
         update(entries)
         .where(entries.c.id == entry_id, may_change)

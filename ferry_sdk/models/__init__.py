@@ -33,7 +33,20 @@ if TYPE_CHECKING:
         Received,
         Reverse,
     )
-    from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
+    from ferry_sdk.models.catalogue import (
+        Company,
+        Country,
+        Departure,
+        Journey,
+        McpPort,
+        McpResource,
+        McpTool,
+        Port,
+        ScheduledDeparture,
+        VehicleBrand,
+        VehicleModel,
+        VehicleType,
+    )
     from ferry_sdk.models.enums import (
         ActionType,
         Direction,
@@ -64,15 +77,6 @@ if TYPE_CHECKING:
         VehicleQuery,
         VehicleQueryDict,
     )
-    from ferry_sdk.models.mcp import (
-        Company,
-        Country,
-        McpPort,
-        McpResource,
-        McpTool,
-        ScheduledDeparture,
-        VehicleModel,
-    )
     from ferry_sdk.models.records import Records, Unreadable
     from ferry_sdk.models.tickets import (
         CancellationFee,
@@ -94,7 +98,6 @@ _MODULES = (
     "catalogue",
     "enums",
     "inputs",
-    "mcp",
     "records",
     "tickets",
 )

@@ -1,12 +1,16 @@
-"""The catalogues of the REST interface."""
+"""The catalogues of both interfaces, and an MCP server's tools and resources.
+
+MCP's catalogues are described without field names. Every field of theirs is therefore optional,
+known spellings are accepted, and other fields are kept in ``model_extra``.
+"""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from pydantic import AliasChoices, Field, FiniteFloat
+from pydantic import AliasChoices, Field, FiniteFloat, JsonValue
 
-from ferry_sdk.models.base import Identifier, Model
+from ferry_sdk.models.base import FrozenDict, Identifier, LooseMoment, Members, Model
 
 
 class Journey(Model):
@@ -58,3 +62,97 @@ class VehicleType(Model):
     name: str
     max_length: FiniteFloat
     max_height: FiniteFloat
+
+
+class McpPort(Model):
+    """A port with its city and position in degrees. Interface: resource://service/ports."""
+
+    code: str | None = None
+    name: str | None = None
+    city: str | None = None
+    country: str | None = None
+    latitude: float | None = Field(
+        default=None, validation_alias=AliasChoices("latitude", "lat"), ge=-90, le=90
+    )
+    longitude: float | None = Field(
+        default=None, validation_alias=AliasChoices("longitude", "lon", "lng"), ge=-180, le=180
+    )
+
+
+class Company(Model):
+    """A ferry company with its logo and code. Interface: resource://service/companies."""
+
+    id: str | None = None
+    code: str | None = None
+    name: str | None = None
+    logo: str | None = None
+
+
+class Country(Model):
+    """A country with ISO code and phone prefix. Interface: resource://service/countries.
+
+    Attributes:
+        names: Localised names by language, if the service sends them.
+    """
+
+    code: str | None = Field(default=None, validation_alias=AliasChoices("code", "iso_code", "iso"))
+    name: str | None = None
+    phone_prefix: str | None = Field(
+        default=None, validation_alias=AliasChoices("phone_prefix", "prefix")
+    )
+    names: Members = Field(default_factory=FrozenDict)
+
+
+class VehicleModel(Model):
+    """A model of vehicle; length and height in metres. Interface: resource://service/vehicle-data."""
+
+    code: str | None = None
+    brand: str | None = None
+    model: str | None = None
+    type: str | None = None
+    length: float | None = Field(
+        default=None, validation_alias=AliasChoices("length", "length_m", "max_length")
+    )
+    height: float | None = Field(
+        default=None, validation_alias=AliasChoices("height", "height_m", "max_height")
+    )
+
+
+class ScheduledDeparture(Model):
+    """A departure of the timetable. Interface: resource://service/departures.
+
+    Attributes:
+        company: The company, as sent by the service.
+        ship: The ship, as sent by the service.
+    """
+
+    journey_id: str | None = Field(
+        default=None, validation_alias=AliasChoices("journey_id", "journey")
+    )
+    company: JsonValue = None
+    depart_code: str | None = None
+    arrive_code: str | None = None
+    ship: JsonValue = Field(default=None, validation_alias=AliasChoices("ship", "ship_name"))
+    depart_at: LooseMoment | None = None
+    arrive_at: LooseMoment | None = None
+
+
+class McpTool(Model):
+    """A tool of the server. Its annotations are hints of the server and not to be trusted."""
+
+    name: Identifier
+    title: str | None = None
+    description: str | None = None
+    input_schema: Members = Field(default_factory=FrozenDict, alias="inputSchema")
+    output_schema: Members | None = Field(default=None, alias="outputSchema")
+    annotations: Members | None = None
+
+
+class McpResource(Model):
+    """A resource of the server."""
+
+    uri: Identifier
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = Field(default=None, alias="mimeType")

@@ -22,22 +22,11 @@ from ferry_sdk.models.base import Identifier
 from ferry_sdk.models.enums import Gender, PassengerType
 
 _TYPES = {
-    "A": PassengerType.ADULT,
-    "ADT": PassengerType.ADULT,
-    "ADULT": PassengerType.ADULT,
-    "C": PassengerType.CHILD,
-    "CHD": PassengerType.CHILD,
-    "CHILD": PassengerType.CHILD,
-    "I": PassengerType.INFANT,
-    "INF": PassengerType.INFANT,
-    "INFANT": PassengerType.INFANT,
+    name: kind
+    for kind, code in zip(PassengerType, ("ADT", "CHD", "INF"), strict=True)
+    for name in (kind.upper(), code, kind[0])
 }
-_GENDERS = {
-    "M": Gender.MALE,
-    "MALE": Gender.MALE,
-    "F": Gender.FEMALE,
-    "FEMALE": Gender.FEMALE,
-}
+_GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gender[0])}
 
 
 def _parse_passenger_type(value: object) -> object:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Tariff
-from ferry_sdk.models.display.extra import require_packages
-from ferry_sdk.models.display.kinds import cheapest_ticket
+from ferry_sdk.models.catalogue import McpPort
+from ferry_sdk.models.display import cheapest_ticket, require_packages
 from ferry_sdk.models.display.money import money
-from ferry_sdk.models.mcp import McpPort
 
 with require_packages("matplotlib", "numpy"):
     import numpy as np

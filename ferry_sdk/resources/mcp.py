@@ -16,7 +16,16 @@ from ferry_sdk._protocols.paths import identifier
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.bookings import BookingConfirmation, BookingCreated
-from ferry_sdk.models.catalogue import VehicleBrand
+from ferry_sdk.models.catalogue import (
+    Company,
+    Country,
+    McpPort,
+    McpResource,
+    McpTool,
+    ScheduledDeparture,
+    VehicleBrand,
+    VehicleModel,
+)
 from ferry_sdk.models.inputs import (
     Contact,
     ContactDict,
@@ -30,15 +39,6 @@ from ferry_sdk.models.inputs import (
     VehicleDict,
     VehicleQuery,
     VehicleQueryDict,
-)
-from ferry_sdk.models.mcp import (
-    Company,
-    Country,
-    McpPort,
-    McpResource,
-    McpTool,
-    ScheduledDeparture,
-    VehicleModel,
 )
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketCancellation

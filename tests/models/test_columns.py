@@ -37,9 +37,9 @@ from ferry_sdk.models import (
     VehicleModel,
     VehicleType,
 )
+from ferry_sdk.models import bulk as columns
 from ferry_sdk.models.base import path_of
-from ferry_sdk.models.bulk import columns
-from ferry_sdk.models.bulk.rules import columns_of, validate_columns
+from ferry_sdk.models.bulk import columns_of, validate_columns
 from tests.support import samples
 from tests.support.operations import OPERATIONS, described
 from tests.support.tiers import LONG, mostly_long

@@ -19,8 +19,8 @@ import pytest
 from ferry_sdk import Availability, Port, Records
 from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.json_body import decode_json
-from ferry_sdk.models.bulk import columns
-from ferry_sdk.models.bulk import rules as plain
+from ferry_sdk.models import bulk as columns
+from ferry_sdk.models import bulk as plain
 from tests.support import samples
 
 if TYPE_CHECKING:

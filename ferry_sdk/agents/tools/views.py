@@ -27,10 +27,9 @@ from ferry_sdk.models.bookings import (
     BookingCreated,
     WithActions,
 )
-from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
+from ferry_sdk.models.catalogue import Company, Departure, Journey, Port, VehicleBrand, VehicleType
 from ferry_sdk.models.display.money import format_amount
 from ferry_sdk.models.enums import OpenEnum
-from ferry_sdk.models.mcp import Company
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import (
     CancellationFee,

@@ -9,9 +9,8 @@ from typing import cast
 
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.catalogue import Port, ScheduledDeparture, VehicleModel
 from ferry_sdk.models.inputs import Vehicle
-from ferry_sdk.models.mcp import ScheduledDeparture, VehicleModel
 
 _SHOWN = 5
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
+from ferry_sdk.models.display import cheapest_ticket, models_of, sailings_of
 from ferry_sdk.models.display.html import (
     Markup,
     card,
@@ -21,7 +23,6 @@ from ferry_sdk.models.display.html import (
     side_by_side,
     table,
 )
-from ferry_sdk.models.display.kinds import cheapest_ticket, models_of, sailings_of
 from ferry_sdk.models.display.money import money
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ferry_sdk.models.base import Model
     from ferry_sdk.models.bookings import Booking, BookingCreated, NextAction
     from ferry_sdk.models.records import Records
-    from ferry_sdk.models.tickets import Ticket, TicketJourney
+    from ferry_sdk.models.tickets import Ticket
 
 _ROWS: Final = 30
 
@@ -106,7 +107,8 @@ def booking_card(booking: Booking) -> Markup:
 def ticket_card(ticket: Ticket) -> Markup:
     """Return the card of a ticket."""
     ways = (ticket.availability.outward, ticket.availability.return_)
-    crossings = (_crossing(way.journey) for way in ways if way and way.journey)
+    names = ("depart_port_name", "arrive_port_name", "depart_at", "arrive_at", "duration")
+    crossings = (attrgetter(*names)(way.journey) for way in ways if way and way.journey)
     vehicle = ticket.vehicle
     parts = [
         facts(
@@ -185,13 +187,3 @@ def _next_actions(actions: Sequence[NextAction]) -> Markup:
         return note("Nothing more to do.")
     rows = ((action.name, action.action.type, action.time_limit) for action in actions)
     return table(["Next", "Kind", "Until"], rows)
-
-
-def _crossing(journey: TicketJourney) -> tuple[object, ...]:
-    return (
-        journey.depart_port_name,
-        journey.arrive_port_name,
-        journey.depart_at,
-        journey.arrive_at,
-        journey.duration,
-    )

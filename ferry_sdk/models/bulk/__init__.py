@@ -1,1 +1,0 @@
-"""Validate long lists of records column by column."""
