@@ -146,15 +146,6 @@ def test_a_class_is_a_public_name_with_a_docstring(kind: type[FerryError]) -> No
     assert kind.__doc__
 
 
-def test_pythons_own_words_catch_them_too() -> None:
-    with pytest.raises(ValueError, match=r"^out_at: "):
-        raise filled(errors.InvalidInputError)
-    with pytest.raises(TimeoutError):
-        raise filled(errors.RequestTimeoutError)
-    with pytest.raises(errors.NotFoundError):
-        raise filled(errors.TicketNotFoundError)
-
-
 @of_each_class
 def test_no_attribute_is_left_at_its_default_in_these_tests(kind: type[FerryError]) -> None:
     attributes = vars(filled(kind))

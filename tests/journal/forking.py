@@ -30,16 +30,16 @@ def main(url: str, way: str) -> None:
     # A thread of the parent's holds a connection at the moment of the fork.
     busy = threading.Thread(target=reading_until, args=(journal, stop))
     busy.start()
-    children = [forked(journal, name, way, parents, before) for name in ("one", "two")]
+    children = [fork_child(journal, name, way, parents, before) for name in ("one", "two")]
     ours = begin_writes(journal, "parent")
-    theirs = [read_outcomes(*child) for child in children]
+    outcomes_of_children = [read_outcomes(*child) for child in children]
     stop.set()
     busy.join()
     journal.end(first, "done")
     seen: dict[str, Any] = {
         "ours": ours,
-        "theirs": [words for words, _ in theirs],
-        "exits": [status for _, status in theirs],
+        "theirs": [words for words, _ in outcomes_of_children],
+        "exits": [status for _, status in outcomes_of_children],
         "unresolved": [entry.subject["booking_id"] for entry in journal.unresolved()],
         "first": journal.entry(first).state,
         "same_connection": url == "sqlite://" or before in connections_of(journal),
@@ -48,7 +48,7 @@ def main(url: str, way: str) -> None:
 
 
 def fork_during(url: str, call: str) -> None:
-    """Fork while another thread is in a statement, and print what both sides have recorded."""
+    """Fork while another thread is in a statement, and print what both sides recorded."""
     engine = engine_for(url)
     journal = Journal(engine)
     journal.begin(confirmation("first"))
@@ -69,9 +69,9 @@ def fork_during(url: str, call: str) -> None:
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
-        with os.fdopen(writer, "w") as said:
-            said.write("waited" if go_on.is_set() else "at once")
-            said.write(f",{recorded(journal)},{begin_writes(journal, 'child').count('begun')}")
+        with os.fdopen(writer, "w") as report:
+            report.write("waited" if go_on.is_set() else "at once")
+            report.write(f",{bookings_of(journal)},{begin_writes(journal, 'child').count('begun')}")
         os._exit(0)
     os.close(writer)
     go_on.set()
@@ -80,16 +80,16 @@ def fork_during(url: str, call: str) -> None:
     with os.fdopen(reader) as heard:
         words = heard.read().split(",")
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    print(json.dumps([*words, recorded(journal), status]))  # noqa: T201 -- the test reads it
+    print(json.dumps([*words, bookings_of(journal), status]))  # noqa: T201 -- the test reads it
 
 
-def recorded(journal: Journal) -> str:
+def bookings_of(journal: Journal) -> str:
     """The bookings that the journal has, without those of the child."""
     found = (entry.subject["booking_id"] for entry in journal.unresolved())
     return " ".join(sorted(one for one in found if not one.startswith("child")))
 
 
-def forked(
+def fork_child(
     journal: Journal, name: str, way: str, parents: weakref.ref[Any], before: object
 ) -> tuple[int, int]:
     """A child that writes, and then ends in this way."""
@@ -99,14 +99,14 @@ def forked(
         os.close(writer)
         return child, reader
     os.close(reader)
-    with os.fdopen(writer, "w") as said:
+    with os.fdopen(writer, "w") as report:
         outcomes = begin_writes(journal, name)
         gc.collect()
         # To free the parent's connections would be to close them.
         outcomes.append("kept" if parents() else "freed")
         if before is not None:
             outcomes.append("shared" if before in connections_of(journal) else "own")
-        said.write(" ".join(outcomes))
+        report.write(" ".join(outcomes))
     if way == "at once":
         os._exit(0)
     if way == "closing":

@@ -11,7 +11,7 @@ from sqlalchemy import create_engine, event, inspect
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.pool import StaticPool
 
-from ferry_sdk import ConfigurationError, InvalidInputError, JournalError, UnresolvedWriteError
+from ferry_sdk import InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.engines import engine_of
 from tests.journal.databases import engine_for, run_sql
@@ -292,11 +292,3 @@ class TestFailures:
         with pytest.raises(InvalidInputError) as caught:
             Journal("sqlite:///ferry.db?timeout=soon")
         assert caught.value.field == "url"
-
-
-def test_without_psycopg_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-    with pytest.raises(ConfigurationError, match=r"ferry-sdk\[postgresql\]") as caught:
-        Journal(f"postgresql://ferry:{PASSWORD}@127.0.0.1/db")
-    assert caught.value.__cause__ is None
-    assert PASSWORD not in str(caught.value)

@@ -25,7 +25,7 @@ UNRESOLVED = ("open", "unknown")
 ENDS = ("unknown", "not_sent", "rejected", "done")
 
 
-def begun_and_ended(journal, *states):
+def begin_and_end(journal, *states):
     entry_id = journal.begin(intent())
     for state in states:
         journal.end(entry_id, state)
@@ -72,7 +72,7 @@ class TestBeginning:
 
     @pytest.mark.parametrize("state", ["done", "rejected", "not_sent"])
     def test_the_twin_of_a_settled_write_may_begin(self, any_journal, state):
-        first = begun_and_ended(any_journal, state)
+        first = begin_and_end(any_journal, state)
         assert any_journal.begin(intent()) != first
 
     def test_the_same_content_for_another_effect_is_another_write(self, any_journal):
@@ -102,25 +102,25 @@ class TestBeginning:
 class TestTheLastWord:
     @pytest.mark.parametrize("state", ENDS)
     def test_an_open_write_ends_in_any_state(self, any_journal, state):
-        entry_id = begun_and_ended(any_journal, state)
+        entry_id = begin_and_end(any_journal, state)
         entry = any_journal.entry(entry_id)
         assert entry.state == state
         assert entry.changed_at >= entry.created_at
 
     @pytest.mark.parametrize("state", ["not_sent", "rejected", "done"])
     def test_an_unknown_write_is_settled_by_any_knowledge(self, any_journal, state):
-        assert any_journal.entry(begun_and_ended(any_journal, "unknown", state)).state == state
+        assert any_journal.entry(begin_and_end(any_journal, "unknown", state)).state == state
 
     @pytest.mark.parametrize("state", ENDS)
     def test_what_is_done_stays_done(self, any_journal, state):
-        entry_id = begun_and_ended(any_journal, "done")
+        entry_id = begin_and_end(any_journal, "done")
         before = any_journal.entry(entry_id)
         any_journal.end(entry_id, state)
         assert any_journal.entry(entry_id) == before
 
     @pytest.mark.parametrize("settled", ["rejected", "not_sent"])
     def test_doubt_does_not_unsettle_what_did_not_happen(self, any_journal, settled):
-        assert any_journal.entry(begun_and_ended(any_journal, settled, "unknown")).state == settled
+        assert any_journal.entry(begin_and_end(any_journal, settled, "unknown")).state == settled
 
     def test_a_reply_corrects_a_person_who_gave_the_write_up(self, any_journal):
         entry_id = any_journal.begin(intent())
@@ -225,7 +225,7 @@ class TestSettling:
         assert any_journal.settle(entry_id, happened=happened) == once
 
     def test_what_is_done_cannot_be_said_not_to_have_happened(self, any_journal):
-        entry_id = begun_and_ended(any_journal, "done")
+        entry_id = begin_and_end(any_journal, "done")
         with pytest.raises(InvalidInputError, match="recorded as done") as caught:
             any_journal.settle(entry_id, happened=False)
         assert caught.value.field == "happened"
@@ -233,7 +233,7 @@ class TestSettling:
 
     @pytest.mark.parametrize("state", ["rejected", "not_sent"])
     def test_what_was_given_up_can_be_corrected_and_confirmed(self, any_journal, state):
-        entry_id = begun_and_ended(any_journal, state)
+        entry_id = begin_and_end(any_journal, state)
         assert any_journal.settle(entry_id, happened=False).state == state
         assert any_journal.settle(entry_id, happened=True).state == "done"
 
@@ -282,7 +282,7 @@ class TestForgetting:
         assert journal.forget(older_than=3600) == 1
 
     def test_young_ones_stay(self, any_journal):
-        entry_id = begun_and_ended(any_journal, "done")
+        entry_id = begin_and_end(any_journal, "done")
         assert any_journal.forget(older_than=timedelta(days=1)) == 0
         assert any_journal.entry(entry_id).state == "done"
 

@@ -28,7 +28,7 @@ USES = {
 }
 
 
-def interrupted(kind, at, use):
+def interrupt_at(kind, at, use):
     """Whether it came to this line of the journal's, at which this was raised."""
     passed = 0
 
@@ -50,14 +50,14 @@ def interrupted(kind, at, use):
     return passed >= at
 
 
-def is_usable(journal, entry_id, at):
+def check_usable(journal, entry_id, at):
     """It begins and ends a write, has what it had, and nobody is in the way of a fork."""
     journal.end(journal.begin(confirmation(f"afterwards {at}")), "done")
     assert journal.entry(entry_id).subject == {"booking_id": "first"}
     assert not FORK_LOCK._uses
 
 
-def is_unlocked(path):
+def check_unlocked(path):
     connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -79,10 +79,10 @@ def test_every_line_of_a_use(tmp_path, use, where, kind):
     with Journal("sqlite://" if where == "memory" else f"sqlite:///{path}") as journal:
         entry_id = journal.begin(confirmation("first"))
         at = 1
-        while interrupted(kind, at, partial(USES[use], journal, entry_id, at)):
-            is_usable(journal, entry_id, at)
+        while interrupt_at(kind, at, partial(USES[use], journal, entry_id, at)):
+            check_usable(journal, entry_id, at)
             if where == "file":
-                is_unlocked(path)
+                check_unlocked(path)
             at += 1
         assert at > 20
 
@@ -93,10 +93,10 @@ def test_lines_of_the_first_use(tmp_path, where, step):
     while more:
         path = tmp_path / f"{at}.db"
         with Journal("sqlite://" if where == "memory" else f"sqlite:///{path}") as journal:
-            more = interrupted(KeyboardInterrupt, at, journal.unresolved)
-            is_usable(journal, journal.begin(confirmation("first")), at)
+            more = interrupt_at(KeyboardInterrupt, at, journal.unresolved)
+            check_usable(journal, journal.begin(confirmation("first")), at)
             if where == "file":
-                is_unlocked(path)
+                check_unlocked(path)
         at += step
     assert at > 80
 
@@ -109,4 +109,4 @@ def test_a_journal_in_memory_survives_an_interrupt_inside_its_database():
         with pytest.raises(KeyboardInterrupt):
             journal.end(entry_id, "done")
         journal._engine.dialect.do_execute = execute
-        is_usable(journal, entry_id, 0)
+        check_usable(journal, entry_id, 0)

@@ -36,8 +36,8 @@ from ferry_sdk.models import (
     VehicleBrand,
     VehicleModel,
     VehicleType,
+    bulk,
 )
-from ferry_sdk.models import bulk as columns
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import columns_of, validate_columns
 from tests.support import samples
@@ -455,8 +455,8 @@ def test_two_records_share_nothing_that_can_be_changed(record: samples.Wire) -> 
 def test_without_the_slots_of_pydantic_each_record_is_validated_by_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert columns.IS_SUPPORTED, "by the version of pydantic that is installed"
+    assert bulk.IS_SUPPORTED, "by the version of pydantic that is installed"
     body = [samples.AVAILABILITY, samples.AVAILABILITY]
     expected = [*RecordList(Availability).read(copy.deepcopy(body))]
-    monkeypatch.setattr(columns, "IS_SUPPORTED", False)
+    monkeypatch.setattr(bulk, "IS_SUPPORTED", False)
     assert [*RecordList(Availability).read(copy.deepcopy(body))] == expected

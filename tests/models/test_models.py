@@ -146,29 +146,27 @@ ABSENT = {
 OUR_OWN = {"previewed", "read_back"}
 
 MODELS = [pytest.param(model, sample, id=model.__name__) for model, sample in RECORDS.items()]
-ENUMS = [
-    ActionType,
-    Direction,
-    Gender,
-    PassengerType,
-    PaymentStatus,
-    PlaceGender,
-    PlaceType,
-    PlaceUse,
-    ReservationType,
-    Stage,
-    TariffType,
-    TicketDirection,
-    TicketStatus,
-]
+VALUES = {
+    ActionType: "mandatory optional",
+    Direction: "Outward Return",
+    Gender: "Male Female",
+    PassengerType: "Adult Child Infant",
+    PaymentStatus: "paid partially_paid unpaid",
+    PlaceGender: "Any",
+    PlaceType: "Seat Cabin Suite",
+    PlaceUse: "Exclusive",
+    ReservationType: "TICKET PRESALE OPTION",
+    Stage: "payment_due issuance_due in_progress ticketed voided lapsed rejected"
+    " partially_ticketed partially_voided",
+    TariffType: "Ticket Presale Option",
+    TicketDirection: "OUTWARD RETURN OUTWARD+RETURN",
+    TicketStatus: "Init Blocked Pending Issued Canceled Failed Expired",
+}
+ENUMS = [*VALUES]
 
 
 @pytest.mark.parametrize(("model", "sample"), MODELS)
 class TestEveryRecord:
-    def test_it_has_the_fields_of_its_table_and_no_others(self, model, sample):
-        named = {field.alias or name for name, field in model.model_fields.items()}
-        assert named - OUR_OWN == set(sample)
-
     def test_it_is_read_whole(self, model, sample):
         record = model.model_validate(sample)
         assert record.model_extra == {}
@@ -362,13 +360,6 @@ class TestMoney:
     def test_what_is_no_number_is_refused(self, value):
         with pytest.raises(ValidationError):
             Tariff.model_validate({**samples.TARIFF, "amount": value})
-
-    def test_sums_are_those_of_decimals(self):
-        tariffs = [
-            Tariff.model_validate({**samples.TARIFF, "amount": 0.1}),
-            Tariff.model_validate({**samples.TARIFF, "amount": 0.2}),
-        ]
-        assert sum(one.amount for one in tariffs) == Decimal("0.3")
 
     @pytest.mark.parametrize("said", ["Eur", "EUR", "eur", "eUr"])
     def test_currencies_are_in_upper_case(self, said):
@@ -591,12 +582,6 @@ class TestOpenEnums:
                 assert not kind(member.name).is_known
                 assert kind(member.name) != member
 
-    def test_a_value_met_once_does_not_become_a_member(self):
-        before = list(Stage)
-        Stage("moored")
-        assert list(Stage) == before
-        assert not Stage("moored").is_known
-
     @pytest.mark.parametrize("bad", [None, 5, True, [], {}])
     def test_what_is_no_text_is_refused(self, bad):
         with pytest.raises(ValidationError):
@@ -619,30 +604,7 @@ class TestOpenEnums:
             case _:
                 raise AssertionError
 
-    @pytest.mark.parametrize(
-        ("kind", "values"),
-        [
-            (Direction, "Outward Return"),
-            (TariffType, "Ticket Presale Option"),
-            (PlaceType, "Seat Cabin Suite"),
-            (PlaceGender, "Any"),
-            (PlaceUse, "Exclusive"),
-            (PassengerType, "Adult Child Infant"),
-            (Gender, "Male Female"),
-            (ReservationType, "TICKET PRESALE OPTION"),
-            (TicketStatus, "Init Blocked Pending Issued Canceled Failed Expired"),
-            (
-                Stage,
-                (
-                    "payment_due issuance_due in_progress ticketed voided lapsed rejected"
-                    " partially_ticketed partially_voided"
-                ),
-            ),
-            (PaymentStatus, "paid partially_paid unpaid"),
-            (TicketDirection, "OUTWARD RETURN OUTWARD+RETURN"),
-            (ActionType, "mandatory optional"),
-        ],
-    )
+    @pytest.mark.parametrize(("kind", "values"), VALUES.items())
     def test_the_values_are_those_of_the_interface(self, kind, values):
         assert [member.value for member in kind] == values.split()
 
@@ -738,8 +700,6 @@ class TestMappings:
     def test_they_are_dumped_as_they_came(self):
         dumped = self.booking.model_dump()
         assert type(dumped["possible_actions"]) is dict
-        assert Booking.model_validate(dumped) == self.booking
-        assert Booking.model_validate_json(self.booking.model_dump_json()) == self.booking
         schema = Booking.model_json_schema()["properties"]["journey_details"]
         assert schema["type"] == "object"
 
