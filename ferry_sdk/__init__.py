@@ -13,8 +13,7 @@ from ferry_sdk._version import __version__
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.correlation import correlation
-    from ferry_sdk._engine.http import Timeout
-    from ferry_sdk._engine.raw_response import RawResponse
+    from ferry_sdk._engine.http import RawResponse, Timeout
     from ferry_sdk._transport.aiohttp_client import DefaultAioHttpClient
     from ferry_sdk.client import AsyncFerry, Ferry
     from ferry_sdk.errors import (
@@ -122,7 +121,6 @@ _MODULES = (
     "safety",
     "_engine.correlation",
     "_engine.http",
-    "_engine.raw_response",
     "client",
     "_transport.aiohttp_client",
 )

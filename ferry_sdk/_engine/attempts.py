@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 from ferry_sdk._engine.auth import can_refresh, refresh
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Sleep
-from ferry_sdk._engine.http import Reply
+from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
-from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._engine.redaction import Redactor, phrase_of, plain_code, plain_words
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from ferry_sdk.types import Attempt

@@ -1,4 +1,4 @@
-"""One call: what it was started with, and how far it got.
+"""What a client knows of the service, what a call was started with, and how far it got.
 
 A `Context` never changes: the settings, the clocks, the deadline and the correlation id of a call.
 It is a tuple, which Python makes four times as fast as a frozen dataclass. Only its `CallState`
@@ -15,12 +15,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk._engine.http import Sending
-from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.http import Sending, parse_date
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import FerryError
@@ -30,7 +29,40 @@ from ferry_sdk.types import Attempt
 if TYPE_CHECKING:
     from ferry_sdk._engine.hook_runner import HookRunner
 
+Stage = Literal["unknown", "open", "bare"]
+
 _USER_AGENT = f"ferry_sdk/{__version__}"
+
+
+@dataclass(slots=True)
+class Session:
+    """One client's knowledge of the service.
+
+    Attributes:
+        stage: ``unknown`` before the MCP handshake, ``open`` after it, ``bare`` if the server needs
+            none.
+        id: The MCP session id; None if the server gave none.
+        version: The negotiated MCP version.
+        opened_at: When the session was opened, on the monotonic clock.
+        generation: The number of handshakes, so that calls that meet the same expired session
+            renew it once.
+        skew: Seconds that the service's clock is ahead of the local clock, at least.
+        has_foreign_ids: Whether a reply carried a correlation id unknown to this process.
+    """
+
+    stage: Stage = "unknown"
+    id: str | None = None
+    version: str | None = None
+    opened_at: float = 0.0
+    generation: int = 0
+    skew: float = 0.0
+    has_foreign_ids: bool = False
+
+    def update_clock_skew(self, date: str | None, now: float) -> None:
+        """Update the skew from the Date header of a reply; an invalid one is ignored."""
+        there = parse_date(date or "")
+        if there is not None:
+            self.skew = there - now
 
 
 @dataclass(slots=True)

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.polling import poll_until_met
-from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._engine.writes import outcome_after, record_outcome, send_write
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, ReadOnlyError
 
@@ -102,8 +102,4 @@ def _recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Contex
 
 
 def _with_outcome_event(steps: Flow[T], context: Context) -> Flow[T]:
-    if context.hook_runner is None:
-        return steps
-    from ferry_sdk._engine.outcome_events import notify_outcome  # noqa: PLC0415 -- loaded where there are hooks
-
-    return notify_outcome(steps, context, context.hook_runner)
+    return steps if context.hook_runner is None else context.hook_runner.run(steps, context)

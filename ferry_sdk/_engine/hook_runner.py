@@ -5,12 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ferry_sdk._engine.effects import CallUser, Flow, Send
-from ferry_sdk._engine.http import Reply, Request
-from ferry_sdk.hooks import CallInfo, Event, Hooks, RequestEvent, ResponseEvent, RetryEvent
-from ferry_sdk.types import Attempt
+from ferry_sdk._engine.http import RawResponse, Reply, Request
+from ferry_sdk.errors import FerryError
+from ferry_sdk.hooks import (
+    CallInfo,
+    Event,
+    Hooks,
+    OutcomeEvent,
+    RequestEvent,
+    ResponseEvent,
+    RetryEvent,
+)
+from ferry_sdk.types import Attempt, Outcome
+
+if TYPE_CHECKING:
+    from ferry_sdk._engine.context import Context
+
+
+T = TypeVar("T")
 
 LONGEST = 1.0
 """Seconds that an async hook is awaited, whatever the deadline."""
@@ -37,6 +53,25 @@ class HookRunner:
                 yield from CallUser(partial(hook, event), self.clock() + LONGEST)
             except Exception as error:  # noqa: BLE001 -- a hook's failure is not the call's
                 self.hooks.log_failure(hook, error, self.call)
+
+    def run(self, steps: Flow[T], context: Context) -> Flow[T]:
+        """Run the steps of a call, and notify the hooks of the outcome."""
+        try:
+            result = yield from steps
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            if isinstance(error, FerryError):
+                outcome = error.outcome
+            else:
+                outcome = "unknown" if context.state.may_have_happened else "not_sent"
+            yield from self.notify(self._outcome_event(context, outcome, type(error).__name__))
+            raise
+        is_raw = isinstance(result, RawResponse)
+        value = cast("RawResponse[object]", result).parse() if is_raw else result
+        read_back = getattr(value, "read_back", False)
+        yield from self.notify(self._outcome_event(context, "done", None, read_back=read_back))
+        return result
 
     def exchange(self, send: Send, operation: str, attempt: int) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
@@ -83,6 +118,18 @@ class HookRunner:
             port,
             request.rpc_method,
         )
+
+    def _outcome_event(
+        self,
+        context: Context,
+        outcome: Literal["done"] | Outcome,
+        problem: str | None,
+        *,
+        read_back: bool = False,
+    ) -> OutcomeEvent:
+        elapsed = self.clock() - context.began
+        attempts = tuple(context.state.attempts)
+        return OutcomeEvent(self.call, outcome, elapsed, problem, attempts, read_back)
 
 
 def _server(url: str) -> tuple[str, int | None]:

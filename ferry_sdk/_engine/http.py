@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar, overload
+from datetime import timezone
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import Final, Generic, Protocol, TypeVar, overload
 
 from typing_extensions import Self
 
 from ferry_sdk.errors import UnexpectedResponseError
+from ferry_sdk.types import Attempt
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
@@ -90,6 +95,21 @@ class Headers(Mapping[str, str]):
 
     def __repr__(self) -> str:
         return f"Headers({sorted(self)})"
+
+
+@lru_cache(maxsize=16)
+def parse_date(date: str) -> float | None:
+    """Return the seconds since the epoch of a header such as Date; None if it is invalid.
+
+    It is cached because many replies have the same date.
+    """
+    try:
+        moment = parsedate_to_datetime(date)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=timezone.utc)
+        return moment.timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +205,49 @@ class JsonValueCounter:
         self._count += sum(map(piece.count, (b",", b"[", b"{")))
         if self._count > MOST_JSON_VALUES:
             raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")
+
+
+@dataclass(frozen=True, slots=True)
+class RawResponse(Generic[T_co]):
+    """A result with its HTTP reply; no repr shows the content.
+
+    Attributes:
+        reply: The HTTP reply.
+        correlation_id: The id sent with every attempt.
+        elapsed: Seconds from the start of the call to its end, waits included.
+        attempts: All attempts, in order.
+    """
+
+    _value: T_co = field(repr=False)
+    reply: Reply = field(repr=False)
+    correlation_id: str
+    elapsed: float
+    attempts: tuple[Attempt, ...]
+
+    def of(self, value: T) -> RawResponse[T]:
+        """Return the same reply with another result."""
+        return RawResponse(value, self.reply, self.correlation_id, self.elapsed, self.attempts)
+
+    def parse(self) -> T_co:
+        """Return the result that the call returns without `with_raw_response`."""
+        return self._value
+
+    @property
+    def status_code(self) -> int:
+        """The HTTP status."""
+        return self.reply.status_code
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The HTTP headers; names are case-insensitive."""
+        return self.reply.headers
+
+    @property
+    def content(self) -> bytes:
+        """The decompressed body, as far as it was read."""
+        return self.reply.content
+
+    @property
+    def request_id(self) -> str | None:
+        """The service's id of the exchange."""
+        return self.reply.request_id

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import CallUser, Flow, Sleep
+from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation, Wait
-from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
 from ferry_sdk.safety import failure_kind
 

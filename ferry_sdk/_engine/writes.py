@@ -24,10 +24,10 @@ from typing import TypeVar
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
+from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.parsing import prepare
 from ferry_sdk._engine.polling import PollResult, poll
-from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk.errors import (
     APIError,
     FerryError,

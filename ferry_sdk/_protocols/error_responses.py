@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final, cast
 
-from ferry_sdk._engine.http import Head
+from ferry_sdk._engine.http import Head, parse_date
 from ferry_sdk._engine.redaction import phrase_of
 from ferry_sdk.errors import (
     APIError,
@@ -109,19 +108,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.replace(".", "", 1).isdigit():
         return float(text)
-    moment = _date(text)
+    moment = parse_date(text)
     if moment is None:
         return None
-    now = _date(headers.get("date", "")) or datetime.now(timezone.utc)
-    return max(0.0, (moment - now).total_seconds())
-
-
-def _date(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, IndexError, TypeError, OverflowError):
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
+    return max(0.0, moment - (parse_date(headers.get("date", "")) or time.time()))
 
 
 def _class_of(status_code: int, code: str | None) -> type[APIError]:

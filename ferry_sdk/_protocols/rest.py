@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, TypeVar
+from urllib.parse import quote
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
@@ -14,7 +16,6 @@ from ferry_sdk._engine.settings import Authority
 from ferry_sdk._engine.wire import read, send
 from ferry_sdk._protocols.error_responses import api_error, service_error
 from ferry_sdk._protocols.json_body import decode_json, digest, encode_json, personal_data, text_of
-from ferry_sdk._protocols.paths import encoded_path
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import RequestDigest
 
@@ -40,7 +41,7 @@ class Rest:
     @classmethod
     def get(cls, *segments: str) -> Rest:
         """Describe a GET request."""
-        return cls("GET", encoded_path(segments))
+        return cls("GET", _path(segments))
 
     @classmethod
     def post(
@@ -50,7 +51,7 @@ class Rest:
         authority: Authority = "token",
     ) -> Rest:
         """Describe a POST request."""
-        return cls("POST", encoded_path(segments), body, authority)
+        return cls("POST", _path(segments), body, authority)
 
     @property
     def route(self) -> str:
@@ -86,6 +87,16 @@ class Rest:
     def secrets(self) -> frozenset[str]:
         """Return the texts of the request that no message may contain."""
         return frozenset(personal_data(self.body))
+
+
+def _path(segments: tuple[str, ...]) -> str:
+    """Return a path of percent-encoded segments."""
+    return "/".join(map(_encode_segment, segments))
+
+
+@lru_cache(maxsize=256)
+def _encode_segment(segment: str) -> str:
+    return quote(segment, safe="")
 
 
 def value_of(reply: Reply) -> object:

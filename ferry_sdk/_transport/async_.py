@@ -27,9 +27,8 @@ from ferry_sdk._engine.effects import (
     drive_async,
 )
 from ferry_sdk._engine.flow import recover, report_interruption, run
-from ferry_sdk._engine.http import Reply
+from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation, ReadBack
-from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._transport import httpx_interface as _http
 from ferry_sdk._transport.exchange import Exchange

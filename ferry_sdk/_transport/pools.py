@@ -17,7 +17,7 @@ import anyio
 from anyio.lowlevel import current_token
 from typing_extensions import Self
 
-from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._fork import process_id
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient

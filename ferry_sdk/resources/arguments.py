@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from pathlib import Path
 from typing import Final, Literal, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ferry_sdk._engine.validation import flag
-from ferry_sdk._protocols.paths import identifier
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Money, path_of
 from ferry_sdk.models.enums import Gender, PassengerType
@@ -53,37 +54,16 @@ def drop_none(**members: object) -> dict[str, object]:
 
 
 def search(
-    *,
-    company: str,
-    depart_code: str,
-    arrive_code: str,
-    out_journey_id: str,
-    out_at: date | str,
-    out_time: time | datetime | str,
     passengers: Sequence[SearchPassenger | SearchPassengerDict],
-    out_is_open: bool | None,
-    ret_journey_id: str | None,
-    ret_at: date | str | None,
-    ret_time: time | datetime | str | None,
-    ret_is_open: bool | None,
     vehicle: VehicleQuery | VehicleQueryDict | None,
+    **request: object,
 ) -> dict[str, object]:
     """Return the body of a search. Interface: POST /api/availability."""
-    request = drop_none(
-        company=identifier(company, "company"),
-        depart_code=identifier(depart_code, "depart_code"),
-        arrive_code=identifier(arrive_code, "arrive_code"),
-        out_journey_id=identifier(out_journey_id, "out_journey_id"),
-        out_at=day(out_at, "out_at"),
-        out_time=clock_time(out_time, "out_time"),
-        out_is_open=None if out_is_open is None else flag(out_is_open, "out_is_open"),
-        ret_journey_id=None
-        if ret_journey_id is None
-        else identifier(ret_journey_id, "ret_journey_id"),
-        ret_at=None if ret_at is None else day(ret_at, "ret_at"),
-        ret_time=None if ret_time is None else clock_time(ret_time, "ret_time"),
-        ret_is_open=None if ret_is_open is None else flag(ret_is_open, "ret_is_open"),
-    )
+    checked = {
+        name: _SEARCH[name](value, name)
+        for name, value in request.items()
+        if value is not None or name in _REQUIRED
+    }
     travellers = [
         {
             "order": traveller.order or number,
@@ -97,7 +77,7 @@ def search(
         )
     ]
     return drop_none(
-        request=request,
+        request=checked,
         passengers=travellers,
         vehicle=_parse_optional(VehicleQuery, vehicle, "vehicle"),
     )
@@ -154,6 +134,47 @@ def _passenger(codes: Vocabulary, traveller: Passenger, number: int) -> dict[str
     if traveller.gender is not None:
         passenger["gender"] = _LETTERS[traveller.gender]
     return passenger
+
+
+def identifier(value: object, argument: str) -> str:
+    """Return the identifier if it is valid as one segment of a path.
+
+    Raises:
+        InvalidInputError: It is empty, ``.`` or ``..``, or not a text that can be encoded.
+    """
+    if not isinstance(value, str) or not value.strip() or value in {".", ".."}:
+        raise InvalidInputError("expected an identifier", field=argument)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError("not a text that can be encoded", field=argument) from None
+    return value
+
+
+def identifiers(values: object, argument: str) -> list[str]:
+    """Return a list of valid identifiers."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidInputError("expected a list of identifiers", field=argument)
+    return [
+        identifier(value, f"{argument}[{index}]")
+        for index, value in enumerate(cast("Iterable[object]", values))
+    ]
+
+
+def file_path(value: object, argument: str) -> Path:
+    """Return the path of a file.
+
+    Raises:
+        InvalidInputError: It is not a path, or not a valid file name.
+    """
+    try:
+        path = Path(os.fspath(cast("str", value)))
+        is_good = "\0" not in os.fsdecode(os.fsencode(path)) and path.name not in {"", ".."}
+    except (TypeError, ValueError):
+        is_good, path = False, Path()
+    if not is_good:
+        raise InvalidInputError("expected the path of a file", field=argument)
+    return path
 
 
 def day(value: object, argument: str) -> str:
@@ -246,3 +267,20 @@ def _parse(model: type[ModelT], value: object, argument: str, index: int | None 
     if index is not None:
         argument = f"{argument}[{index}]"
     raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)
+
+
+_SEARCH: Final[Mapping[str, Callable[[object, str], object]]] = {
+    "company": identifier,
+    "depart_code": identifier,
+    "arrive_code": identifier,
+    "out_journey_id": identifier,
+    "out_at": day,
+    "out_time": clock_time,
+    "out_is_open": flag,
+    "ret_journey_id": identifier,
+    "ret_at": day,
+    "ret_time": clock_time,
+    "ret_is_open": flag,
+}
+"""The functions that check the arguments of a search."""
+_REQUIRED: Final = ("company", "depart_code", "arrive_code", "out_journey_id", "out_at", "out_time")

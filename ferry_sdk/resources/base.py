@@ -15,8 +15,8 @@ from functools import update_wrapper
 from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation
-from ferry_sdk._engine.raw_response import RawResponse
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, trim

@@ -8,7 +8,6 @@ from decimal import Decimal
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Record
 from ferry_sdk._engine.validation import seconds
-from ferry_sdk._protocols.paths import identifier
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.bookings import (
     Booking,
@@ -28,6 +27,7 @@ from ferry_sdk.models.inputs import (
 )
 from ferry_sdk.models.tickets import CancellationFee
 from ferry_sdk.resources import arguments
+from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, TransportT_co, method
 from ferry_sdk.resources.conditions import Until, booking_until
 from ferry_sdk.resources.guards import penalty_guard, total_guard

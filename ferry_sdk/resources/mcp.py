@@ -12,7 +12,6 @@ from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Json, Record, RecordList
 from ferry_sdk._protocols.json_body import normalize_json
 from ferry_sdk._protocols.mcp.call import Mcp
-from ferry_sdk._protocols.paths import identifier
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.bookings import BookingConfirmation, BookingCreated
@@ -43,6 +42,7 @@ from ferry_sdk.models.inputs import (
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketCancellation
 from ferry_sdk.resources import arguments
+from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, TransportT_co, method
 from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY, safety_of_tool

@@ -11,7 +11,6 @@ from pathlib import Path
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Constant, Record
 from ferry_sdk._engine.validation import seconds
-from ferry_sdk._protocols.paths import file_path, identifier
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk._protocols.voucher import VoucherFile
 from ferry_sdk.models.tickets import (
@@ -22,6 +21,7 @@ from ferry_sdk.models.tickets import (
     Voucher,
 )
 from ferry_sdk.resources import arguments
+from ferry_sdk.resources.arguments import file_path, identifier
 from ferry_sdk.resources.base import Resource, TransportT_co, method
 from ferry_sdk.resources.conditions import voucher_available
 from ferry_sdk.resources.guards import penalty_guard

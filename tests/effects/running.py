@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
-from ferry_sdk._engine.raw_response import RawResponse
+from ferry_sdk._engine.http import RawResponse
 
 from .calling import CALLS, GUARDED
 from .evidence import Evidence, Told

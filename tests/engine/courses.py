@@ -15,10 +15,9 @@ from ferry_sdk import (
     RequestTimeoutError,
     UnresolvedWriteError,
 )
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import run
-from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk._transport.single_flight import SharedCall
 from tests.engine.kinds import GUARDS, SEEN, UNSEEN, answer, answered, described_as, path

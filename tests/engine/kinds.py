@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.context import Session
 from tests.engine.replies import booking, good, ticket
 from tests.engine.writes import ANSWERS, SHOWN
 from tests.support.driven import SETTINGS, Driver

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import ConnectionFailedError, RequestTimeoutError, UnexpectedResponseError
+from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.http import Headers, Reply
-from ferry_sdk._engine.session import Session
 from tests.support.driven import Driver
 from tests.support.samples import BOOKING, TICKET
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import SAFETY, FerryError, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import Send
-from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from tests.engine.recorder import Notes

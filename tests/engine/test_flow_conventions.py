@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ferry_sdk import FerryError, __version__
-from ferry_sdk._engine.context import Context
-from ferry_sdk._engine.session import Session
+from ferry_sdk._engine.context import Context, Session
 from tests.engine.replies import booking, good, heard, reply, reset
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described

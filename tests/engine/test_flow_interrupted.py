@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import Booking, BookingConfirmation
+from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
-from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Secret
 from tests.engine.recorder import Notes
 from tests.engine.replies import Script, booking, good, heard, refused, reply, reset

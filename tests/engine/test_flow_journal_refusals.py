@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import FerryError, JournalError, RequestTimeoutError, UnresolvedWriteError
+from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import RunBlocking, Send
-from ferry_sdk._engine.session import Session
 from tests.engine.recorder import Notes, entry, kinds
 from tests.engine.replies import Script, booking, good, heard, reply, reset, ticket
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.http import Head, Headers
-from ferry_sdk._protocols.mcp.sse import EventStream, ReplyListener
+from ferry_sdk._protocols.mcp.jsonrpc import EventStream, ReplyListener
 from tests.support.mcp_samples import BOOKING, TICKET, book, view
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.stopwatch import Stopwatch

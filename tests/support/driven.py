@@ -6,11 +6,10 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import Headers, Reply, Request
-from ferry_sdk._engine.session import Session
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk.errors import FerryError, RequestTimeoutError
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferry_sdk._engine.effects import Effect, Flow
+    from ferry_sdk._engine.http import RawResponse
     from ferry_sdk._engine.operation import Operation
-    from ferry_sdk._engine.raw_response import RawResponse
 
     Answer = Callable[[dict[str, Any]], Reply]
 

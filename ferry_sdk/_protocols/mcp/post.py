@@ -15,9 +15,15 @@ from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.wire import read, send
 from ferry_sdk._protocols.error_responses import api_error, is_service_code, service_error
 from ferry_sdk._protocols.json_body import decode_json, encode_json, text_of
-from ferry_sdk._protocols.mcp.jsonrpc import next_id, notification, reply_among, request
+from ferry_sdk._protocols.mcp.jsonrpc import (
+    EVENT_STREAM,
+    ReplyListener,
+    next_id,
+    notification,
+    reply_among,
+    request,
+)
 from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_response
-from ferry_sdk._protocols.mcp.sse import EVENT_STREAM, ReplyListener
 from ferry_sdk.errors import APIError
 
 PATH: Final = "/mcp"

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +21,7 @@ import typer
 from rich.text import Text
 
 from ferry_sdk._engine.auth import file_of
+from ferry_sdk._engine.http import parse_date
 from ferry_sdk._engine.settings import CertificatePaths
 from ferry_sdk._engine.validation import is_local_http
 from ferry_sdk._transport.tls import context_of
@@ -228,12 +228,11 @@ def _check_service(ferry: Ferry) -> Iterator[Finding]:
 
 
 def _check_clock(date: str | None, here: float) -> Finding:
-    try:
-        there = parsedate_to_datetime(date or "")
-    except ValueError:
+    there = parse_date(date or "")
+    if there is None:
         return Finding("clock", "skew", "warn", "the service sends no date")
     # The header has whole seconds, so the actual time is half a second later on average.
-    ahead = there.timestamp() + 0.5 - here
+    ahead = there + 0.5 - here
     here_text = f"{datetime.fromtimestamp(here, timezone.utc):%H:%M:%S} UTC here"
     if abs(ahead) <= _TOLERATED:
         return Finding("clock", "skew", "ok", f"none; {here_text}")
