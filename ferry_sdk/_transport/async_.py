@@ -176,7 +176,9 @@ class AsyncTransport:
                 )
                 try:
                     exchange.start_reply(response)
-                    async with aclosing(_http.apieces(response)) as chunks:
+                    is_loaded = response.is_stream_consumed
+                    body: Any = response.aiter_bytes() if is_loaded else response.aiter_raw()
+                    async with aclosing(body) as chunks:
                         async for chunk in chunks:
                             if exchange.feed(chunk):
                                 break

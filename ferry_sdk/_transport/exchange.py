@@ -5,7 +5,14 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from ferry_sdk._engine.effects import Send
-from ferry_sdk._engine.http import LARGEST_REPLY, MOST_JSON_VALUES, Head, JsonValueCounter, Reply
+from ferry_sdk._engine.http import (
+    LARGEST_REPLY,
+    MOST_JSON_VALUES,
+    Head,
+    Headers,
+    JsonValueCounter,
+    Reply,
+)
 from ferry_sdk._transport import httpx_interface as _http
 from ferry_sdk._transport.decompression import Decompressor, decompressor_of
 from ferry_sdk._transport.http_client import HttpHead
@@ -33,19 +40,6 @@ class Exchange:
         tracing: Records the steps of the request.
     """
 
-    __slots__ = (
-        "_body",
-        "_connections",
-        "_counted",
-        "_decompressor",
-        "_head",
-        "_listener",
-        "_sending",
-        "_size",
-        "_values",
-        "tracing",
-    )
-
     def __init__(self, effect: Send, connections: OpenConnections) -> None:
         is_plain = not effect.request.url.lower().startswith("https:")
         self.tracing = Tracing(effect.sending, connections, is_plain=is_plain)
@@ -61,7 +55,9 @@ class Exchange:
 
     def start_reply(self, response: HttpHead) -> None:
         """Process the status and the headers."""
-        self._head = _http.head_of(response)
+        given = response.headers
+        headers = given if isinstance(given, Headers) else Headers(given.items())
+        self._head = Head(response.status_code, headers)
         if self._head.status_code < HTTPStatus.OK:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {self._head.status_code})")
         stream = response.extensions.get("network_stream")

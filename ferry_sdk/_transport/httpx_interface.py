@@ -7,19 +7,12 @@ recognised by name.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-from ferry_sdk._engine.http import Head, Headers
-from ferry_sdk._transport.http_client import (
-    AsyncHttpResponse,
-    HttpHead,
-    HttpResponse,
-    Requests,
-    RequestT,
-)
+from ferry_sdk._transport.http_client import Requests, RequestT
 from ferry_sdk.errors import (
     ConfigurationError,
     ConnectionFailedError,
@@ -127,22 +120,3 @@ for _name in ("httpx", "httpx2"):
     logging.getLogger(_name).addFilter(_lower_to_debug)
 for _name in ("httpcore.http11", "httpcore.http2", "httpcore2.http11", "httpcore2.http2"):
     logging.getLogger(_name).addFilter(_remove_replies)
-
-
-def pieces(response: HttpResponse) -> Iterator[bytes]:
-    """Return the pieces of the body, compressed unless the body is loaded already."""
-    return response.iter_bytes() if response.is_stream_consumed else response.iter_raw()
-
-
-def apieces(response: AsyncHttpResponse) -> AsyncGenerator[bytes, None]:
-    """Return the pieces of the body, asynchronously; a caller that stops early closes it."""
-    body = response.aiter_bytes() if response.is_stream_consumed else response.aiter_raw()
-    return cast("AsyncGenerator[bytes, None]", body)
-
-
-def head_of(response: HttpHead) -> Head:
-    """Return status and headers of a reply."""
-    headers = response.headers
-    return Head(
-        response.status_code, headers if isinstance(headers, Headers) else Headers(headers.items())
-    )

@@ -186,7 +186,8 @@ class Transport:
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
                 try:
                     exchange.start_reply(response)
-                    for chunk in _http.pieces(response):
+                    is_loaded = response.is_stream_consumed
+                    for chunk in response.iter_bytes() if is_loaded else response.iter_raw():
                         if exchange.feed(chunk):
                             break
                     return exchange.reply()
@@ -281,7 +282,9 @@ def save(path: Path, content: bytes) -> None:
     # A short name, because the file's own name may be as long as the system allows.
     part = path.with_name(f".{uuid4().hex}.part")
     try:
-        _refuse_special(path)
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise InvalidInputError("not a regular file", field="path")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, _PRIVATE)
     except OSError as error:
         raise InvalidInputError(
@@ -295,12 +298,3 @@ def save(path: Path, content: bytes) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _refuse_special(path: Path) -> None:
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        return
-    if not stat.S_ISREG(mode):
-        raise InvalidInputError("not a regular file", field="path")

@@ -86,16 +86,6 @@ class Tracing:
         is_plain: Whether the request goes without TLS.
     """
 
-    __slots__ = (
-        "_connections",
-        "_is_local_only",
-        "_lock",
-        "_sending",
-        "_socket",
-        "_stream",
-        "is_given_up",
-    )
-
     def __init__(self, sending: Sending, connections: OpenConnections, *, is_plain: bool) -> None:
         self._sending = sending
         self._is_local_only = is_plain and connections.is_local_only

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NoReturn
 from weakref import finalize
 
 from typing_extensions import Self
@@ -16,21 +16,20 @@ from typing_extensions import Self
 from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES, CertificatePaths
 from ferry_sdk._engine.validation import flag, seconds
 from ferry_sdk._transport.aiohttp_client.connection import proxy_address
-from ferry_sdk._transport.aiohttp_client.exchange import AioResponse, exchange, failure_of
+from ferry_sdk._transport.aiohttp_client.exchange import (
+    AioRequest,
+    AioResponse,
+    Limits,
+    exchange,
+    failure_of,
+    split_url,
+)
 from ferry_sdk._transport.aiohttp_client.pool import Options, Pool
-from ferry_sdk._transport.aiohttp_client.request import AioRequest, Limits, address_of
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 
-
-class _LoopResources(NamedTuple):
-    """The pool of one event loop, and the generator that closes it at the loop's end."""
-
-    pool: Pool
-    keeper: AsyncGenerator[None, None]
-
-
-_Resources = dict[asyncio.AbstractEventLoop, _LoopResources]
+_Resources = dict[asyncio.AbstractEventLoop, tuple[Pool, AsyncGenerator[None, None]]]
+"""The pool of each event loop, and the generator that closes it at the loop's end."""
 _NO_LIMITS: Final = (None, None, None, None)
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
@@ -147,7 +146,7 @@ class DefaultAioHttpClient:
             raise ConfigurationError("a header must be printable ASCII in one line")
         return AioRequest(
             method.encode(),
-            address_of(url),
+            *split_url(url),
             f"{head}\r\n".encode(),
             content or b"",
             Limits(*timeout),
@@ -187,7 +186,8 @@ class DefaultAioHttpClient:
         self._is_closed = True
         loop = _running_loop()
         if loop in self._resources:
-            await self._resources[loop].keeper.aclose()
+            _, keeper = self._resources[loop]
+            await keeper.aclose()
         _end_pools(self._resources)
 
     async def __aenter__(self) -> Self:
@@ -207,7 +207,7 @@ class DefaultAioHttpClient:
         loop = _running_loop()
         resources = self._resources.get(loop) if loop else None
         if resources is not None:
-            return resources.pool
+            return resources[0]
         if loop is None:
             raise ConfigurationError("DefaultAioHttpClient runs on asyncio only")
         if self._is_closed:
@@ -216,10 +216,9 @@ class DefaultAioHttpClient:
             if other.is_closed():
                 self._resources.pop(other, None)
         pool = Pool(self._options)
-        resources = self._resources[loop] = _LoopResources(
-            pool, _close_at_loop_end(loop, pool, self._resources)
-        )
-        await resources.keeper.__anext__()
+        keeper = _close_at_loop_end(loop, pool, self._resources)
+        self._resources[loop] = pool, keeper
+        await keeper.__anext__()
         return pool
 
 
@@ -234,9 +233,9 @@ def _ssl_context(verify: object, *, trust_env: bool) -> ssl.SSLContext:
 
 def _end_pools(resources_by_loop: _Resources) -> None:
     """Abort the connections of all event loops, each in its own loop."""
-    for loop, resources in [*resources_by_loop.items()]:
+    for loop, (pool, _) in [*resources_by_loop.items()]:
         with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(resources.pool.end)
+            loop.call_soon_threadsafe(pool.end)
 
 
 async def _close_at_loop_end(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import anyio
-from typing_extensions import Self
 
 from ferry_sdk._transport.decompression import decompressor_of
 from ferry_sdk._transport.http_client import parse_headers
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 
     from ferry_sdk._transport.aiohttp_client.connection import AioConnection
     from ferry_sdk._transport.aiohttp_client.pool import Pool
-    from ferry_sdk._transport.aiohttp_client.request import AioRequest
     from ferry_sdk.types import Outcome
+
+Trace = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 
 _AT_ONCE: Final = 64 * 1024
 """Bytes of a body that are written at once; the event loop buffers the rest."""
@@ -43,6 +45,62 @@ _NOTHING_MORE: Final[Mapping[str, Any]] = {}
 _LOST = frozenset({"ClientError", "EofStream", "HttpProcessingError"})
 _CLOSED_MEANWHILE = (OSError, RuntimeError)
 """Reading from a connection that is closed meanwhile raises a RuntimeError."""
+
+
+class Limits(NamedTuple):
+    """Timeouts in seconds; None is no limit."""
+
+    connect: float | None
+    read: float | None
+    write: float | None
+    pool: float | None
+
+
+@dataclass(slots=True)
+class AioRequest:
+    """One HTTP request. A repr shows only its method.
+
+    Attributes:
+        method: The method as bytes, as trace functions expect it.
+        origin: Scheme, host and port.
+        target: Encoded path and query.
+        headers: The encoded headers and the empty line after them.
+        content: The body.
+        limits: The timeouts.
+        trace: Called with its steps; may raise to stop it before its first byte.
+        is_sent: Whether its first byte was about to leave.
+    """
+
+    method: bytes
+    origin: str
+    target: str
+    headers: bytes
+    content: bytes
+    limits: Limits
+    trace: Trace
+    is_sent: bool = False
+
+    def __repr__(self) -> str:
+        return f"AioRequest({self.method!r})"
+
+
+@lru_cache(maxsize=1024)
+def split_url(url: str) -> tuple[str, str]:
+    """Return the origin and the target of a URL.
+
+    Raises:
+        ConfigurationError: It is not an http or https URL.
+    """
+    from yarl import URL  # noqa: PLC0415 -- an extra installs it
+
+    try:
+        parsed = URL(url)
+        origin = parsed.origin()
+    except ValueError as error:
+        raise ConfigurationError(f"not a URL: {error}") from None
+    if origin.scheme not in {"http", "https"}:
+        raise ConfigurationError(f"not an http or https URL: its scheme is {origin.scheme!r}")
+    return str(origin), parsed.raw_path_qs
 
 
 async def exchange(pool: Pool, request: AioRequest) -> AioResponse:
@@ -66,9 +124,7 @@ async def exchange(pool: Pool, request: AioRequest) -> AioResponse:
             max_line_size=_LONGEST_LINE,
             max_field_size=_LONGEST_LINE,
         )
-        head = (
-            connection.route.first_lines(request.method, request.address.target) + request.headers
-        )
+        head = connection.route.first_lines(request.method, request.target) + request.headers
         if len(request.content) <= _AT_ONCE:
             # Writes of one iteration of the loop leave together, which costs fewer system calls.
             pool.loop.call_soon(connection.transport.write, head + request.content)
@@ -87,7 +143,7 @@ async def exchange(pool: Pool, request: AioRequest) -> AioResponse:
     return AioResponse(message, body, connection, pool, request.limits.read)
 
 
-async def _write(connection: AioConnection, content: bytes, read_timeout: float | None) -> None:
+async def _write(connection: AioConnection, content: bytes, timeout: float | None) -> None:  # noqa: ASYNC109 -- of each piece
     """Write a body in pieces, with a timeout for each."""
     from aiohttp.http import StreamWriter  # noqa: PLC0415 -- an extra installs it
 
@@ -95,7 +151,7 @@ async def _write(connection: AioConnection, content: bytes, read_timeout: float 
     view = memoryview(content)
     try:
         for start in range(0, len(view), 2 * _AT_ONCE):
-            with anyio.fail_after(read_timeout):
+            with anyio.fail_after(timeout):
                 await writer.write(view[start : start + 2 * _AT_ONCE])
     except TimeoutError:
         raise
@@ -138,9 +194,10 @@ class AioResponse:
         self._pool = pool
         self._read_timeout = read_timeout
 
-    def aiter_raw(self) -> Pieces:
-        """Return the pieces of the raw body."""
-        return Pieces(self._read_piece)
+    async def aiter_raw(self) -> AsyncGenerator[bytes, None]:
+        """Yield the pieces of the raw body."""
+        while piece := await self._read_piece():
+            yield piece
 
     async def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
         """Yield the pieces of the decompressed body."""
@@ -175,29 +232,6 @@ class AioResponse:
             if connection is not None:
                 self._pool.timeouts.end(connection)
         raise failure
-
-
-class Pieces:
-    """The pieces of a body. Unlike a generator, it need not be closed.
-
-    Args:
-        read: Returns the next piece; empty at the end.
-    """
-
-    def __init__(self, read: Callable[[], Awaitable[bytes]]) -> None:
-        self._read = read
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> bytes:
-        piece = await self._read()
-        if not piece:
-            raise StopAsyncIteration
-        return piece
-
-    async def aclose(self) -> None:
-        """Do nothing: there is nothing to close."""
 
 
 def failure_of(error: Exception, outcome: Outcome) -> FerryError | None:

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-)
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import httpcore
@@ -18,15 +10,19 @@ import httpcore
 from ferry_sdk._transport.http_client import parse_headers
 
 
-class ResponseHead:
-    """Status and headers of a reply."""
+class _Head:
+    """Status and headers of a reply.
 
-    __slots__ = ("_response",)
+    Args:
+        response: The reply.
+        end: Called, or awaited, when the reply is closed.
+    """
 
     is_stream_consumed = False
 
-    def __init__(self, response: httpcore.Response) -> None:
+    def __init__(self, response: httpcore.Response, end: Callable[[], Any]) -> None:
         self._response = response
+        self._end = end
 
     @property
     def status_code(self) -> int:
@@ -45,19 +41,8 @@ class ResponseHead:
         return cast("Mapping[str, Any]", known)
 
 
-class Response(ResponseHead):
-    """A reply with a body that is read synchronously.
-
-    Args:
-        response: The reply.
-        end: Called when the reply is closed.
-    """
-
-    __slots__ = ("_end",)
-
-    def __init__(self, response: httpcore.Response, end: Callable[[], None]) -> None:
-        super().__init__(response)
-        self._end = end
+class Response(_Head):
+    """A reply with a body that is read synchronously."""
 
     def iter_raw(self) -> Iterator[bytes]:
         """Return the pieces of the body."""
@@ -70,19 +55,8 @@ class Response(ResponseHead):
         self._end()
 
 
-class AsyncResponse(ResponseHead):
-    """A reply with a body that is read asynchronously.
-
-    Args:
-        response: The reply.
-        end: Awaited when the reply is closed.
-    """
-
-    __slots__ = ("_end",)
-
-    def __init__(self, response: httpcore.Response, end: Callable[[], Awaitable[None]]) -> None:
-        super().__init__(response)
-        self._end = end
+class AsyncResponse(_Head):
+    """A reply with a body that is read asynchronously."""
 
     def aiter_raw(self) -> AsyncIterator[bytes]:
         """Return the pieces of the body."""

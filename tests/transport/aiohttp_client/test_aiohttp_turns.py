@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, RequestTimeoutError
-from ferry_sdk._transport.aiohttp_client.limiter import Limiter
+from ferry_sdk._transport.aiohttp_client.pool import Limiter
 from ferry_sdk._transport.aiohttp_client.timeouts import Timeouts
 
 if TYPE_CHECKING:
