@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.faults.faults import Fault, Faults
     from ferry_sdk.sandbox.faults.kinds import FaultKind
     from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
-    from ferry_sdk.sandbox.requests.validation import InvalidOrderError
+    from ferry_sdk.sandbox.requests.errors import InvalidOrderError
     from ferry_sdk.sandbox.server import AsyncSandbox, Sandbox, serve
 
 __all__ = [
@@ -36,7 +36,7 @@ __all__ = [
 _MODULES = (
     "clock",
     "counters",
-    "requests.validation",
+    "requests.errors",
     "faults.kinds",
     "faults.mcp_options",
     "faults.faults",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import nullcontext
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,7 +18,6 @@ from ferry_sdk.sandbox.offers.offers import search
 from ferry_sdk.sandbox.requests.access import Access, CallContext
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.requests.validation import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _CODES = {403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 422: "VALIDATION_ERROR"}
 
 
+@dataclass(eq=False)
 class ServiceError(Exception):
     """An error of an operation, with its message in the caller's language.
 
@@ -48,20 +49,11 @@ class ServiceError(Exception):
         errors: Every invalid field with its message.
     """
 
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        message: str,
-        field: str | None = None,
-        errors: tuple[Mapping[str, str], ...] = (),
-    ) -> None:
-        super().__init__(status, code, message, field, errors)
-        self.status = status
-        self.code = code
-        self.message = message
-        self.field = field
-        self.errors = errors
+    status: int
+    code: str
+    message: str
+    field: str | None = None
+    errors: tuple[Mapping[str, str], ...] = ()
 
     def to_wire(self) -> dict[str, JsonValue]:
         """Return the error object of the interface."""
@@ -112,7 +104,7 @@ class Service:
             # Only the bookings have state, so a slow search does not block other calls.
             with self._lock if operation in self._sales_handlers else nullcontext():
                 context = CallContext(operation, caller, self.clock.now())
-                answer = handler(read(known.arguments, arguments), context)
+                answer = handler(known.arguments.read(arguments), context)
         except RefusedError as error:
             raise _service_error(error, operation, caller) from None
         return self.faults.reshape(operation, cast("JsonValue", answer))

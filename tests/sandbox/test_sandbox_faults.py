@@ -20,7 +20,7 @@ from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Fault, Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
-from ferry_sdk.sandbox.requests.validation import InvalidOrderError
+from ferry_sdk.sandbox.requests.errors import InvalidOrderError
 from tests.support.stopwatch import Stopwatch
 from tests.support.wire import TLS
 

@@ -200,7 +200,7 @@ def test_an_offer_can_be_priced_for_other_ages():
     older = offers.for_travellers(offer, (ADULT, Traveller("Child", 12, "Male")))
     assert (older.id, older.sailing) == (offer.id, offer.sailing)
     assert offer.fare == older.fare * 3 / 4
-    assert offers.for_travellers(offer, offer.travellers) == offer
+    assert offers.for_travellers(offer, offer.party.travellers) == offer
 
 
 def test_the_fare_includes_the_party_and_the_vehicle():

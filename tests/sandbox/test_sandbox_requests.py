@@ -18,7 +18,6 @@ from offline_service import (
 
 from ferry_sdk.sandbox.requests.errors import RefusedError
 from ferry_sdk.sandbox.requests.requests import McpNewBooking, NewBooking, Search
-from ferry_sdk.sandbox.requests.validation import read
 
 SEARCH = {
     "request": {
@@ -68,15 +67,15 @@ def change(body, path, value):
 
 def problems_in(model, body):
     with pytest.raises(RefusedError) as caught:
-        read(model, body)
+        model.read(body)
     assert caught.value.status == 422
     return {(problem.path, problem.text) for problem in caught.value.problems}
 
 
 def test_the_examples_are_valid():
-    read(Search, SEARCH)
-    read(NewBooking, BOOKING)
-    read(NewBooking, {**BOOKING, "passengers": [GUEST], "vehicle": None, "contact": None})
+    Search.read(SEARCH)
+    NewBooking.read(BOOKING)
+    NewBooking.read({**BOOKING, "passengers": [GUEST], "vehicle": None, "contact": None})
 
 
 @pytest.mark.parametrize(
@@ -163,7 +162,7 @@ def test_each_order_of_a_passenger_occurs_once():
     assert twice == {("passengers[1].order", "order")}
     second = {**GUEST, "order": 1}
     assert problems_in(NewBooking, {**BOOKING, "passengers": [second, {**GUEST, "order": 1}]})
-    read(NewBooking, {**BOOKING, "passengers": [{**GUEST, "order": 2}, second]})
+    NewBooking.read({**BOOKING, "passengers": [{**GUEST, "order": 2}, second]})
 
 
 def test_an_infant_needs_an_adult():
@@ -171,12 +170,12 @@ def test_an_infant_needs_an_adult():
     assert problems_in(Search, {**SEARCH, "passengers": [alone]}) == {
         ("passengers[0].type", "infant_alone")
     }
-    read(Search, {**SEARCH, "passengers": [ADULT, INFANT]})
+    Search.read({**SEARCH, "passengers": [ADULT, INFANT]})
 
 
 def test_a_return_is_empty_or_complete():
     empty = {"ret_journey_id": "", "ret_at": "", "ret_time": ""}
-    asked = read(Search, {**SEARCH, "request": {**SEARCH["request"], **empty}}).request
+    asked = Search.read({**SEARCH, "request": {**SEARCH["request"], **empty}}).request
     assert (asked.ret_journey_id, asked.ret_at, asked.ret_time) == (None, None, None)
     early = {"ret_journey_id": "j", "ret_at": "2026-06-30", "ret_time": "08:00"}
     found = problems_in(Search, {**SEARCH, "request": {**SEARCH["request"], **early}})
@@ -185,7 +184,7 @@ def test_a_return_is_empty_or_complete():
 
 def test_the_tool_has_its_own_passenger_types_and_arguments():
     guest = {**GUEST, "type": "ADT"}
-    assert read(McpNewBooking, {"id": "a", "passengers": [guest]}).id == "a"
+    assert McpNewBooking.read({"id": "a", "passengers": [guest]}).id == "a"
     words = problems_in(McpNewBooking, {"id": "a", "passengers": [GUEST]})
     assert words == {("passengers[0].type", "choice")}
     both = {**BOOKING, "id": "a", "passengers": [guest]}

@@ -13,7 +13,6 @@ from offline_service import ADULT, GUEST, NOW, ONE_TICKET, PENDING, TWO_TICKETS,
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.requests.requests import Payment
-from ferry_sdk.sandbox.requests.validation import read
 from tests.support.wire import TLS
 
 
@@ -299,6 +298,6 @@ def test_a_time_is_read_in_basic_and_extended_format_with_any_fraction(moment, i
     offset = moment.isoformat()[-6:].replace(":", "" if is_basic else ":")
     written = f"{moment.year:04}{moment.strftime(f'{day[2:]}T{hour}')}{fraction}{offset}"
     kept = moment.replace(microsecond=int(f"{fraction[1:]:0<6}"))
-    payment = read(Payment, {"id": "T", "external_payment_ref": "P", "paid_at": written})
+    payment = Payment.read({"id": "T", "external_payment_ref": "P", "paid_at": written})
     assert payment.paid_at == kept
     assert payment.paid_at.utcoffset() == kept.utcoffset()

@@ -21,8 +21,8 @@ from ferry_sdk.sandbox.http.conventions import (
     problem,
     requested_host,
 )
+from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 from ferry_sdk.sandbox.requests.fields import Moment
-from ferry_sdk.sandbox.requests.validation import InvalidOrderError, parse_fields
 
 if TYPE_CHECKING:
     from starlette.requests import Request

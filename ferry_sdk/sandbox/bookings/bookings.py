@@ -72,11 +72,6 @@ class Booking:
             return None
         return min((ticket.ends_at for ticket in self.open_tickets), default=None)
 
-    @property
-    def lead_passenger(self) -> str:
-        """The name of the first passenger."""
-        return f"{self.passengers[0].first_name} {self.passengers[0].last_name}"
-
     def settle(self, now: datetime) -> None:
         """Apply the deadlines that have passed to every ticket."""
         for ticket in self.tickets:

@@ -90,7 +90,8 @@ def pricing(booking: Booking, access: Access, language: str) -> JsonValue:
     charged = sum((ticket.charged for ticket in booking.tickets), start=ZERO)
     received = charged - sum((fee.refund for fee in settlement), start=ZERO)
     commission = round_to_cents(received * rate)
-    buyer = booking.contact.name if booking.contact else booking.lead_passenger
+    first = booking.passengers[0]
+    buyer = booking.contact.name if booking.contact else f"{first.first_name} {first.last_name}"
     companies = dict.fromkeys(ticket.company.name for ticket in booking.tickets)
     return {
         "viewer_role": role,

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     Record = dict[str, JsonValue]
 
 CURRENCY = "EUR"
+_PASSENGER_FIELDS = {
+    *("first_name", "last_name", "birth_date", "nationality"),
+    *("doc_type", "doc_number", "doc_expiration"),
+}
 
 
 def booking_record(booking: Booking, context: CallContext) -> Record:
@@ -152,12 +156,12 @@ def _journey_details(booking: Booking, language: str) -> Record:
     return {
         leg.offer.direction.lower(): {
             "ticket_id": ticket.id,
-            "journey_id": leg.offer.journey.id,
+            "journey_id": leg.offer.sailing.journey.id,
             "company": leg.offer.sailing.company.name,
             "ship_name": leg.offer.sailing.ship.name,
             "place_name": leg.place.name_in(language),
-            "depart_code": leg.offer.journey.depart.code,
-            "arrive_code": leg.offer.journey.arrive.code,
+            "depart_code": leg.offer.sailing.journey.depart.code,
+            "arrive_code": leg.offer.sailing.journey.arrive.code,
             **_journey(leg, language),
             **_validity(leg),
         }
@@ -180,13 +184,5 @@ def _vehicle(booking: Booking, ticket: Ticket) -> JsonValue:
 
 
 def _passenger(passenger: Passenger) -> Record:
-    birth, expiration = passenger.birth_date, passenger.doc_expiration
-    return {
-        "first_name": passenger.first_name,
-        "last_name": passenger.last_name,
-        "birth_date": None if birth is None else birth.isoformat(),
-        "nationality": passenger.nationality and passenger.nationality.upper(),
-        "doc_type": passenger.doc_type,
-        "doc_number": passenger.doc_number,
-        "doc_expiration": None if expiration is None else expiration.isoformat(),
-    }
+    record: Record = passenger.model_dump(mode="json", include=_PASSENGER_FIELDS)
+    return {**record, "nationality": passenger.nationality and passenger.nationality.upper()}

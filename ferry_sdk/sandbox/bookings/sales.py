@@ -17,7 +17,7 @@ from ferry_sdk.sandbox.bookings.records import (
     voucher_url,
 )
 from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
-from ferry_sdk.sandbox.bookings.tickets import WAITING
+from ferry_sdk.sandbox.bookings.tickets import WAITING, TicketStatus
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
@@ -89,7 +89,7 @@ class Sales:
         failing = self._ticket_to_fail(booking, issuable, context)
         issued = [ticket for ticket in issuable if ticket is not failing]
         if failing is not None:
-            failing.fail()
+            failing.status = TicketStatus.FAILED
         for ticket in issued:
             ticket.issue(context.now, self._number(ticket))
         if not issued:

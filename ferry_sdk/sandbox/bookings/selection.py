@@ -93,14 +93,14 @@ def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers)
         return offer
     waiting = sorted(passengers, key=lambda one: one.order or 0)
     travellers: list[Traveller] = []
-    for traveller in offer.travellers:
+    for traveller in offer.party.travellers:
         passenger = next(one for one in waiting if one.type == traveller.kind)
         waiting.remove(passenger)
         stated_age = traveller.age if passenger.age is None else passenger.age
         age = stated_age if passenger.birth_date is None else age_on(passenger.birth_date, day)
         travellers.append(dataclasses.replace(traveller, age=max(age, 0)))
     true = tuple(travellers)
-    return offer if true == offer.travellers else offers.for_travellers(offer, true)
+    return offer if true == offer.party.travellers else offers.for_travellers(offer, true)
 
 
 def age_on(birth_date: date, day: date) -> int:
@@ -110,7 +110,7 @@ def age_on(birth_date: date, day: date) -> int:
 
 
 def _kinds(offer: Offer) -> Counter[str]:
-    return Counter(traveller.kind for traveller in offer.travellers)
+    return Counter(traveller.kind for traveller in offer.party.travellers)
 
 
 def _direction_problems(legs: list[Leg]) -> Iterator[Problem]:

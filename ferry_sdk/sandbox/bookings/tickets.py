@@ -158,10 +158,6 @@ class Ticket:
         self.status = TicketStatus.PENDING
         self.settle(now)
 
-    def fail(self) -> None:
-        """Record that the company did not issue the ticket; nothing is charged."""
-        self.status = TicketStatus.FAILED
-
     def fee(self, now: datetime) -> Fee:
         """Return the fee of cancelling now, or the fee already settled."""
         if self.settlement is not None:

@@ -21,8 +21,8 @@ from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 from ferry_sdk.sandbox.faults.reply_faults import ReplyFault
 from ferry_sdk.sandbox.faults.request_faults import RequestFault
 from ferry_sdk.sandbox.faults.value_faults import ValueFault
+from ferry_sdk.sandbox.requests.errors import parse_fields
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.requests.validation import parse_fields
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ferry_sdk.sandbox.requests.validation import parse_fields
+from ferry_sdk.sandbox.requests.errors import parse_fields
 
 _LONGEST_SESSION = 10 * 365 * 24 * 3600
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.kinds import Details, Duration
-from ferry_sdk.sandbox.faults.request_faults import Cut, Failure, request_timeout
+from ferry_sdk.sandbox.faults.kinds import Duration
+from ferry_sdk.sandbox.faults.request_faults import Cut, ErrorFault, Failure, Timeout
 from ferry_sdk.sandbox.http.server import connection_of
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.http.server import Connection, Reply
 
 
-class ReplyFault(Details):
+class ReplyFault(ErrorFault):
     """A fault that replaces a good reply."""
 
-    def corrupt(self, request: Request, response: Response, /) -> Response:
-        """Return the response to send instead of `response`."""
-        raise NotImplementedError
+    def corrupt(self, _: Request, _response: Response, /) -> Response:
+        """Return the response to send instead of the good one."""
+        return self.answer()
 
 
 class ConnectionFault(ReplyFault):
@@ -126,17 +126,9 @@ class CloseConnection(ConnectionFault):
 class FailAfter(Failure, ReplyFault):
     """The server reports an error although the work is done."""
 
-    def corrupt(self, _: Request, _response: Response, /) -> Response:
-        """Return the error response."""
-        return self.answer()
 
-
-class RequestTimeoutAfter(ReplyFault):
+class RequestTimeoutAfter(Timeout, ReplyFault):
     """The server reports a timeout although the work is done."""
-
-    def corrupt(self, _: Request, _response: Response, /) -> Response:
-        """Return a 408."""
-        return request_timeout()
 
 
 class BodyFault(ReplyFault):

@@ -24,12 +24,20 @@ _ACCESS_ERRORS = {
 }
 
 
-class RequestFault(Details):
-    """A fault that answers instead of the work."""
+class ErrorFault(Details):
+    """A fault that sends a response of its own."""
 
-    def respond(self, request: Request, /) -> Response:
+    def answer(self) -> Response:
         """Return the response."""
         raise NotImplementedError
+
+
+class RequestFault(ErrorFault):
+    """A fault that answers instead of the work."""
+
+    def respond(self, _: Request, /) -> Response:
+        """Return the response."""
+        return self.answer()
 
 
 class Cut(Details):
@@ -55,7 +63,7 @@ class CutBefore(Cut, RequestFault):
         return Response()
 
 
-class RetryAfter(Details):
+class RetryAfter(ErrorFault):
     """A fault whose reply can say when to retry."""
 
     retry_after: Annotated[int, Field(ge=0, le=86_400)] | None = None
@@ -88,10 +96,6 @@ class Failure(RetryAfter):
 class FailBefore(Failure, RequestFault):
     """The server fails, and the work is not done."""
 
-    def respond(self, _: Request, /) -> Response:
-        """Return the error response."""
-        return self.answer()
-
 
 class RateLimited(RetryAfter, RequestFault):
     """Too many requests.
@@ -101,17 +105,21 @@ class RateLimited(RetryAfter, RequestFault):
         as_date: Whether the header contains an HTTP date.
     """
 
-    def respond(self, _: Request, /) -> Response:
+    def answer(self) -> Response:
         """Return a 429."""
         return problem(429, "RATE_LIMITED", "Too many requests", self.headers())
 
 
-class RequestTimeout(RequestFault):
-    """The server times out while it waits for the request."""
+class Timeout(ErrorFault):
+    """The server reports a timeout."""
 
-    def respond(self, _: Request, /) -> Response:
+    def answer(self) -> Response:
         """Return a 408."""
-        return request_timeout()
+        return problem(408, "REQUEST_TIMEOUT", "The request took too long")
+
+
+class RequestTimeout(Timeout, RequestFault):
+    """The server times out while it waits for the request."""
 
 
 class Unauthorized(RequestFault):
@@ -123,7 +131,7 @@ class Unauthorized(RequestFault):
 
     status: Literal[401, 403] = 401
 
-    def respond(self, _: Request, /) -> Response:
+    def answer(self) -> Response:
         """Return the status with a `WWW-Authenticate` header."""
         error, code, message = _ACCESS_ERRORS[self.status]
         challenge = {"www-authenticate": f'Bearer error="{error}"'}
@@ -139,7 +147,7 @@ class NotAcceptable(RequestFault):
 
     status: Literal[406, 415] = 406
 
-    def respond(self, _: Request, /) -> Response:
+    def answer(self) -> Response:
         """Return the status."""
         return problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
 
@@ -155,11 +163,6 @@ class Redirect(RequestFault):
     status: Literal[301, 302, 303, 307, 308] = 307
     location: Annotated[str, Field(pattern=r"^[!-~]+$")] = "/elsewhere"
 
-    def respond(self, _: Request, /) -> Response:
+    def answer(self) -> Response:
         """Return the redirect."""
         return Response(status_code=self.status, headers={"location": self.location})
-
-
-def request_timeout() -> Response:
-    """Return the 408 response."""
-    return problem(408, "REQUEST_TIMEOUT", "The request took too long")

@@ -1,7 +1,7 @@
 """An HTTP server for an ASGI application, in its own thread, with control over each reply.
 
 uvicorn's protocol is subclassed so that the application can reach the transport of each request.
-Normally a reply is sent as the application produces it. If a fault sets a `Plan`, the reply is
+Normally a reply is sent as the application produces it. If a fault sets a plan, the reply is
 collected first and the plan sends it: truncated, slowly, or not at all.
 """
 
@@ -15,13 +15,15 @@ import struct
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import uvicorn
 from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from uvicorn.config import Config
     from uvicorn.server import ServerState
@@ -128,14 +130,6 @@ class Reply:
         return {**self.start, "headers": headers}
 
 
-class Plan(Protocol):
-    """A way to send a reply."""
-
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
-        """Send the reply, or a part of it."""
-        ...
-
-
 class Connection:
     """The connection of one request; if a plan is set, it sends the reply."""
 
@@ -145,7 +139,7 @@ class Connection:
         self._send = send
         self._start: Message | None = None
         self._body = b""
-        self.plan: Plan | None = None
+        self.plan: Callable[[Connection, Reply], Awaitable[None]] | None = None
 
     async def send(self, message: Message) -> None:
         """Send a message of the application, or keep it for the plan."""

@@ -10,12 +10,6 @@ import hashlib
 import itertools
 import secrets
 import uuid
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-T = TypeVar("T")
 
 
 class SeededRandom:
@@ -27,10 +21,6 @@ class SeededRandom:
     def below(self, limit: int, *words: object) -> int:
         """Return a number from 0 to `limit` - 1."""
         return int.from_bytes(self._bytes(8, words), "big") % limit
-
-    def pick(self, choices: Sequence[T], *words: object) -> T:
-        """Return one of the choices."""
-        return choices[self.below(len(choices), *words)]
 
     def token(self, *words: object) -> str:
         """Return 32 hexadecimal digits."""
@@ -59,4 +49,5 @@ class Ids:
     def reference(self, letters: str, length: int) -> str:
         """Return a word made of these letters."""
         number = next(self._count)
-        return "".join(self._random.pick(letters, "id", number, place) for place in range(length))
+        places = (self._random.below(len(letters), "id", number, each) for each in range(length))
+        return "".join(letters[place] for place in places)

@@ -30,15 +30,7 @@ _USUAL_LENGTH = 450
 _HIGH, _VERY_HIGH, _VERY_HIGH_ABOVE = 1250, 1500, 2.6
 _DEMAND_BY_MONTH = (0, 0, 0, 20, 30, 70, 150, 150, 60, 0, 0, 40)
 _WEEKEND_DEMAND = 70
-_SOLD_BY_DAYS_AHEAD = (
-    (2, 1000),
-    (7, 950),
-    (14, 840),
-    (30, 760),
-    (60, 620),
-    (90, 450),
-    (180, 300),
-)
+_SOLD_AHEAD = ((2, 1000), (7, 950), (14, 840), (30, 760), (60, 620), (90, 450), (180, 300))
 _SOLD_LONG_AHEAD = 150
 
 
@@ -98,7 +90,7 @@ class Fares:
         final += _DEMAND_BY_MONTH[day.month - 1]
         if day.weekday() in _WEEKEND_DAYS:
             final += _WEEKEND_DEMAND
-        sold = final * _by_days_ahead(_SOLD_BY_DAYS_AHEAD, sailing, now, _SOLD_LONG_AHEAD) // _WHOLE
+        sold = final * _by_days_ahead(_SOLD_AHEAD, sailing, now, _SOLD_LONG_AHEAD) // _WHOLE
         favoured = sold * (800 + self._random.below(201, "kind", sailing.id, code)) // _WHOLE
         return 0 if sold >= _WHOLE else units * (_WHOLE - favoured) // _WHOLE
 

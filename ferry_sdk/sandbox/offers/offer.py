@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
-    from ferry_sdk.sandbox.network.geography import Journey, VehicleModel
+    from ferry_sdk.sandbox.network.geography import VehicleModel
     from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.offers.accommodation import Party, Place, Traveller
+    from ferry_sdk.sandbox.offers.accommodation import Party, Place
     from ferry_sdk.sandbox.offers.fares import Tariff
 
 Direction = Literal["Outward", "Return"]
@@ -68,16 +68,6 @@ class Offer(OfferInputs):
     tariffs: tuple[Tariff, ...]
     places: tuple[Place, ...]
 
-    @property
-    def journey(self) -> Journey:
-        """The journey."""
-        return self.sailing.journey
-
-    @property
-    def travellers(self) -> tuple[Traveller, ...]:
-        """The travellers of the search."""
-        return self.party.travellers
-
     def tariff(self, tariff_id: str) -> Tariff | None:
         """Return the tariff with this id."""
         return next((each for each in self.tariffs if each.id == tariff_id), None)
@@ -92,18 +82,18 @@ class Offer(OfferInputs):
 
     def to_wire(self, language: str) -> dict[str, object]:
         """Return the availability as the interface represents it."""
-        sailing, company = self.sailing, self.sailing.company
+        sailing, company, journey = self.sailing, self.sailing.company, self.sailing.journey
         on_board = self._on_board()
         return {
             "id": self.id,
             "group_id": 1 if self.direction == "Outward" else 2,
             "direction": self.direction,
-            "journey_id": self.journey.id,
+            "journey_id": journey.id,
             "sailing_id": sailing.id,
-            "depart_name": self.journey.depart.name_in(language),
-            "arrive_name": self.journey.arrive.name_in(language),
-            "depart_code": self.journey.depart.code,
-            "arrive_code": self.journey.arrive.code,
+            "depart_name": journey.depart.name_in(language),
+            "arrive_name": journey.arrive.name_in(language),
+            "depart_code": journey.depart.code,
+            "arrive_code": journey.arrive.code,
             "is_open": self.is_open,
             "depart_at": sailing.depart_at.isoformat(),
             "arrive_at": sailing.arrive_at.isoformat(),
@@ -116,8 +106,8 @@ class Offer(OfferInputs):
             },
             "tariffs": [self._tariff_record(each) for each in self.tariffs],
             "places": [_place_record(each, on_board, language) for each in self.places],
-            "passenger_count": len(self.travellers),
-            "vehicle": self._vehicle_records(),
+            "passenger_count": len(self.party.travellers),
+            "vehicle": [self._vehicle_record(self.vehicle)] if self.vehicle else [],
             "meals": meals_on(sailing, language),
             "animals": animals_on(sailing),
             "stops": list(sailing.stops),
@@ -139,16 +129,12 @@ class Offer(OfferInputs):
             wire["roundtrip_locked"] = tariff.level.roundtrip
         return wire
 
-    def _vehicle_records(self) -> list[dict[str, object]]:
-        if self.vehicle is None:
-            return []
-        return [
-            {
-                **vehicle_record(self.vehicle),
-                "amount": float(self.vehicle_fare),
-                "currency": "Eur",
-            }
-        ]
+    def _vehicle_record(self, vehicle: VehicleModel) -> dict[str, object]:
+        return {
+            **vehicle_record(vehicle),
+            "amount": float(self.vehicle_fare),
+            "currency": "Eur",
+        }
 
     def _on_board(self) -> dict[str, object]:
         return {
@@ -157,7 +143,7 @@ class Offer(OfferInputs):
             "babies": self.party.number("Infant"),
             "passengers": [
                 {"order": order, "type": self.party.age_band_of(each), "age": each.age}
-                for order, each in enumerate(self.travellers, start=1)
+                for order, each in enumerate(self.party.travellers, start=1)
             ],
         }
 

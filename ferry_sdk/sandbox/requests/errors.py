@@ -1,4 +1,4 @@
-"""Errors of the service, with their messages in six languages."""
+"""Errors of the service and of its controls, with the service's messages in six languages."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +92,74 @@ def messages(language: str) -> Mapping[str, str]:
     path = Path(__file__).with_name("messages") / f"{language}.json"
     read: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     return read
+
+
+_TEXTS = {
+    "missing": "missing",
+    "extra_forbidden": "unknown_field",
+    "string_type": "text",
+    "string_too_long": "too_long",
+    "int_type": "whole_number",
+    "int_from_float": "whole_number",
+    "int_parsing_size": "whole_number",
+    "bool_type": "boolean",
+    "list_type": "list",
+    "model_type": "object",
+    "dict_type": "object",
+    "too_short": "empty",
+    "too_long": "too_many",
+    "greater_than_equal": "too_small",
+    "less_than_equal": "too_great",
+    "literal_error": "choice",
+}
+
+
+def problem_of(details: ErrorDetails) -> Problem:
+    """Return the problem that an error of validation means."""
+    values: dict[str, object] = dict(details.get("ctx", {}))
+    if "expected" in values:
+        values["expected"] = str(values["expected"]).replace("'", "").replace(" or ", ", ")
+    kind = details["type"]
+    text = _TEXTS.get(kind, kind if kind in messages("en") else "malformed")
+    return Problem(text, _path(details["loc"]), values)
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for step in location:
+        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+    return path
+
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class InvalidOrderError(ValueError):
+    """A fault, an option or a clock change that is unknown or impossible.
+
+    Attributes:
+        field: The name of the invalid argument.
+        message: What is wrong with it.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(field, message)
+        self.field = field
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+def parse_fields(model: type[ModelT], fields: Mapping[str, object]) -> ModelT:
+    """Return the validated model.
+
+    Raises:
+        InvalidOrderError: A field is unknown or has an invalid value; it names the first one.
+    """
+    try:
+        return model.model_validate(dict(fields))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        path = ".".join(str(step) for step in first["loc"])
+        raise InvalidOrderError(path, first["msg"]) from None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import Self
 
-from ferry_sdk.sandbox.requests.errors import Problem
+from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, problem_of
 from ferry_sdk.sandbox.requests.fields import (
     EMPTY_IS_NONE,
     WHOLE,
@@ -52,6 +53,22 @@ class Body(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True
     )
+
+    @classmethod
+    def read(cls, arguments: Mapping[str, object]) -> Self:
+        """Return the validated arguments.
+
+        Raises:
+            MalformedError: The arguments are invalid; it has every invalid field by its path.
+        """
+        try:
+            body = cls.model_validate(dict(arguments))
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_input=False)
+            raise MalformedError(*map(problem_of, details)) from None
+        if problems := tuple(body.problems()):
+            raise MalformedError(*problems)
+        return body
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems between fields that are valid on their own."""

@@ -91,7 +91,11 @@ class McpEndpoint:
             call_id = call.id
             operation = call.operation
         except JsonRpcError as error:
-            return _error_reply(request, self._access_error(request) or error, call_id, options)
+            try:
+                self._authorize(request)
+            except JsonRpcError as denied:
+                return _error_reply(request, denied, call_id, options)
+            return _error_reply(request, error, call_id, options)
         self.service.counters.request(operation)
 
         async def produce() -> Response:
@@ -150,14 +154,6 @@ class McpEndpoint:
                 status=401,
                 headers={"www-authenticate": 'Bearer error="invalid_token"'},
             ) from None
-
-    def _access_error(self, request: Request) -> JsonRpcError | None:
-        """Return the error that denies access, or None."""
-        try:
-            self._authorize(request)
-        except JsonRpcError as error:
-            return error
-        return None
 
     def _options_for(self, operation: str) -> McpOptions:
         fault = self.faults.take(FaultKind.MCP_ENVELOPE, operation)
@@ -252,10 +248,10 @@ class McpSessions:
             opened = self._opened.get(session)
         return opened is not None and self._clock.now() - opened < timedelta(seconds=seconds)
 
-    def end(self, session: str) -> bool:
-        """End a session and tell whether it existed."""
+    def end(self, session: str) -> None:
+        """End a session, if it is open."""
         with self._lock:
-            return self._opened.pop(session, None) is not None
+            self._opened.pop(session, None)
 
     def clear(self) -> None:
         """End every session."""

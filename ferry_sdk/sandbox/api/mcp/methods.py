@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._version import __version__
 from ferry_sdk.sandbox.api.mcp.envelopes import resource_answer, response, tool_answer, tool_failure
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The protocol versions that start with initialize, newest first."""
 
+_DATA: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("tools.json").read_text(encoding="utf-8")
+)
+TOOLS, RESOURCES = _DATA["tools"], _DATA["resources"]
+"""Each tool, with the operation `mcp.` and its name, and the description of each resource."""
+
 _OPERATIONS = {
     "initialize": "mcp.initialize",
     "ping": "mcp.ping",
@@ -42,6 +50,7 @@ MODERN_VERSION_ONLY = -32022
 REFUSED = -32001
 
 
+@dataclass(eq=False)
 class JsonRpcError(Exception):
     """An error of the protocol.
 
@@ -53,21 +62,11 @@ class JsonRpcError(Exception):
         headers: Further headers of the HTTP reply.
     """
 
-    def __init__(
-        self,
-        code: int,
-        message: str,
-        data: JsonValue = None,
-        *,
-        status: int = 200,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(code, message)
-        self.code = code
-        self.message = message
-        self.data = data
-        self.status = status
-        self.headers: Mapping[str, str] = headers or {}
+    code: int
+    message: str
+    data: JsonValue = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class UnknownResourceError(JsonRpcError):
@@ -147,7 +146,7 @@ def _result_of(call: Call, options: McpOptions) -> Json:
     if call.method == "initialize":
         return _initialize_result(call, options)
     if call.method == "tools/list":
-        return {"tools": [tool.to_wire(name) for name, tool in TOOLS.items()]}
+        return {"tools": [_tool_record(name, **tool) for name, tool in TOOLS.items()]}
     if call.method == "resources/list":
         return {
             "resources": [
@@ -165,6 +164,23 @@ def _result_of(call: Call, options: McpOptions) -> Json:
     return {}
 
 
+def _tool_record(name: str, *, title: str, description: str, destroys: bool) -> Json:
+    operation = OPERATIONS[f"mcp.{name}"]
+    reads = operation.access is Access.READ_ONLY
+    return {
+        "name": name,
+        "title": title,
+        "description": description,
+        "inputSchema": operation.arguments.model_json_schema(),
+        "annotations": {
+            "readOnlyHint": reads,
+            "destructiveHint": destroys,
+            "idempotentHint": reads,
+            "openWorldHint": False,
+        },
+    }
+
+
 def _initialize_result(call: Call, options: McpOptions) -> Json:
     requested = call.params.get("protocolVersion")
     if options.handshake == "refused":
@@ -179,69 +195,3 @@ def _initialize_result(call: Call, options: McpOptions) -> Json:
         "serverInfo": {"name": "ferry-sandbox", "version": __version__},
         "instructions": "Search sailings, book, confirm, view and cancel tickets.",
     }
-
-
-class Tool(NamedTuple):
-    """An MCP tool; its operation is `mcp.` and its name.
-
-    Attributes:
-        title: The display name.
-        description: What the tool does, for the model that chooses a tool.
-        destroys: Whether its effect cannot be undone.
-    """
-
-    title: str
-    description: str
-    destroys: bool = False
-
-    def to_wire(self, name: str) -> Json:
-        """Return the tool as `tools/list` lists it."""
-        operation = OPERATIONS[f"mcp.{name}"]
-        reads = operation.access is Access.READ_ONLY
-        return {
-            "name": name,
-            "title": self.title,
-            "description": self.description,
-            "inputSchema": operation.arguments.model_json_schema(),
-            "annotations": {
-                "readOnlyHint": reads,
-                "destructiveHint": self.destroys,
-                "idempotentHint": reads,
-                "openWorldHint": False,
-            },
-        }
-
-
-TOOLS = {
-    "search_availability": Tool(
-        "Search sailings",
-        "Find the sailings of a company between two ports on a date, for passengers and optionally"
-        " a vehicle. Returns an array of availabilities with their tariffs and places.",
-    ),
-    "create_booking": Tool(
-        "Create a booking",
-        "Book a tariff and a place of one availability, or of two for a return journey. The"
-        " booking must be confirmed before its deadline.",
-    ),
-    "confirm_booking": Tool(
-        "Confirm a booking",
-        "Pay a booking and issue its tickets. From then on, cancelling can cost a fee.",
-        destroys=True,
-    ),
-    "view_ticket": Tool(
-        "View a ticket", "Read one ticket: its booking, passengers, status and voucher."
-    ),
-    "cancel_ticket": Tool(
-        "Cancel a ticket", "Cancel a ticket before its departure. A fee may apply.", destroys=True
-    ),
-}
-
-RESOURCES = {
-    "resource://service/ports": "Ports: codes, cities, coordinates",
-    "resource://service/companies": "Ferry companies: codes and logos",
-    "resource://service/countries": "Countries: ISO codes, phone prefixes, localised names",
-    "resource://service/vehicle-brands": "Vehicle brands",
-    "resource://service/vehicle-data": "Vehicles: brand, type, height, length",
-    "resource://service/departures": "Scheduled departures: journey, company, ports, ship",
-}
-"""The description of each resource by its URI."""
