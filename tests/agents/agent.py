@@ -1,4 +1,4 @@
-"""What an agent would ask of the tools, as plain JSON: a scripted one."""
+"""A scripted agent: arguments of tools as plain JSON, and results of answers."""
 
 from __future__ import annotations
 
@@ -15,21 +15,26 @@ PASSENGERS: list[dict[str, Any]] = [
 ]
 
 
-def done(answer: dict[str, Any]) -> Any:
-    """The result of an answer that has one."""
+def approve_all(_: object) -> bool:
+    """Approve every write."""
+    return True
+
+
+def result_of(answer: dict[str, Any]) -> Any:
+    """Return the result of a successful answer."""
     assert answer["status"] == "done", answer
     return answer["result"]
 
 
 def error(answer: dict[str, Any], code: str, status: str = "refused") -> dict[str, Any]:
-    """The error of an answer that has this one."""
+    """Return the error of an answer; assert its code and status."""
     assert (answer["status"], answer["error"]["code"]) == (status, code), answer
     assert answer["error"]["next_step"]
     return answer["error"]
 
 
 def query(**changes: Any) -> dict[str, Any]:
-    """A search that finds something."""
+    """Return the arguments of a search that finds sailings."""
     return {
         "company": "BALEARIA",
         "depart_code": TARIFA,
@@ -43,15 +48,15 @@ def query(**changes: Any) -> dict[str, Any]:
 
 
 def sailings(toolkit: Any, **changes: Any) -> list[dict[str, Any]]:
-    """What a search shows."""
-    found: list[dict[str, Any]] = done(toolkit.call("availability_search", query(**changes)))[
+    """Return the sailings that a search shows."""
+    found: list[dict[str, Any]] = result_of(toolkit.call("availability_search", query(**changes)))[
         "items"
     ]
     return found
 
 
-def chosen(sailing: dict[str, Any], tariff: int = 0) -> dict[str, str]:
-    """One of a sailing's tariffs, in the cheapest place that is listed first."""
+def selection_of(sailing: dict[str, Any], tariff: int = 0) -> dict[str, str]:
+    """Return the selection of a tariff and of the place that is listed first."""
     return {
         "availability_id": sailing["id"],
         "tariff_id": sailing["tariffs"][tariff]["id"],
@@ -60,20 +65,20 @@ def chosen(sailing: dict[str, Any], tariff: int = 0) -> dict[str, str]:
 
 
 def order(*sailing: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """The arguments that book sailings."""
+    """Return the arguments that book sailings."""
     return {
-        "availabilities": [chosen(one) for one in sailing],
+        "availabilities": [selection_of(one) for one in sailing],
         "passengers": PASSENGERS,
         **changes,
     }
 
 
-def booked(toolkit: Any, which: int = 0) -> Any:
-    """A booking made by a toolkit that is always allowed to."""
-    return done(toolkit.call("bookings_create", order(sailings(toolkit)[which])))
+def book(toolkit: Any, which: int = 0) -> Any:
+    """Make a booking with a toolkit whose approver agrees."""
+    return result_of(toolkit.call("bookings_create", order(sailings(toolkit)[which])))
 
 
 def runner_of(toolkit: Any) -> Any:
-    """Where a toolkit of either kind decides."""
+    """Return the `ToolRunner` of a toolkit of either kind."""
     toolkit = toolkit.toolkit
     return getattr(toolkit, "_target", toolkit)._runner

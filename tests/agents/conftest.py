@@ -13,7 +13,7 @@ import pytest
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
 from ferry_sdk.agents.tools.tools import TOOLS
-from tests.agents.agent import WRITES, runner_of
+from tests.agents.agent import WRITES, approve_all, runner_of
 from tests.support.both import Waiting
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @cache
 def validator_of(name: str, *, by_code: bool) -> jsonschema.Draft202012Validator:
-    """What says whether an answer is one of the tool's."""
+    """Return a validator for the answers of a tool."""
     schema = TOOLS[name].definition(approval=by_code).output_schema
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 
 
 class Checked:
-    """A toolkit whose every answer has to be what the tool's definition says."""
+    """A toolkit whose answers are validated by the definitions of its tools."""
 
     def __init__(self, toolkit: Any) -> None:
         self.toolkit = toolkit
@@ -54,7 +54,7 @@ class Checked:
 def toolkit_of(
     request: pytest.FixtureRequest, ferry_sandbox: Sandbox
 ) -> Iterator[Callable[..., Any]]:
-    """Makes toolkits with the face of a `Toolkit`: the test runs once with each kind."""
+    """Create toolkits with the interface of `Toolkit`; the test runs with each kind."""
     made: list[Any] = []
     portal = request.getfixturevalue("asyncio_portal") if request.param == "asyncio" else None
 
@@ -75,8 +75,14 @@ def toolkit_of(
 
 
 @pytest.fixture
+def toolkit(toolkit_of: Callable[..., Any]) -> Any:
+    """Return a toolkit that may write, and whose approver agrees."""
+    return toolkit_of(writes=True, approve=approve_all)
+
+
+@pytest.fixture
 def sending_nothing(ferry_sandbox: Sandbox) -> Callable[[], Any]:
-    """Sees to it that no write reaches the service in a block."""
+    """Assert that no write reaches the service in a block."""
 
     @contextmanager
     def block() -> Generator[None, None, None]:

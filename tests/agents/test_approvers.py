@@ -1,4 +1,4 @@
-"""What an approver may say, and what comes of it when it raises."""
+"""What `approve` may return, and what happens if it raises."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import ConflictError
-from tests.agents.agent import done, error, order, sailings
+from tests.agents.agent import approve_all, error, order, result_of, sailings
 from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from ferry_sdk.agents import AuditRecord
 
 
-def yes(_: object) -> bool:
-    return True
-
-
 @pytest.mark.parametrize("said", mostly_long([False, None, 1, "yes", ["yes"]]))
-def test_anything_but_a_yes(
+def test_only_true_approves_a_write(
     toolkit_of: Callable[..., Any], sending_nothing: Any, said: object
 ) -> None:
     toolkit = toolkit_of(writes=True, approve=lambda _: said)
@@ -32,13 +28,13 @@ def test_anything_but_a_yes(
 
 
 class SuspendedError(Exception):
-    """What a framework raises to stop here and come back, such as LangGraph's GraphInterrupt."""
+    """An exception that suspends a program, such as LangGraph's GraphInterrupt."""
 
 
 @pytest.mark.parametrize(
     "raised", [SuspendedError(), ZeroDivisionError(), ConflictError("late", status_code=409)]
 )
-def test_what_an_approver_raises_reaches_the_caller_and_nothing_is_sent(
+def test_an_exception_of_approve_reaches_the_caller_and_nothing_is_sent(
     toolkit_of: Callable[..., Any], sending_nothing: Any, raised: Exception
 ) -> None:
     def approve(_: object) -> bool:
@@ -60,17 +56,17 @@ def test_what_an_approver_raises_reaches_the_caller_and_nothing_is_sent(
         with pytest.raises(type(raised)):
             toolkit.perform("bookings_create", wanted, approve=approve)
     assert toolkit.unresolved == ()
-    done(toolkit.perform("bookings_create", wanted, approve=yes))
+    result_of(toolkit.perform("bookings_create", wanted, approve=approve_all))
     assert not toolkit.is_sending
 
 
-def test_an_approver_that_has_run_out_agrees_to_nothing(
+def test_stop_iteration_from_approve_approves_nothing(
     toolkit_of: Callable[..., Any], sending_nothing: Any
 ) -> None:
-    """A StopIteration passes through no generator and no coroutine."""
+    """Generators and coroutines turn a StopIteration into a RuntimeError."""
     toolkit = toolkit_of(writes=True)
     wanted = order(sailings(toolkit)[0])
     with sending_nothing(), suppress(RuntimeError):
         answer = toolkit.perform("bookings_create", wanted, approve=lambda _: next(iter(())))
         assert error(answer, "internal_error", status="failed")["outcome"] == "not_sent"
-    done(toolkit.perform("bookings_create", wanted, approve=yes))
+    result_of(toolkit.perform("bookings_create", wanted, approve=approve_all))

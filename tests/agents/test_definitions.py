@@ -1,4 +1,4 @@
-"""What agents are told: schemas that hold, short enough to be carried in every conversation."""
+"""Definitions of tools: valid schemas that are short enough for every conversation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LIGHT = "import sys, ferry_sdk; assert not any('agents' in name for name in sys.
 
 
 def schemas_in(schema):
-    """The schema and all inside it; what only looks like one, as a field's name, is none."""
+    """Yield the schema and all schemas in it; the names of properties are none."""
     yield schema
     for name, part in schema.items():
         if name == "properties":
@@ -62,7 +62,7 @@ def schemas_in(schema):
                 yield from schemas_in(one)
 
 
-def described(schema):
+def properties_in(schema):
     return {
         name: one for part in schemas_in(schema) for name, one in part.get("properties", {}).items()
     }
@@ -76,7 +76,7 @@ def test_both_schemas_are_json_schema_of_objects(definition):
 
 
 @pytest.mark.parametrize("definition", BOTH)
-def test_every_argument_is_described_and_no_other_is_taken(definition):
+def test_every_argument_has_a_description_and_no_other_is_accepted(definition):
     for schema in schemas_in(definition.input_schema):
         assert schema.get("additionalProperties") is False or schema["type"] != "object"
         for name, one in schema.get("properties", {}).items():
@@ -84,22 +84,17 @@ def test_every_argument_is_described_and_no_other_is_taken(definition):
 
 
 @pytest.mark.parametrize("definition", BOTH)
-def test_a_schema_says_nothing_twice_and_nothing_of_null(definition):
+def test_argument_schemas_have_no_references_and_one_type_each(definition):
+    """Google's genai, AutoGen and DSPy crash on a list of types among the arguments."""
     for schema in schemas_in(definition.input_schema):
         assert schema.keys().isdisjoint({"title", "anyOf", "$ref", "$defs", "allOf"})
         assert schema.get("default", "") is not None
-        assert "null" not in schema["type"]
-
-
-@pytest.mark.parametrize("definition", BOTH)
-def test_a_type_is_one_word_and_no_list(definition):
-    """Google's genai, AutoGen and DSPy crash on a list of types among the arguments."""
-    for schema in schemas_in(definition.input_schema):
         assert isinstance(schema["type"], str)
+        assert schema["type"] != "null"
 
 
 @pytest.mark.parametrize("definition", BOTH)
-def test_a_name_is_one_that_every_client_takes(definition):
+def test_tool_names_fit_every_client(definition):
     assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", definition.name)
     assert definition.title
     assert "\n" not in definition.title
@@ -108,32 +103,34 @@ def test_a_name_is_one_that_every_client_takes(definition):
     assert "``" not in json.dumps(definition.input_schema) + definition.description
 
 
-def test_definitions_take_little_of_a_conversation():
+def test_all_definitions_together_are_short():
     with Ferry("token", base_url="https://ferry.test") as ferry:
         tools = Toolkit(ferry, writes=True).anthropic()
     assert len(json.dumps(tools, ensure_ascii=False)) < 18_000
 
 
-def test_hints_are_those_of_the_safety_table():
-    told = {name: tool.definition(approval=True) for name, tool in TOOLS.items()}
+def test_hints_match_the_safety_table():
+    definitions = {name: tool.definition(approval=True) for name, tool in TOOLS.items()}
     writes = {"bookings_create", "bookings_confirm", "bookings_cancel", "tickets_cancel"}
-    assert {name for name, one in told.items() if not one.read_only} == writes
-    assert {name for name, one in told.items() if one.destructive} == writes - {"bookings_create"}
-    assert {name for name, one in told.items() if not one.idempotent} == writes
+    assert {name for name, one in definitions.items() if not one.read_only} == writes
+    assert {name for name, one in definitions.items() if one.destructive} == writes - {
+        "bookings_create"
+    }
+    assert {name for name, one in definitions.items() if not one.idempotent} == writes
 
 
-def test_an_approval_by_code_is_an_argument_of_writes_alone():
+def test_only_writes_have_a_confirmation_code_argument():
     for tool in TOOLS.values():
         for approval in (False, True):
             definition = tool.definition(approval=approval)
             asked = "confirmation_code" in definition.input_schema["properties"]
-            told = "confirmation_code" in definition.description
+            described = "confirmation_code" in definition.description
             answered = "approval" in definition.output_schema["properties"]
-            assert asked == told == answered == (approval and not tool.safety.is_read)
+            assert asked == described == answered == (approval and not tool.safety.is_read)
             assert "confirmation_code" not in definition.input_schema.get("required", [])
 
 
-def test_a_definition_is_its_owners_to_change():
+def test_changing_a_definition_changes_no_other():
     tool = TOOLS["bookings_get"]
     tool.definition(approval=True).input_schema["properties"].clear()
     for schema in tool.definition(approval=True).output_schema["properties"].values():
@@ -144,20 +141,20 @@ def test_a_definition_is_its_owners_to_change():
     assert "code" in again.output_schema["properties"]["error"]["properties"]
 
 
-def test_every_operation_is_a_tool_or_left_out_for_a_reason():
-    chosen = {tool.operation for tool in TOOLS.values()}
+def test_every_operation_is_a_tool_or_excluded_with_a_reason():
+    selection_of = {tool.operation for tool in TOOLS.values()}
     written = {
         f"{group}.{name}"
         for group, of in GROUPS.items()
         for name, _ in inspect.getmembers(of, inspect.isfunction)
         if not name.startswith("_")
     }
-    assert chosen.isdisjoint(EXCLUDED)
-    assert chosen | EXCLUDED.keys() == written == SAFETY.keys()
+    assert selection_of.isdisjoint(EXCLUDED)
+    assert selection_of | EXCLUDED.keys() == written == SAFETY.keys()
     assert all(EXCLUDED.values())
 
 
-def test_words_come_from_the_docstring_and_tools_have_their_own_names():
+def test_descriptions_come_from_docstrings_and_use_tool_names():
     definition = TOOLS["bookings_confirm"].definition(approval=False)
     assert definition.title == "Confirm a booking, which pays it and issues its tickets"
     described_ = definition.input_schema["properties"]["expect_total"]["description"]
@@ -166,13 +163,13 @@ def test_words_come_from_the_docstring_and_tools_have_their_own_names():
     assert "`bookings_get` lists all" in json.dumps(result)
 
 
-def test_an_argument_without_words_borrows_those_of_another_tool():
+def test_an_undocumented_argument_uses_the_description_of_another_tool():
     assert "booking_id" not in parse_docstring(BookingsGroup.get).fields
-    told = TOOLS["bookings_get"].definition(approval=False).input_schema
-    assert told["properties"]["booking_id"]["description"] == "The booking."
+    schema = TOOLS["bookings_get"].definition(approval=False).input_schema
+    assert schema["properties"]["booking_id"]["description"] == "The booking."
 
 
-def test_a_docstring_is_read_section_by_section():
+def test_docstrings_are_parsed_by_section():
     def example():
         """Do it: at once. And well.
 
@@ -208,6 +205,6 @@ def test_each_format_has_the_same_schema():
 
 
 @pytest.mark.parametrize("code", ["-OO", "-I"], ids=["without docstrings", "light"])
-def test_it_works_without_docstrings_and_loads_only_when_asked(code):
+def test_definitions_work_without_docstrings_and_load_on_first_use(code):
     program = NO_DOCSTRINGS if code == "-OO" else LIGHT
     subprocess.run([sys.executable, code, "-c", program], check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""Mistakes that a model makes: each ends in a clear refusal, and nothing is sent."""
+"""Mistakes of a model: each is refused with a clear reason, and nothing is sent."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from ferry_sdk.agents.policy.known_ids import KnownIds
 from tests.agents.agent import (
     PASSENGERS,
     TRAVELLERS,
-    booked,
-    chosen,
-    done,
+    approve_all,
+    book,
     error,
     order,
     query,
+    result_of,
     runner_of,
     sailings,
+    selection_of,
 )
 from tests.support.tiers import mostly_long
 
@@ -32,20 +33,10 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
 
-def yes(_: object) -> bool:
-    return True
-
-
-@pytest.fixture
-def toolkit(toolkit_of: Callable[..., Any]) -> Any:
-    """One that may write, and whoever is asked agrees: only its own rules hold it back."""
-    return toolkit_of(writes=True, approve=yes)
-
-
-def test_an_id_that_nobody_showed(toolkit: Any, sending_nothing: Any) -> None:
+def test_an_invented_id_is_refused(toolkit: Any, sending_nothing: Any) -> None:
     sailing = sailings(toolkit)[0]
     with sending_nothing():
-        invented = {**chosen(sailing), "availability_id": "av_2027_TARIFA"}
+        invented = {**selection_of(sailing), "availability_id": "av_2027_TARIFA"}
         refused = error(
             toolkit.call("bookings_create", {**order(sailing), "availabilities": [invented]}),
             "unseen_id",
@@ -56,7 +47,7 @@ def test_an_id_that_nobody_showed(toolkit: Any, sending_nothing: Any) -> None:
     assert "one session" in refused["next_step"]
 
 
-def test_a_sailing_that_a_search_found_and_did_not_show(
+def test_a_sailing_that_a_search_found_but_did_not_show_is_refused(
     toolkit: Any, sending_nothing: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[Any] = []
@@ -72,16 +63,16 @@ def test_a_sailing_that_a_search_found_and_did_not_show(
     with sending_nothing():
         refused = error(toolkit.call("bookings_create", order(hidden)), "unseen_id")
     assert refused["field"] == "availabilities.0.availability_id"
-    done(toolkit.call("bookings_create", order(sailing)))
+    result_of(toolkit.call("bookings_create", order(sailing)))
 
 
 @pytest.mark.parametrize("part", ["tariff_id", "place_id"])
-def test_a_tariff_or_a_place_of_another_sailing(
+def test_a_tariff_or_place_of_another_sailing_is_refused(
     toolkit: Any, sending_nothing: Any, part: str
 ) -> None:
     first, second = sailings(toolkit)[:2]
     with sending_nothing():
-        mixed = {**chosen(first), part: chosen(second)[part]}
+        mixed = {**selection_of(first), part: selection_of(second)[part]}
         refused = error(
             toolkit.call("bookings_create", {**order(first), "availabilities": [mixed]}),
             "unseen_id",
@@ -89,28 +80,28 @@ def test_a_tariff_or_a_place_of_another_sailing(
     assert refused["field"] == f"availabilities.0.{part}"
 
 
-def test_a_sailing_named_twice(toolkit: Any, sending_nothing: Any) -> None:
+def test_a_sailing_listed_twice_is_refused(toolkit: Any, sending_nothing: Any) -> None:
     sailing = sailings(toolkit)[0]
     with sending_nothing():
         error(toolkit.call("bookings_create", order(sailing, sailing)), "invalid_arguments")
 
 
-def test_a_price_that_has_expired(
+def test_an_expired_price_is_refused(
     toolkit_of: Callable[..., Any], sending_nothing: Any, ferry_sandbox: Sandbox
 ) -> None:
     asked: list[ApprovalRequest] = []
     toolkit = toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)
     wanted = order(sailings(toolkit)[0])
     ferry_sandbox.clock.advance(timedelta(minutes=31))
-    done(toolkit.call("catalogue_vehicle_types"))  # a reply, whose date tells the time
+    result_of(toolkit.call("catalogue_vehicle_types"))  # a reply, whose date tells the time
     with sending_nothing():
         refused = error(toolkit.call("bookings_create", wanted), "offer_expired")
     assert "Search again" in refused["next_step"]
     assert asked == []
-    done(toolkit.call("bookings_create", order(sailings(toolkit)[0])))
+    result_of(toolkit.call("bookings_create", order(sailings(toolkit)[0])))
 
 
-def test_a_price_at_the_very_moment_it_expires(toolkit: Any, sending_nothing: Any) -> None:
+def test_a_price_is_refused_at_the_moment_it_expires(toolkit: Any, sending_nothing: Any) -> None:
     sailing = sailings(toolkit)[0]
     expires_at: str = sailing["tariffs"][0]["expiration_date"]
     expiry = datetime.fromisoformat(expires_at.replace("Z", "+00:00"))
@@ -119,7 +110,7 @@ def test_a_price_at_the_very_moment_it_expires(toolkit: Any, sending_nothing: An
         error(toolkit.call("bookings_create", order(sailing)), "offer_expired")
 
 
-def test_a_price_that_expires_while_somebody_is_asked(
+def test_a_price_that_expires_during_approval_is_refused(
     toolkit_of: Callable[..., Any], sending_nothing: Any
 ) -> None:
     def slowly(_: ApprovalRequest) -> bool:
@@ -133,7 +124,7 @@ def test_a_price_that_expires_while_somebody_is_asked(
         error(toolkit.call("bookings_create", wanted), "offer_expired")
 
 
-def test_a_price_that_a_later_search_has_changed(
+def test_a_price_that_a_later_search_changed_is_refused(
     toolkit: Any, sending_nothing: Any, ferry_sandbox: Sandbox
 ) -> None:
     now = ferry_sandbox.clock.now()
@@ -143,22 +134,22 @@ def test_a_price_that_a_later_search_has_changed(
     assert new["depart_at"] == old["depart_at"]
     assert new["tariffs"][0]["amount"] != old["tariffs"][0]["amount"]
     ferry_sandbox.clock.travel_to(now + timedelta(minutes=1))
-    done(toolkit.call("catalogue_vehicle_types"))
+    result_of(toolkit.call("catalogue_vehicle_types"))
     with sending_nothing():
         error(toolkit.call("bookings_create", order(old)), "price_changed")
 
 
-def test_a_search_for_others_changes_no_price(toolkit: Any) -> None:
+def test_a_search_for_other_travellers_changes_no_price(toolkit: Any) -> None:
     wanted = order(sailings(toolkit)[0])
     sailings(toolkit, passengers=TRAVELLERS * 2)
-    done(toolkit.call("bookings_create", wanted))
+    result_of(toolkit.call("bookings_create", wanted))
 
 
-def test_a_write_made_twice(toolkit: Any, sending_nothing: Any) -> None:
+def test_the_same_write_is_refused_the_second_time(toolkit: Any, sending_nothing: Any) -> None:
     sailing = sailings(toolkit)[0]
-    booking = done(toolkit.call("bookings_create", order(sailing)))
+    booking = result_of(toolkit.call("bookings_create", order(sailing)))
     named = {"booking_id": booking["booking_id"]}
-    confirmed = done(toolkit.call("bookings_confirm", named))
+    confirmed = result_of(toolkit.call("bookings_confirm", named))
     with sending_nothing():
         again = error(toolkit.call("bookings_create", order(sailing)), "already_done")
         assert again["result"] == booking
@@ -166,22 +157,22 @@ def test_a_write_made_twice(toolkit: Any, sending_nothing: Any) -> None:
         error(toolkit.call("bookings_create", anew), "already_done")
         again = error(toolkit.call("bookings_confirm", named), "already_done")
         assert again["result"] == confirmed
-    done(toolkit.call("bookings_cancel", named))
+    result_of(toolkit.call("bookings_cancel", named))
     with sending_nothing():
         error(toolkit.call("bookings_cancel", named), "already_done")
-    done(toolkit.call("bookings_create", order(sailing)))
+    result_of(toolkit.call("bookings_create", order(sailing)))
 
 
-def test_a_booking_that_lapsed_may_be_made_again(toolkit: Any, ferry_sandbox: Sandbox) -> None:
-    booking = booked(toolkit)
+def test_a_lapsed_booking_may_be_made_again(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+    booking = book(toolkit)
     ferry_sandbox.clock.advance(timedelta(hours=2))
-    read = done(toolkit.call("bookings_get", {"booking_id": booking["booking_id"]}))
+    read = result_of(toolkit.call("bookings_get", {"booking_id": booking["booking_id"]}))
     assert read["stage"] == "lapsed"
-    booked(toolkit)
+    book(toolkit)
 
 
 @pytest.mark.parametrize("anew", [False, True], ids=["the same", "searched again"])
-def test_the_twin_of_a_booking_that_may_have_been_made(
+def test_a_duplicate_of_an_unresolved_booking_is_refused(
     toolkit: Any, sending_nothing: Any, ferry_sandbox: Sandbox, anew: bool
 ) -> None:
     sailing = sailings(toolkit)[0]
@@ -199,7 +190,9 @@ def test_the_twin_of_a_booking_that_may_have_been_made(
     assert (write.tool, write.correlation_id) == ("bookings_create", lost["correlation_id"])
 
 
-def test_more_than_may_be_spent(toolkit_of: Callable[..., Any], sending_nothing: Any) -> None:
+def test_a_booking_above_the_spend_limit_is_refused(
+    toolkit_of: Callable[..., Any], sending_nothing: Any
+) -> None:
     asked: list[ApprovalRequest] = []
     toolkit = toolkit_of(
         writes=True, approve=lambda one: asked.append(one) is None, spend_limit={"EUR": "10"}
@@ -210,18 +203,18 @@ def test_more_than_may_be_spent(toolkit_of: Callable[..., Any], sending_nothing:
     assert asked == []
 
 
-def test_money_of_a_currency_that_has_no_limit(
+def test_a_currency_without_a_limit_cannot_be_spent(
     toolkit_of: Callable[..., Any], sending_nothing: Any
 ) -> None:
-    toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"USD": 10_000})
+    toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"USD": 10_000})
     with sending_nothing():
         wanted = order(sailings(toolkit)[0])
         refused = error(toolkit.call("bookings_create", wanted), "spend_limit")
     assert refused["limit"] == refused["spent"] == "0"
 
 
-def test_a_total_that_the_agent_did_not_expect(toolkit: Any, sending_nothing: Any) -> None:
-    named = {"booking_id": booked(toolkit)["booking_id"]}
+def test_a_total_other_than_expected_is_refused(toolkit: Any, sending_nothing: Any) -> None:
+    named = {"booking_id": book(toolkit)["booking_id"]}
     with sending_nothing():
         refused = error(
             toolkit.call("bookings_confirm", {**named, "expect_total": "1.00"}), "price_changed"
@@ -240,7 +233,7 @@ def test_a_total_that_the_agent_did_not_expect(toolkit: Any, sending_nothing: An
         "Ada" * 100,
     ],
 )
-def test_an_instruction_in_a_name(toolkit: Any, sending_nothing: Any, name: str) -> None:
+def test_an_instruction_in_a_name_is_refused(toolkit: Any, sending_nothing: Any, name: str) -> None:
     sailing = sailings(toolkit)[0]
     who = [{**PASSENGERS[0], "first_name": name}]
     with sending_nothing():
@@ -265,7 +258,7 @@ def test_an_instruction_in_a_name(toolkit: Any, sending_nothing: Any, name: str)
         ("bookings_cancel", {"booking_id": "b", "force": True}, "force"),
     ],
 )
-def test_an_argument_that_is_not_one(
+def test_an_unknown_argument_is_refused(
     toolkit: Any, sending_nothing: Any, name: str, changes: dict[str, Any], field: str
 ) -> None:
     arguments = {**(query() if name == "availability_search" else {}), **changes}
@@ -275,22 +268,24 @@ def test_an_argument_that_is_not_one(
 
 
 @pytest.mark.parametrize("arguments", ["not json", "[]", "", '{"a": NaN}', [], 7])
-def test_arguments_that_are_no_object(toolkit: Any, sending_nothing: Any, arguments: Any) -> None:
+def test_arguments_other_than_an_object_are_refused(
+    toolkit: Any, sending_nothing: Any, arguments: Any
+) -> None:
     with sending_nothing():
         error(toolkit.call("bookings_get", arguments), "invalid_arguments")
 
 
 @pytest.mark.parametrize("name", ["tickets_mark_paid", "bookings.create", "mcp_call_tool", "", 7])
-def test_a_tool_that_is_none(toolkit: Any, sending_nothing: Any, name: Any) -> None:
+def test_an_unknown_tool_is_refused(toolkit: Any, sending_nothing: Any, name: Any) -> None:
     with sending_nothing():
         error(toolkit.call(name, {"ticket_id": "t", "external_payment_ref": "p"}), "unknown_tool")
 
 
 @pytest.mark.parametrize("settings", [{}, {"writes": True, "client": {"read_only": True}}])
-def test_a_write_where_only_reading_is_on(
+def test_writes_are_refused_in_a_read_only_toolkit(
     toolkit_of: Callable[..., Any], sending_nothing: Any, settings: dict[str, Any]
 ) -> None:
-    toolkit = toolkit_of(approve=yes, **settings)
+    toolkit = toolkit_of(approve=approve_all, **settings)
     with sending_nothing():
         error(toolkit.call("bookings_create", order(sailings(toolkit)[0])), "writes_disabled")
 
@@ -303,7 +298,7 @@ def test_a_write_where_only_reading_is_on(
         ("tickets_cancel", "ticket_id"),
     ],
 )
-def test_a_change_of_what_was_not_shown(
+def test_a_change_of_a_record_that_was_not_shown_is_refused(
     toolkit: Any, sending_nothing: Any, name: str, argument: str
 ) -> None:
     with sending_nothing():
@@ -311,7 +306,7 @@ def test_a_change_of_what_was_not_shown(
 
 
 @pytest.mark.parametrize(("searched", "count"), mostly_long([(2, 1), (1, 2), (1, 3), (3, 2)]))
-def test_other_travellers_than_were_searched(
+def test_other_travellers_than_in_the_search_are_refused(
     toolkit: Any, sending_nothing: Any, searched: int, count: int
 ) -> None:
     sailing = sailings(toolkit, passengers=TRAVELLERS * searched)[0]
@@ -324,7 +319,7 @@ def test_other_travellers_than_were_searched(
     assert f"for {searched} travellers" in refused["message"]
 
 
-def test_tariffs_in_two_currencies(toolkit: Any, sending_nothing: Any) -> None:
+def test_tariffs_in_two_currencies_are_refused(toolkit: Any, sending_nothing: Any) -> None:
     first, second = sailings(toolkit)[:2]
     known_ids = runner_of(toolkit)._state.known_ids
     sailing = known_ids.offer(second["id"]).sailing
@@ -338,7 +333,7 @@ def test_tariffs_in_two_currencies(toolkit: Any, sending_nothing: Any) -> None:
     assert "currency" in refused["message"]
 
 
-def test_a_vehicle_by_the_code_of_a_search(
+def test_a_vehicle_code_of_a_search_is_refused_in_a_booking(
     toolkit_of: Callable[..., Any], sending_nothing: Any
 ) -> None:
     asked: list[ApprovalRequest] = []
@@ -351,10 +346,10 @@ def test_a_vehicle_by_the_code_of_a_search(
     assert refused["field"] == "vehicle.code"
     assert "catalogue_vehicle_types" in refused["message"]
     assert asked == []
-    done(toolkit.call("bookings_create", order(sailing, vehicle={"code": "CAR"})))
+    result_of(toolkit.call("bookings_create", order(sailing, vehicle={"code": "CAR"})))
 
 
-def test_a_search_that_finds_nothing_says_what_to_change(toolkit: Any) -> None:
+def test_the_answer_of_an_empty_search_suggests_changes(toolkit: Any) -> None:
     refused = toolkit.call("availability_search", query(company="GNV"))
     step = error(refused, "availability_error", status="failed")["next_step"]
     assert "company has to sail this journey" in step
@@ -363,7 +358,7 @@ def test_a_search_that_finds_nothing_says_what_to_change(toolkit: Any) -> None:
 @pytest.mark.parametrize(
     ("status", "expected"), [(404, "Try another day"), (422, "company has to sail"), (400, "route")]
 )
-def test_a_day_without_a_sailing_is_told_from_a_company_without_one(
+def test_a_day_without_a_sailing_and_a_company_without_one_differ(
     status: int, expected: str
 ) -> None:
     said = httpx.Response(status, json={"code": "AVAILABILITY_ERROR", "message": "no"})
@@ -382,7 +377,9 @@ def test_a_day_without_a_sailing_is_told_from_a_company_without_one(
     assert expected in error(refused, "availability_error", status="failed")["next_step"]
 
 
-def test_a_vehicle_that_was_not_searched(toolkit: Any, sending_nothing: Any) -> None:
+def test_a_vehicle_that_the_search_did_not_have_is_refused(
+    toolkit: Any, sending_nothing: Any
+) -> None:
     sailing = sailings(toolkit)[0]
     with sending_nothing():
         refused = error(

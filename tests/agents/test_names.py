@@ -1,25 +1,13 @@
-"""The same travellers are the same, however their names are spelt."""
+"""Travellers are recognised in other spellings of their names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ferry_sdk.agents.tools.sanitize import name_key
-from tests.agents.agent import done, error, order, sailings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-def yes(_: object) -> bool:
-    return True
-
-
-@pytest.fixture
-def toolkit(toolkit_of: Callable[..., Any]) -> Any:
-    return toolkit_of(writes=True, approve=yes)
+from tests.agents.agent import error, order, result_of, sailings
 
 
 @pytest.mark.parametrize(
@@ -34,12 +22,12 @@ def toolkit(toolkit_of: Callable[..., Any]) -> Any:
         ("Joseo", "Brien"),
     ],
 )
-def test_the_same_travellers_spelt_otherwise(
+def test_the_same_travellers_in_another_spelling_are_a_duplicate(
     toolkit: Any, sending_nothing: Any, first_name: str, last_name: str
 ) -> None:
     sailing = sailings(toolkit)[0]
     one = {"type": "Adult", "first_name": "José", "last_name": "O'Brien"}
-    done(toolkit.call("bookings_create", order(sailing, passengers=[one])))
+    result_of(toolkit.call("bookings_create", order(sailing, passengers=[one])))
     again = [{**one, "first_name": first_name, "last_name": last_name}]
     with sending_nothing():
         error(toolkit.call("bookings_create", order(sailing, passengers=again)), "already_done")
@@ -56,10 +44,10 @@ def test_the_same_travellers_spelt_otherwise(
         ("王 小明", "小明 王"),
     ],
 )
-def test_a_name_as_a_travel_document_spells_it_is_the_same(one: str, other: str) -> None:
+def test_the_spelling_of_a_travel_document_is_the_same_name(one: str, other: str) -> None:
     assert name_key(one) == name_key(other)
 
 
-def test_other_names_are_other_people() -> None:
+def test_different_names_have_different_keys() -> None:
     names = ["Ada Reyes", "Ida Reyes", "Ada Reyas", "Noel Braun", "Leon Braun", "Ada M Reyes", "-"]
     assert len({*map(name_key, names)}) == len(names)

@@ -1,4 +1,4 @@
-"""Whatever an agent calls, in whatever order, whatever goes wrong: money keeps to the limits."""
+"""Random sequences of calls and faults stay within the limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ferry_sdk import Ferry
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.sandbox import Sandbox
-from tests.agents.agent import done, order, query
+from tests.agents.agent import order, query, result_of
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
@@ -44,16 +44,16 @@ def service() -> Iterator[Sandbox]:
     yeses=st.lists(st.sampled_from([True, True, True, False]), min_size=14, max_size=14),
     times=st.sampled_from(["0.5", "1.5", "2.5"]),
 )
-def test_no_course_spends_more_than_the_limit_or_acts_without_a_yes(
+def test_no_sequence_of_calls_exceeds_the_limit_or_skips_approval(
     service: Sandbox, course: list[tuple[str, int]], yeses: list[bool], times: str
 ) -> None:
     service.reset()
-    agreed: Counter[str] = Counter()
+    call_with_code: Counter[str] = Counter()
     saying = iter(yeses)
 
     def approve(request: ApprovalRequest) -> bool:
         yes = next(saying)
-        agreed[request.tool.replace("_", ".", 1)] += yes
+        call_with_code[request.tool.replace("_", ".", 1)] += yes
         return yes
 
     with Ferry(service.token, base_url=service.base_url, max_retries=0) as ferry:
@@ -80,12 +80,12 @@ def test_no_course_spends_more_than_the_limit_or_acts_without_a_yes(
         spent = sum((ferry.bookings.get(one).total_price for one in paid), Decimal(0))
     assert spent <= limit
     happened = Counter(one.operation for one in effects)
-    assert all(count <= agreed[operation] for operation, count in happened.items())
+    assert all(count <= call_with_code[operation] for operation, count in happened.items())
     assert all(
         count == 1 for count in Counter((one.operation, one.subject) for one in effects).values()
     )
 
 
 def _search(toolkit: Toolkit) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = done(toolkit.call("availability_search", query()))["items"]
+    found: list[dict[str, Any]] = result_of(toolkit.call("availability_search", query()))["items"]
     return found

@@ -1,4 +1,4 @@
-"""A code is for one write at one price, once, for five minutes."""
+"""A confirmation code is valid for one write at one price, once, for five minutes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import Codes
 from ferry_sdk.agents.policy.known_ids import KnownIds, Offer
 from ferry_sdk.models import BookingCreated
-from tests.agents.agent import booked, done, error, order, runner_of, sailings
+from tests.agents.agent import book, error, order, result_of, runner_of, sailings
 from tests.support.samples import BOOKING_CREATED
 
 if TYPE_CHECKING:
@@ -29,19 +29,19 @@ def code_of(answer: dict[str, Any]) -> str:
 
 @pytest.fixture
 def booking_id(toolkit_of: Callable[..., Any]) -> str:
-    made: str = booked(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
+    made: str = book(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
     return made
 
 
 @pytest.fixture
 def toolkit(toolkit_of: Callable[..., Any], booking_id: str) -> Any:
-    """One that takes codes, and has shown the booking."""
+    """Return a toolkit that accepts codes and has shown the booking."""
     made = toolkit_of(writes=True)
-    done(made.call("bookings_get", {"booking_id": booking_id}))
+    result_of(made.call("bookings_get", {"booking_id": booking_id}))
     return made
 
 
-def test_an_invented_code(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str) -> None:
+def test_an_invented_code_is_refused(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str) -> None:
     named = {"booking_id": booking_id}
     code_of(toolkit.call("bookings_confirm", named))
     for code in ("BBBBBBBBBB", "é", "yes"):
@@ -51,7 +51,7 @@ def test_an_invented_code(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str)
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_a_code_for_other_arguments(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+def test_a_code_for_other_arguments_is_refused(toolkit: Any, ferry_sandbox: Sandbox) -> None:
     first, second = sailings(toolkit)[:2]
     code = code_of(toolkit.call("bookings_create", order(first)))
     other = order(second, confirmation_code=code)
@@ -61,7 +61,7 @@ def test_a_code_for_other_arguments(toolkit: Any, ferry_sandbox: Sandbox) -> Non
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_a_code_for_another_traveller_at_the_same_price(
+def test_a_code_for_another_traveller_at_the_same_price_is_refused(
     toolkit: Any, ferry_sandbox: Sandbox
 ) -> None:
     wanted = order(sailings(toolkit)[0])
@@ -72,7 +72,9 @@ def test_a_code_for_another_traveller_at_the_same_price(
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_a_code_for_another_sailing_of_the_same_id(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+def test_a_code_for_another_sailing_with_the_same_id_is_refused(
+    toolkit: Any, ferry_sandbox: Sandbox
+) -> None:
     wanted = order(sailings(toolkit)[0])
     code = code_of(toolkit.call("bookings_create", wanted))
     known_ids = runner_of(toolkit)._state.known_ids
@@ -84,14 +86,18 @@ def test_a_code_for_another_sailing_of_the_same_id(toolkit: Any, ferry_sandbox: 
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_a_code_for_another_tool(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str) -> None:
+def test_a_code_for_another_tool_is_refused(
+    toolkit: Any, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
     named = {"booking_id": booking_id}
     code = code_of(toolkit.call("bookings_cancel", named))
     error(toolkit.call("bookings_confirm", {**named, "confirmation_code": code}), "code_invalid")
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_a_code_used_twice(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str) -> None:
+def test_a_code_is_refused_the_second_time(
+    toolkit: Any, ferry_sandbox: Sandbox, booking_id: str
+) -> None:
     named = {"booking_id": booking_id}
     coded = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=3600)
@@ -100,16 +106,18 @@ def test_a_code_used_twice(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str
     assert ferry_sandbox.counters.effects_of("bookings.confirm") == ()
 
 
-def test_an_earlier_code_for_the_same(toolkit: Any, booking_id: str) -> None:
+def test_a_new_code_replaces_the_earlier_one(toolkit: Any, booking_id: str) -> None:
     named = {"booking_id": booking_id}
     first = code_of(toolkit.call("bookings_confirm", named))
     second = code_of(toolkit.call("bookings_confirm", named))
     error(toolkit.call("bookings_confirm", {**named, "confirmation_code": first}), "code_invalid")
-    done(toolkit.call("bookings_confirm", {**named, "confirmation_code": second}))
+    result_of(toolkit.call("bookings_confirm", {**named, "confirmation_code": second}))
 
 
 @pytest.mark.parametrize(("seconds", "is_good"), [(299, True), (301, False)])
-def test_five_minutes(toolkit: Any, booking_id: str, seconds: int, is_good: bool) -> None:
+def test_a_code_is_valid_for_five_minutes(
+    toolkit: Any, booking_id: str, seconds: int, is_good: bool
+) -> None:
     runner = runner_of(toolkit)
     runner.clock = lambda: 0.0
     named = {"booking_id": booking_id}
@@ -117,14 +125,12 @@ def test_five_minutes(toolkit: Any, booking_id: str, seconds: int, is_good: bool
     runner.clock = lambda: float(seconds)
     answer = toolkit.call("bookings_confirm", coded)
     if is_good:
-        done(answer)
+        result_of(answer)
     else:
         error(answer, "code_invalid")
 
 
-def test_an_approval_that_comes_too_late(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
+def test_a_late_approval_is_refused(toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox) -> None:
     def slowly(_: object) -> bool:
         runner_of(toolkit).clock = lambda: 1e12
         return True
@@ -134,9 +140,9 @@ def test_an_approval_that_comes_too_late(
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
 
 
-def test_a_code_for_another_price(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+def test_a_code_for_another_price_is_refused(toolkit: Any, ferry_sandbox: Sandbox) -> None:
     wanted = order(sailings(toolkit)[0])
-    booking = done(
+    booking = result_of(
         toolkit.call(
             "bookings_create",
             {**wanted, "confirmation_code": code_of(toolkit.call("bookings_create", wanted))},
@@ -144,26 +150,17 @@ def test_a_code_for_another_price(toolkit: Any, ferry_sandbox: Sandbox) -> None:
     )
     named = {"booking_id": booking["booking_id"]}
     confirm = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
-    confirmed = done(toolkit.call("bookings_confirm", confirm))
+    confirmed = result_of(toolkit.call("bookings_confirm", confirm))
     cancel = {"ticket_id": confirmed["ticket_id"]}
     coded = {**cancel, "confirmation_code": code_of(toolkit.call("tickets_cancel", cancel))}
-    depart = done(toolkit.call("tickets_get", cancel))["availability"]["outward"]["journey"]
+    depart = result_of(toolkit.call("tickets_get", cancel))["availability"]["outward"]["journey"]
     leaving = datetime.fromisoformat(depart["depart_at"])
     ferry_sandbox.clock.travel_to(leaving - timedelta(hours=1))  # everything is kept by now
     error(toolkit.call("tickets_cancel", coded), "code_invalid")
     assert ferry_sandbox.counters.requests["tickets.cancel"] == 0
 
 
-def test_a_code_bars_the_way_back_after_many_others() -> None:
-    codes = Codes()
-    first = codes.issue("first", 10.0)
-    for number in range(1000):
-        codes.issue(str(number), 10.0)
-    with pytest.raises(RefusedError):
-        codes.use(first, "first", 0.0)
-
-
-def test_a_code_that_has_expired_is_gone() -> None:
+def test_an_expired_code_is_removed() -> None:
     codes = Codes()
     code = codes.issue("it", 10.0)
     with pytest.raises(RefusedError):
@@ -172,7 +169,7 @@ def test_a_code_that_has_expired_is_gone() -> None:
         codes.use(code, "it", 0.0)
 
 
-def test_as_many_codes_wait_as_are_said_to_and_the_oldest_goes(
+def test_the_oldest_code_is_forgotten_beyond_the_maximum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_CODES", 2)
@@ -185,7 +182,7 @@ def test_as_many_codes_wait_as_are_said_to_and_the_oldest_goes(
         codes.use(first, "one", 5.0)
 
 
-def test_as_much_is_remembered_as_is_said_and_the_oldest_goes(
+def test_the_oldest_id_is_forgotten_beyond_the_maximum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ferry_sdk.agents.policy.known_ids.REMEMBERED", 2)
@@ -199,7 +196,7 @@ def test_as_much_is_remembered_as_is_said_and_the_oldest_goes(
     assert known_ids.record("booking_id", "b-3") is not None
 
 
-def test_what_was_offered_shows_neither_the_sailing_nor_the_question() -> None:
+def test_the_repr_of_an_offer_hides_the_sailing_and_the_search() -> None:
     offer: Any = Offer
     assert repr(offer("the sailing", "the question", with_vehicle=True)) == (
         "Offer(with_vehicle=True)"

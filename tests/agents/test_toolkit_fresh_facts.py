@@ -1,4 +1,4 @@
-"""What changes while somebody is asked is seen before anything is done."""
+"""Changes during an approval are noticed before the write is sent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from ferry_sdk import Records, SearchPassenger
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Budget
-from tests.agents.agent import TRAVELLERS, booked, done, error, order, runner_of, sailings
+from tests.agents.agent import TRAVELLERS, book, error, order, result_of, runner_of, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ PARTY = [SearchPassenger(**one) for one in TRAVELLERS]
 
 
 @pytest.mark.parametrize("name", ["bookings_cancel", "tickets_cancel"])
-def test_a_penalty_that_rises_while_somebody_is_asked(
+def test_a_penalty_that_rises_during_approval_is_refused(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, name: str
 ) -> None:
     def slowly(request: Any) -> bool:
@@ -34,15 +34,15 @@ def test_a_penalty_that_rises_while_somebody_is_asked(
     sailing = sailings(toolkit)[0]
     leaving = datetime.fromisoformat(sailing["depart_at"])
     flexible = {**order(sailing)["availabilities"][0], "tariff_id": f"{sailing['id']}.FLEX"}
-    booking = done(toolkit.call("bookings_create", order(sailing, availabilities=[flexible])))
-    confirmed = done(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
+    booking = result_of(toolkit.call("bookings_create", order(sailing, availabilities=[flexible])))
+    confirmed = result_of(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
     named = {key: confirmed[key] for key in ("booking_id", "ticket_id") if key[:4] == name[:4]}
     refused = toolkit.call(name, named)
     assert error(refused, "penalty_exceeded", status="failed")["outcome"] == "not_sent"
     assert ferry_sandbox.counters.requests[name.replace("_", ".")] == 0
 
 
-def test_a_total_that_changes_while_somebody_is_asked(
+def test_a_total_that_changes_during_approval_is_refused(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     def slowly(request: Any) -> bool:
@@ -52,25 +52,25 @@ def test_a_total_that_changes_while_somebody_is_asked(
         return True
 
     toolkit = toolkit_of(writes=True, approve=slowly)
-    booking_id = booked(toolkit)["booking_id"]
+    booking_id = book(toolkit)["booking_id"]
     refused = toolkit.call("bookings_confirm", {"booking_id": booking_id})
     assert error(refused, "price_changed", status="failed")["outcome"] == "not_sent"
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_a_read_that_belongs_to_a_write_fails(
+def test_a_failed_read_before_a_write_sends_nothing(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     toolkit = toolkit_of({"max_retries": 0}, writes=True, approve=lambda _: True)
-    named = {"booking_id": booked(toolkit)["booking_id"]}
+    named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("cut_before", "bookings.get")
     refused = toolkit.call("bookings_confirm", named)
     assert error(refused, "connection_failed", status="failed")["outcome"] == "not_sent"
-    done(toolkit.call("bookings_confirm", named))
+    result_of(toolkit.call("bookings_confirm", named))
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
-def test_what_was_not_done_is_given_back_to_the_limit(
+def test_an_unsent_write_frees_its_part_of_the_limit(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, is_refused: bool
 ) -> None:
     found = sailings(toolkit_of())[:2]
@@ -83,10 +83,10 @@ def test_what_was_not_done_is_given_back_to_the_limit(
         error(toolkit.call("bookings_create", order(first)), "forbidden", status="failed")
     else:
         error(toolkit.call("bookings_create", order(first)), "declined")
-    done(toolkit.call("bookings_create", order(second)))
+    result_of(toolkit.call("bookings_create", order(second)))
 
 
-def test_the_same_number_in_another_currency_is_another_price(
+def test_the_same_amount_in_another_currency_is_another_price(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     toolkit = toolkit_of(writes=True, approve=lambda _: True, spend_limit={"EUR": 100, "GBP": 100})
@@ -94,7 +94,7 @@ def test_the_same_number_in_another_currency_is_another_price(
     sailing = sailings(toolkit)[0]
     answer = toolkit.call("bookings_create", order(sailing))
     price = sailing["tariffs"][0]["amount"]
-    assert (done(answer)["total_price"], done(answer)["currency"]) == (price, "GBP")
+    assert (result_of(answer)["total_price"], result_of(answer)["currency"]) == (price, "GBP")
     (note,) = answer["notes"]
     assert f"approved were {price} EUR, the booking costs {price} GBP" in note
 

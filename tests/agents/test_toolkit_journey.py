@@ -1,4 +1,4 @@
-"""A scripted agent travels: by a person who is asked, and by codes."""
+"""A scripted agent books and cancels, with approval by a person and by codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
-from tests.agents.agent import booked, done, error, order, query, sailings
+from tests.agents.agent import book, error, order, query, result_of, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DONE = ["bookings.create", "bookings.confirm", "bookings.cancel"]
 
 
-def test_an_agent_books_and_cancels_what_a_person_agrees_to(
+def test_an_agent_books_and_cancels_with_approval_by_a_person(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     asked: list[ApprovalRequest] = []
@@ -33,15 +33,15 @@ def test_an_agent_books_and_cancels_what_a_person_agrees_to(
         penalty_limit={"EUR": "500.00"},
         audit=records.append,
     )
-    journeys = done(toolkit.call("catalogue_journeys"))["items"]
+    journeys = result_of(toolkit.call("catalogue_journeys"))["items"]
     (journey,) = (one for one in journeys if one["route"] == "Tarifa → Tangier (city)")
     assert journey["journey_id"] == query()["out_journey_id"]
-    booking = booked(toolkit)
-    confirmed = done(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
-    read = done(toolkit.call("bookings_get", {"booking_id": booking["booking_id"]}))
-    fee = done(toolkit.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
-    done(toolkit.call("tickets_get", {"ticket_id": confirmed["ticket_id"]}))
-    cancelled = done(toolkit.call("bookings_cancel", {"booking_id": booking["booking_id"]}))
+    booking = book(toolkit)
+    confirmed = result_of(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
+    read = result_of(toolkit.call("bookings_get", {"booking_id": booking["booking_id"]}))
+    fee = result_of(toolkit.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    result_of(toolkit.call("tickets_get", {"ticket_id": confirmed["ticket_id"]}))
+    cancelled = result_of(toolkit.call("bookings_cancel", {"booking_id": booking["booking_id"]}))
     assert read["stage"] == "ticketed"
     assert cancelled["refund_amount"] == fee["refund_amount"]
     assert [one.operation for one in ferry_sandbox.counters.effects] == DONE
@@ -63,24 +63,26 @@ def test_an_agent_books_and_cancels_what_a_person_agrees_to(
     assert toolkit.unresolved == ()
 
 
-def test_an_agent_books_and_cancels_by_codes(
+def test_an_agent_books_and_cancels_with_codes(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     records: list[AuditRecord] = []
     toolkit = toolkit_of(writes=True, audit=records.append)
 
-    def agreed(name: str, arguments: dict[str, Any]) -> Any:
+    def call_with_code(name: str, arguments: dict[str, Any]) -> Any:
         before = len(ferry_sandbox.counters.effects)
         needed = toolkit.call(name, arguments)
         assert needed["status"] == "approval_needed"
         assert len(ferry_sandbox.counters.effects) == before
         code = needed["approval"]["confirmation_code"]
-        return done(toolkit.call(name, json.dumps({**arguments, "confirmation_code": code})))
+        return result_of(toolkit.call(name, json.dumps({**arguments, "confirmation_code": code})))
 
-    booking = agreed("bookings_create", order(sailings(toolkit)[0]))
+    booking = call_with_code("bookings_create", order(sailings(toolkit)[0]))
     named = {"booking_id": booking["booking_id"]}
-    confirmed = agreed("bookings_confirm", {**named, "expect_total": booking["total_price"]})
-    agreed("tickets_cancel", {"ticket_id": confirmed["ticket_id"], "max_penalty": "500"})
+    confirmed = call_with_code(
+        "bookings_confirm", {**named, "expect_total": booking["total_price"]}
+    )
+    call_with_code("tickets_cancel", {"ticket_id": confirmed["ticket_id"], "max_penalty": "500"})
     assert [one.operation for one in ferry_sandbox.counters.effects] == [
         "bookings.create",
         "bookings.confirm",
@@ -93,18 +95,18 @@ def test_an_agent_books_and_cancels_by_codes(
     ] * 3
 
 
-def test_a_booking_of_somebody_elses_is_read_first_then_changed(
+def test_a_booking_made_elsewhere_is_read_before_it_is_changed(
     toolkit_of: Callable[..., Any],
 ) -> None:
-    booking_id = booked(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
+    booking_id = book(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
     other = toolkit_of(writes=True, approve=lambda _: True)
     refused = error(other.call("bookings_confirm", {"booking_id": booking_id}), "unseen_id")
     assert "bookings_get" in refused["next_step"]
-    done(other.call("bookings_get", {"booking_id": booking_id}))
-    done(other.call("bookings_confirm", {"booking_id": booking_id}))
+    result_of(other.call("bookings_get", {"booking_id": booking_id}))
+    result_of(other.call("bookings_confirm", {"booking_id": booking_id}))
 
 
-def test_by_itself_a_toolkit_only_reads(toolkit_of: Callable[..., Any]) -> None:
+def test_a_toolkit_only_reads_by_default(toolkit_of: Callable[..., Any]) -> None:
     writing = toolkit_of(writes=True)
     names = {one.name for one in toolkit_of().definitions()}
     assert {one.name for one in writing.definitions()} - names == {
@@ -118,7 +120,9 @@ def test_by_itself_a_toolkit_only_reads(toolkit_of: Callable[..., Any]) -> None:
     assert all("mark_paid" not in one.name for one in writing.definitions())
 
 
-def test_codes_are_an_argument_only_where_they_are_taken(toolkit_of: Callable[..., Any]) -> None:
+def test_codes_are_arguments_only_in_toolkits_that_accept_them(
+    toolkit_of: Callable[..., Any],
+) -> None:
     def taking(toolkit: Any) -> set[str]:
         return {
             one.name
@@ -130,7 +134,7 @@ def test_codes_are_an_argument_only_where_they_are_taken(toolkit_of: Callable[..
     assert len(taking(toolkit_of(writes=True))) == 4
 
 
-def test_what_models_are_given(toolkit_of: Callable[..., Any]) -> None:
+def test_every_format_lists_every_tool(toolkit_of: Callable[..., Any]) -> None:
     toolkit = toolkit_of()
     names = [one.name for one in toolkit.definitions()]
     assert [one["name"] for one in toolkit.openai()] == names
@@ -139,7 +143,7 @@ def test_what_models_are_given(toolkit_of: Callable[..., Any]) -> None:
     json.dumps([toolkit.openai(), toolkit.anthropic()])
 
 
-def test_a_preview_shows_what_would_be_asked_and_changes_nothing(
+def test_a_preview_returns_the_approval_request_and_changes_nothing(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     records: list[AuditRecord] = []
@@ -155,7 +159,7 @@ def test_a_preview_shows_what_would_be_asked_and_changes_nothing(
     coded = {**wanted, "confirmation_code": "BBBBBBBBBB"}
     refused = toolkit.perform("bookings_create", coded, approve=lambda _: True)
     assert error(refused, "invalid_arguments")["field"] == "confirmation_code"
-    done(toolkit.perform("bookings_create", wanted, approve=lambda one: one.amount > 0))
+    result_of(toolkit.perform("bookings_create", wanted, approve=lambda one: one.amount > 0))
     error(toolkit.preview("bookings_create", wanted), "already_done")
     error(toolkit.preview("bookings_get", {"booking_id": "b"}), "invalid_arguments")
     assert len(records) == viewed + 5
@@ -169,14 +173,14 @@ def test_a_preview_shows_what_would_be_asked_and_changes_nothing(
         {"penalty_limit": {"EUR": -1}},
     ],
 )
-def test_a_setting_that_cannot_work_is_named(
+def test_an_invalid_setting_is_named(
     toolkit_of: Callable[..., Any], settings: dict[str, Any]
 ) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(settings))):
         toolkit_of(writes=True, **settings)
 
 
-def test_a_toolkit_takes_a_client_of_its_own_kind(ferry_sandbox: Sandbox) -> None:
+def test_a_toolkit_accepts_only_its_own_kind_of_client(ferry_sandbox: Sandbox) -> None:
     async def approve(_: object) -> bool:
         return True
 

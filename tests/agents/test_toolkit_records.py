@@ -1,4 +1,4 @@
-"""Every call is on record, and nothing that is shown holds a secret or a traveller."""
+"""Every call has an audit record, and no output contains a secret or a traveller."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import correlation
 from ferry_sdk.agents.policy.answers import NEXT_STEPS
-from tests.agents.agent import PASSENGERS, done, error, order, runner_of, sailings
+from tests.agents.agent import PASSENGERS, error, order, result_of, runner_of, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 
 
-def test_the_documented_codes_are_those_that_there_are() -> None:
+def test_the_documented_codes_are_complete() -> None:
     table = PAGE.read_text("utf-8").split("## Errors")[1].split("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [*NEXT_STEPS]
 
 
-def test_every_call_is_on_record(toolkit_of: Callable[..., Any]) -> None:
+def test_every_call_has_an_audit_record(toolkit_of: Callable[..., Any]) -> None:
     records: list[AuditRecord] = []
     toolkit = toolkit_of(audit=records.append)
-    done(toolkit.call("catalogue_ports"))
+    result_of(toolkit.call("catalogue_ports"))
     error(toolkit.call("pay_everything", {"who": "Marguerite"}), "unknown_tool")
     error(toolkit.call("bookings_get", "{"), "invalid_arguments")
     error(toolkit.call("bookings_get", {"booking_id": "b-1"}), "not_found", status="failed")
@@ -64,16 +64,16 @@ def test_a_call_has_one_correlation_id(toolkit_of: Callable[..., Any]) -> None:
     assert records[1].correlation_id != records[0].correlation_id
 
 
-def test_an_audit_that_fails_is_logged_and_goes_no_further(
+def test_a_failed_audit_is_logged_and_not_raised(
     toolkit_of: Callable[..., Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     toolkit = toolkit_of(audit=lambda _: {}["Marguerite"])
-    done(toolkit.call("catalogue_ports"))
+    result_of(toolkit.call("catalogue_ports"))
     assert re.search(r"the audit of tool catalogue_ports failed: KeyError \(corr", caplog.text)
     assert "Marguerite" not in caplog.text
 
 
-def test_nothing_that_is_shown_is_a_secret_or_a_traveller(
+def test_answers_logs_and_records_contain_no_secret_and_no_traveller(
     toolkit_of: Callable[..., Any],
     ferry_sandbox: Sandbox,
     caplog: pytest.LogCaptureFixture,
@@ -90,21 +90,21 @@ def test_nothing_that_is_shown_is_a_secret_or_a_traveller(
         audit=shown.append,
     )
 
-    def agreed(name: str, arguments: dict[str, Any]) -> Any:
+    def call_with_code(name: str, arguments: dict[str, Any]) -> Any:
         needed = coded.call(name, arguments)
         codes.append(needed["approval"]["confirmation_code"])
         shown.append(needed["approval"]["summary"])
         answer = coded.call(name, {**arguments, "confirmation_code": codes[-1]})
         shown.append(answer)
-        return done(answer)
+        return result_of(answer)
 
     contact = {"name": "Canary Contactname", "email": "canary@mail.example"}
     wanted = order(sailings(coded)[0], contact=contact)
-    named = {"booking_id": agreed("bookings_create", wanted)["booking_id"]}
-    ticket_id = agreed("bookings_confirm", named)["ticket_id"]
+    named = {"booking_id": call_with_code("bookings_create", wanted)["booking_id"]}
+    ticket_id = call_with_code("bookings_confirm", named)["ticket_id"]
     shown.append(coded.call("bookings_get", named))
     shown.append(coded.call("tickets_get", {"ticket_id": ticket_id}))
-    agreed("bookings_cancel", named)
+    call_with_code("bookings_cancel", named)
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     lost = order(sailings(asking)[1], contact=contact)
     shown += [asking.call("bookings_create", lost), asking.call("bookings_create", lost)]
@@ -126,7 +126,7 @@ def test_nothing_that_is_shown_is_a_secret_or_a_traveller(
     assert traveller["last_name"] in json.dumps(full)
 
 
-def test_a_summary_cannot_be_forged_by_what_the_service_says(
+def test_texts_of_the_service_cannot_forge_a_summary(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     asked: list[ApprovalRequest] = []

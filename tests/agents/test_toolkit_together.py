@@ -1,4 +1,4 @@
-"""Threads and tasks share a toolkit: a write is made once, and no two pass one limit."""
+"""Threads and tasks that share a toolkit make a write once, and share its limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import BookingConfirmation
 from ferry_sdk.agents.policy.known_ids import KnownIds
-from tests.agents.agent import booked, done, error, order, sailings
+from tests.agents.agent import book, error, order, result_of, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 MANY = 6
 
 
-def together(toolkit: Any, name: str, orders: list[dict[str, Any]]) -> Counter[str]:
-    """What becomes of calls at the same time."""
+def call_concurrently(toolkit: Any, name: str, orders: list[dict[str, Any]]) -> Counter[str]:
+    """Return the results of concurrent calls."""
     with ThreadPoolExecutor(len(orders)) as pool:
         answers = list(pool.map(lambda one: toolkit.call(name, one), orders))
     return Counter(
@@ -28,19 +28,21 @@ def together(toolkit: Any, name: str, orders: list[dict[str, Any]]) -> Counter[s
     )
 
 
-def test_the_same_booking_at_once(toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox) -> None:
+def test_the_same_booking_called_concurrently_is_made_once(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
     asked: list[object] = []
     toolkit = toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)
     wanted = order(sailings(toolkit)[0])
     ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.3)
-    codes = together(toolkit, "bookings_create", [wanted] * MANY)
+    codes = call_concurrently(toolkit, "bookings_create", [wanted] * MANY)
     assert codes["done"] == 1
     assert codes["under_way"] + codes["already_done"] == MANY - 1
     assert len(asked) == 1
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_several_bookings_under_one_limit(
+def test_concurrent_bookings_share_one_limit(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     found = sailings(toolkit_of())
@@ -50,17 +52,17 @@ def test_several_bookings_under_one_limit(
     orders = [order(one) for one in sailings(toolkit)]
     assert len(orders) > 1
     ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.2, times=None)
-    codes = together(toolkit, "bookings_create", orders)
+    codes = call_concurrently(toolkit, "bookings_create", orders)
     assert codes["done"] == 1
     assert codes["spend_limit"] == len(orders) - 1
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_a_confirmation_and_a_cancellation_of_one_booking(
+def test_a_confirmation_and_a_cancellation_exclude_each_other(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     toolkit = toolkit_of(writes=True, approve=lambda _: True)
-    named = {"booking_id": booked(toolkit)["booking_id"]}
+    named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("delay_before", "bookings.*", seconds=0.3, times=2)
     with ThreadPoolExecutor(2) as pool:
         answers = list(
@@ -72,24 +74,23 @@ def test_a_confirmation_and_a_cancellation_of_one_booking(
     assert codes == ["done", "under_way"]
 
 
-def test_a_ticket_belongs_to_its_booking_while_that_is_changed(
+def test_a_ticket_is_blocked_while_its_booking_is_changed(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
-    """Whose ticket it is, is known from the confirmation, however it is read later."""
     toolkit = toolkit_of(writes=True, approve=lambda _: True)
-    named = {"booking_id": booked(toolkit)["booking_id"]}
-    ticket = {"ticket_id": done(toolkit.call("bookings_confirm", named))["ticket_id"]}
-    done(toolkit.call("tickets_get", ticket))
+    named = {"booking_id": book(toolkit)["booking_id"]}
+    ticket = {"ticket_id": result_of(toolkit.call("bookings_confirm", named))["ticket_id"]}
+    result_of(toolkit.call("tickets_get", ticket))
     ferry_sandbox.faults.add("delay_before", "bookings.cancel", seconds=1)
     with ThreadPoolExecutor(1) as pool:
         cancelled = pool.submit(toolkit.call, "bookings_cancel", named)
         while not ferry_sandbox.counters.requests["bookings.cancel"]:
             sleep(0.01)
         error(toolkit.call("tickets_cancel", ticket), "under_way")
-        done(cancelled.result())
+        result_of(cancelled.result())
 
 
-def test_a_ticket_that_only_a_confirmation_has_shown_belongs_to_its_booking() -> None:
+def test_a_confirmation_shows_which_booking_a_ticket_belongs_to() -> None:
     known_ids = KnownIds()
     confirmed = {"booking_id": "b-1", "status": "CONFIRMED", "ticket_id": "t-1"}
     known_ids.remember(BookingConfirmation.model_validate({**confirmed, "ticket_number": None}), {})

@@ -17,7 +17,7 @@ from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
 from ferry_sdk.journal import Journal
-from tests.agents.agent import booked, done, error, order, query, sailings
+from tests.agents.agent import approve_all, book, error, order, query, result_of, sailings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,22 +33,18 @@ pytestmark = pytest.mark.usefixtures("read_back_once")
 NO_DEADLINE = {"deadline": None}
 
 
-def yes(_: object) -> bool:
-    return True
-
-
 @pytest.fixture
 def toolkit(toolkit_of: Callable[..., Any]) -> Any:
-    return toolkit_of(NO_DEADLINE, writes=True, approve=yes)
+    return toolkit_of(NO_DEADLINE, writes=True, approve=approve_all)
 
 
 @pytest.mark.parametrize("name", ["bookings_confirm", "bookings_cancel", "tickets_cancel"])
-def test_what_cannot_be_seen_is_not_sent_again(
+def test_an_unresolved_write_is_not_sent_again(
     toolkit: Any, ferry_sandbox: Sandbox, name: str
 ) -> None:
-    named = {"booking_id": booked(toolkit)["booking_id"]}
+    named = {"booking_id": book(toolkit)["booking_id"]}
     if name == "tickets_cancel":
-        named = {"ticket_id": done(toolkit.call("bookings_confirm", named))["ticket_id"]}
+        named = {"ticket_id": result_of(toolkit.call("bookings_confirm", named))["ticket_id"]}
     operation = name.replace("_", ".", 1)
     ferry_sandbox.faults.add("cut_before", operation)
     lost = error(toolkit.call(name, named), "outcome_unknown", status="unknown")
@@ -60,58 +56,58 @@ def test_what_cannot_be_seen_is_not_sent_again(
     assert ferry_sandbox.counters.requests[operation] == 1
     toolkit.settle(lost["correlation_id"], happened=False)
     assert toolkit.unresolved == ()
-    done(toolkit.call(name, named))
+    result_of(toolkit.call(name, named))
 
 
-def test_what_is_seen_later_is_done(toolkit: Any, ferry_sandbox: Sandbox) -> None:
-    named = {"booking_id": booked(toolkit)["booking_id"]}
+def test_an_effect_seen_later_completes_the_write(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+    named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None, after=2)
     error(toolkit.call("bookings_confirm", named), "outcome_unknown", status="unknown")
     ferry_sandbox.faults.clear()
     answer = toolkit.call("bookings_confirm", named)
-    assert done(answer)["read_back"] is True
+    assert result_of(answer)["read_back"] is True
     assert answer["notes"] == [READ_BACK]
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
     assert toolkit.unresolved == ()
     error(toolkit.call("bookings_confirm", named), "already_done")
 
 
-def test_what_was_read_back_at_once_says_so(toolkit: Any, ferry_sandbox: Sandbox) -> None:
-    named = {"booking_id": booked(toolkit)["booking_id"]}
+def test_an_effect_read_back_at_once_adds_a_note(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+    named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     assert toolkit.call("bookings_confirm", named)["notes"] == [READ_BACK]
 
 
-def test_cancelling_is_the_way_out_of_a_confirmation_in_doubt(
+def test_a_booking_with_an_unresolved_confirmation_can_be_cancelled(
     toolkit: Any, ferry_sandbox: Sandbox
 ) -> None:
-    named = {"booking_id": booked(toolkit)["booking_id"]}
+    named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
     error(toolkit.call("bookings_confirm", named), "outcome_unknown", status="unknown")
-    done(toolkit.call("bookings_cancel", named))
+    result_of(toolkit.call("bookings_cancel", named))
 
 
-def test_a_person_settles_a_booking_that_may_have_been_made(
+def test_a_person_settles_an_unresolved_booking(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     price = Decimal(sailings(toolkit_of())[0]["tariffs"][0]["amount"])
-    toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": str(price * 3 / 2)})
+    toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": str(price * 3 / 2)})
     first, second = (order(one) for one in sailings(toolkit)[:2])
     ferry_sandbox.faults.add("cut_before", "bookings.create")
     lost = error(toolkit.call("bookings_create", first), "outcome_unknown", status="unknown")
     error(toolkit.call("bookings_create", second), "spend_limit")  # it may have been spent
     toolkit.settle(lost["correlation_id"], happened=False)
-    done(toolkit.call("bookings_create", first))
+    result_of(toolkit.call("bookings_create", first))
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
-    rich = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": str(price)})
+    rich = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": str(price)})
     third = order(sailings(rich)[0])
     lost = error(rich.call("bookings_create", third), "outcome_unknown", status="unknown")
     rich.settle(lost["correlation_id"], happened=True)
     assert error(rich.call("bookings_create", third), "already_done")["result"] is None
     made = {"booking_id": ferry_sandbox.counters.effects[-1].subject}  # as the person was told
-    done(rich.call("bookings_get", made))
-    done(rich.call("bookings_confirm", made))
+    result_of(rich.call("bookings_get", made))
+    result_of(rich.call("bookings_confirm", made))
     with pytest.raises(InvalidInputError, match="correlation_id"):
         rich.settle(lost["correlation_id"], happened=True)
 
@@ -126,7 +122,7 @@ def test_a_person_settles_a_booking_that_may_have_been_made(
         ({"kind": "html_page"}, "unexpected_response", "not_sent"),
     ],
 )
-def test_a_read_that_fails_changes_nothing(
+def test_a_failed_read_changes_nothing(
     toolkit_of: Callable[..., Any],
     ferry_sandbox: Sandbox,
     fault: dict[str, Any],
@@ -154,9 +150,7 @@ def test_a_read_that_fails_changes_nothing(
         (None, "not_found"),
     ],
 )
-def test_a_code_of_the_service_is_passed_on_if_it_is_a_known_one(
-    code: object, expected: str
-) -> None:
+def test_only_known_codes_of_the_service_are_passed_on(code: object, expected: str) -> None:
     said = httpx.Response(404, json={"code": code, "message": "m" * 10_000})
     with httpx.Client(transport=httpx.MockTransport(lambda _: said)) as http_client:
         ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client, max_retries=0)
@@ -165,7 +159,7 @@ def test_a_code_of_the_service_is_passed_on_if_it_is_a_known_one(
     assert len(str(answer)) < 1_000
 
 
-def test_a_wait_without_end_is_left_to_the_agent() -> None:
+def test_an_infinite_retry_after_is_left_out() -> None:
     asked = httpx.Response(429, headers={"Retry-After": "9" * 400})
     with httpx.Client(transport=httpx.MockTransport(lambda _: asked)) as http_client:
         ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client, max_retries=0)
@@ -173,7 +167,7 @@ def test_a_wait_without_end_is_left_to_the_agent() -> None:
     assert "retry_after" not in error(answer, "rate_limited", status="failed")
 
 
-def test_an_amount_beyond_reckoning_gives_nothing_back() -> None:
+def test_a_failed_calculation_changes_no_limit() -> None:
     budget = Budget({"EUR": 20}, None)
     budget.hold("one", Decimal(15), "EUR")
     with pytest.raises(Overflow):
@@ -182,34 +176,34 @@ def test_an_amount_beyond_reckoning_gives_nothing_back() -> None:
         budget.hold("another", Decimal(10), "EUR")
 
 
-def test_a_closed_client_is_an_error_as_data(ferry_sandbox: Sandbox) -> None:
+def test_a_closed_client_is_answered_with_an_error(ferry_sandbox: Sandbox) -> None:
     ferry = Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     toolkit = Toolkit(ferry)
-    done(toolkit.call("catalogue_ports"))
+    result_of(toolkit.call("catalogue_ports"))
     ferry.close()
     error(toolkit.call("catalogue_ports"), "configuration_error", status="failed")
 
 
-def test_a_refused_write_may_be_made_again_and_costs_nothing(
+def test_a_rejected_write_costs_nothing_and_may_be_repeated(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
-    toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": price})
+    toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
     wanted = order(sailings(toolkit)[0])
     ferry_sandbox.faults.add("unauthorized", "bookings.create", status=403)
     failed = error(toolkit.call("bookings_create", wanted), "forbidden", status="failed")
     assert failed["outcome"] == "rejected"
-    done(toolkit.call("bookings_create", wanted))
+    result_of(toolkit.call("bookings_create", wanted))
 
 
-def test_another_price_is_said_aloud_and_counted(
+def test_a_different_price_adds_a_note_and_is_counted(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
-    toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": price})
+    toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
     ferry_sandbox.faults.add("price_change", "bookings.create", factor=1.5)
     answer = toolkit.call("bookings_create", order(sailings(toolkit)[0]))
-    booking = done(answer)
+    booking = result_of(answer)
     (note,) = answer["notes"]
     assert price in note
     assert booking["total_price"] in note
@@ -218,19 +212,19 @@ def test_another_price_is_said_aloud_and_counted(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_a_booking_of_its_own_is_counted_once_and_anothers_in_full(
+def test_own_bookings_count_once_and_others_in_full(
     toolkit_of: Callable[..., Any],
 ) -> None:
-    other = booked(toolkit_of(writes=True, approve=yes), which=1)
+    other = book(toolkit_of(writes=True, approve=approve_all), which=1)
     price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
-    toolkit = toolkit_of(writes=True, approve=yes, spend_limit={"EUR": price})
-    booking = booked(toolkit)
-    done(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
-    done(toolkit.call("bookings_get", {"booking_id": other["booking_id"]}))
+    toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
+    booking = book(toolkit)
+    result_of(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
+    result_of(toolkit.call("bookings_get", {"booking_id": other["booking_id"]}))
     error(toolkit.call("bookings_confirm", {"booking_id": other["booking_id"]}), "spend_limit")
 
 
-def test_a_failure_that_is_nobodys_in_a_write_is_a_doubt(
+def test_an_unexpected_exception_in_a_write_leaves_it_unresolved(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     broken: list[bool] = []
@@ -252,16 +246,16 @@ def test_a_failure_that_is_nobodys_in_a_write_is_a_doubt(
     assert "Marguerite" not in str(answer)
 
 
-def test_a_write_that_a_journal_has_in_doubt_is_not_sent(
+def test_a_write_that_is_unresolved_in_the_journal_is_not_sent(
     ferry_sandbox: Sandbox, tmp_path: Path
 ) -> None:
     with (
         Journal(f"sqlite:///{tmp_path / 'ferry.db'}") as journal,
         Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
     ):
-        before, after = (Toolkit(ferry, writes=True, approve=yes) for _ in range(2))
-        booking_id = booked(before)["booking_id"]
-        done(after.call("bookings_get", {"booking_id": booking_id}))
+        before, after = (Toolkit(ferry, writes=True, approve=approve_all) for _ in range(2))
+        booking_id = book(before)["booking_id"]
+        result_of(after.call("bookings_get", {"booking_id": booking_id}))
         ferry_sandbox.faults.add("cut_before", "bookings.confirm")
         named = {"booking_id": booking_id}
         lost = error(before.call("bookings_confirm", named), "outcome_unknown", status="unknown")
@@ -271,7 +265,7 @@ def test_a_write_that_a_journal_has_in_doubt_is_not_sent(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_an_interrupted_write_is_a_doubt(ferry_sandbox: Sandbox) -> None:
+def test_an_interrupted_write_is_unresolved(ferry_sandbox: Sandbox) -> None:
     def interrupt(event: ResponseEvent) -> None:
         is_sending.append(toolkit.is_sending)
         if event.request.call.operation == "bookings.create":
@@ -284,7 +278,7 @@ def test_an_interrupted_write_is_a_doubt(ferry_sandbox: Sandbox) -> None:
         base_url=ferry_sandbox.base_url,
         event_hooks={"response": [interrupt]},
     ) as ferry:
-        toolkit = Toolkit(ferry, writes=True, approve=yes, audit=records.append)
+        toolkit = Toolkit(ferry, writes=True, approve=approve_all, audit=records.append)
         wanted = order(sailings(toolkit)[0])
         with pytest.raises(KeyboardInterrupt):
             toolkit.call("bookings_create", wanted)
@@ -298,7 +292,7 @@ def test_an_interrupted_write_is_a_doubt(ferry_sandbox: Sandbox) -> None:
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_an_interrupted_write_is_found_done_when_it_is_asked_for_again(
+def test_repeating_an_interrupted_write_finds_its_effect(
     ferry_sandbox: Sandbox,
 ) -> None:
     def interrupt(event: ResponseEvent) -> None:
@@ -310,17 +304,17 @@ def test_an_interrupted_write_is_found_done_when_it_is_asked_for_again(
         base_url=ferry_sandbox.base_url,
         event_hooks={"response": [interrupt]},
     ) as ferry:
-        toolkit = Toolkit(ferry, writes=True, approve=yes)
-        named = {"booking_id": booked(toolkit)["booking_id"]}
+        toolkit = Toolkit(ferry, writes=True, approve=approve_all)
+        named = {"booking_id": book(toolkit)["booking_id"]}
         with pytest.raises(KeyboardInterrupt):
             toolkit.call("bookings_confirm", named)
         answer = toolkit.call("bookings_confirm", named)
-    assert done(answer)["read_back"] is True
+    assert result_of(answer)["read_back"] is True
     assert answer["notes"] == [READ_BACK]
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_a_cancelled_write_is_a_doubt(
+def test_a_cancelled_write_is_unresolved(
     ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal, trio_portal: BlockingPortal
 ) -> None:
     async def travel() -> None:
@@ -352,7 +346,7 @@ def test_a_cancelled_write_is_a_doubt(
     trio_portal.call(travel)
 
 
-def test_a_call_that_is_cancelled_while_it_is_put_on_record_is_on_record(
+def test_a_call_cancelled_during_its_audit_still_has_a_record(
     ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal, trio_portal: BlockingPortal
 ) -> None:
     async def ports() -> None:
@@ -376,7 +370,7 @@ def test_a_call_that_is_cancelled_while_it_is_put_on_record_is_on_record(
     trio_portal.call(ports)
 
 
-def test_small_amounts_count_as_they_are_and_none_counts_below_nothing() -> None:
+def test_small_amounts_count_exactly_and_negative_ones_as_zero() -> None:
     budget = Budget({"EUR": 1}, None)
     budget.settle(budget.hold("a", Decimal("0.25"), "EUR"), "b", Decimal("0.25"), "EUR")
     budget.hold("c", Decimal("0.5"), "EUR")
@@ -386,10 +380,10 @@ def test_small_amounts_count_as_they_are_and_none_counts_below_nothing() -> None
         budget.hold("g", Decimal("0.25"), "EUR")
 
 
-def test_a_limit_may_be_nothing_at_all() -> None:
+def test_a_limit_may_be_zero() -> None:
     with pytest.raises(RefusedError):
         Budget({"EUR": 0}, None).hold("a", Decimal("0.01"), "EUR")
 
 
-def test_what_is_remembered_of_a_write_shows_no_result() -> None:
+def test_the_repr_of_a_completed_write_hides_its_result() -> None:
     assert "Okonkwo" not in repr(CompletedWrite({"name": "Okonkwo"}))

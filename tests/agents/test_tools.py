@@ -1,4 +1,4 @@
-"""An agent's arguments: as the schema says, or refused by the field's name."""
+"""Arguments of an agent match the schema, or are refused with the name of the field."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SCHEMAS = {
 }
 
 
-def refused(tool, arguments):
+def refusal_of(tool, arguments):
     with pytest.raises(InvalidInputError) as caught:
         TOOLS[tool].read(arguments)
     assert caught.value.outcome == "not_sent"
@@ -49,15 +49,15 @@ def refused(tool, arguments):
     return caught.value
 
 
-def read_or_refused(tool, arguments):
-    """What became of them; nothing else may be raised."""
+def read_or_error(tool, arguments):
+    """Return the arguments, or the error; nothing else may be raised."""
     try:
         return TOOLS[tool].read(arguments)
     except InvalidInputError as error:
         return error
 
 
-def test_a_search_is_read_as_what_the_method_takes():
+def test_search_arguments_become_the_types_of_the_method():
     read = TOOLS["availability_search"].read({**SEARCH, "detail": "full", "contains": "Moby"})
     assert read.values == {
         **SEARCH,
@@ -68,7 +68,7 @@ def test_a_search_is_read_as_what_the_method_takes():
     assert (read.detail, read.contains, read.confirmation_code) == ("full", "Moby", None)
 
 
-def test_a_booking_is_read_as_inputs_with_what_was_given_and_nothing_else():
+def test_booking_arguments_become_inputs_with_only_the_given_fields():
     more = {"birth_date": "1990-02-28", "gender": "Female", "doc_type": "Passport", "order": 1}
     vehicle = {"code": "ABARTH__595", "identification": "GÖ AB 123"}
     read = TOOLS["bookings_create"].read(
@@ -89,7 +89,7 @@ def test_a_booking_is_read_as_inputs_with_what_was_given_and_nothing_else():
     assert "c-1" not in repr(read)
 
 
-def test_json_text_is_read_like_the_object():
+def test_json_text_and_objects_are_read_alike():
     assert TOOLS["availability_search"].read(json.dumps(SEARCH)) == TOOLS[
         "availability_search"
     ].read(SEARCH)
@@ -98,7 +98,7 @@ def test_json_text_is_read_like_the_object():
 @pytest.mark.parametrize(
     ("given_", "is_"), [("49.90", Decimal("49.90")), (49, Decimal(49)), ("0", Decimal(0))]
 )
-def test_money_is_a_text_or_a_whole_number(given_, is_):
+def test_an_amount_is_a_string_or_a_whole_number(given_, is_):
     read = TOOLS["bookings_confirm"].read({"booking_id": "b1", "expect_total": given_})
     assert read.values == {"booking_id": "b1", "expect_total": is_}
 
@@ -106,8 +106,8 @@ def test_money_is_a_text_or_a_whole_number(given_, is_):
 @pytest.mark.parametrize(
     "money", [49.9, True, "49,90", "1e3", "-1", -1, "NaN", " 1", "1\n", "٣", 10**12, [1], {}]
 )
-def test_any_other_money_is_refused(money):
-    assert refused("bookings_confirm", {"booking_id": "b1", "expect_total": money}).field == (
+def test_other_amounts_are_refused(money):
+    assert refusal_of("bookings_confirm", {"booking_id": "b1", "expect_total": money}).field == (
         "expect_total"
     )
 
@@ -140,8 +140,8 @@ def test_any_other_money_is_refused(money):
         ("out_ad", "2026-07-14"),
     ],
 )
-def test_a_mistyped_argument_is_refused_by_its_name(field, value):
-    assert refused("availability_search", {**SEARCH, field: value}).field == field
+def test_an_argument_of_the_wrong_type_is_named(field, value):
+    assert refusal_of("availability_search", {**SEARCH, field: value}).field == field
 
 
 @pytest.mark.parametrize(
@@ -161,25 +161,25 @@ def test_a_mistyped_argument_is_refused_by_its_name(field, value):
         ("age", None, "passengers.0.age"),
     ],
 )
-def test_a_field_is_named_by_its_path_and_its_value_never_repeated(where, value, field):
-    error = refused("availability_search", {**SEARCH, "passengers": [{**ADULT, where: value}]})
+def test_an_error_names_the_path_and_not_the_value(where, value, field):
+    error = refusal_of("availability_search", {**SEARCH, "passengers": [{**ADULT, where: value}]})
     assert error.field == field
 
 
-def test_what_a_selection_knows_beyond_its_ids_is_not_asked_of_an_agent():
+def test_a_selection_has_only_ids_as_arguments():
     choice = {**CHOICE, "expiration_date": "2026-07-14T08:00:00Z"}
-    assert refused("bookings_create", {**BOOKING, "availabilities": [choice]}).field == (
+    assert refusal_of("bookings_create", {**BOOKING, "availabilities": [choice]}).field == (
         "availabilities.0.expiration_date"
     )
 
 
-def test_null_is_as_good_as_left_out():
+def test_null_counts_as_omitted():
     assert TOOLS["bookings_get"].read({"booking_id": "b1", "detail": None}).detail == "short"
-    assert refused("bookings_get", {"booking_id": None}).field == "booking_id"
+    assert refusal_of("bookings_get", {"booking_id": None}).field == "booking_id"
 
 
-def test_an_empty_text_is_as_good_as_left_out():
-    """Strict modes have a model fill in every argument."""
+def test_an_empty_text_counts_as_omitted():
+    """In strict modes a model fills in every argument."""
     empty = {"birth_date": "", "doc_number": "", "gender": "", "email": ""}
     read = TOOLS["bookings_create"].read(
         {
@@ -196,16 +196,18 @@ def test_an_empty_text_is_as_good_as_left_out():
     assert TOOLS["availability_search"].read({**SEARCH, **one_way}).values.keys() == SEARCH.keys()
     named = {"booking_id": "b1", "expect_total": ""}
     assert TOOLS["bookings_confirm"].read(named).values == {"booking_id": "b1"}
-    assert refused("bookings_get", {"booking_id": ""}).field == "booking_id"
-    assert refused("bookings_create", {**BOOKING, "vehicle": {"code": ""}}).field == "vehicle.code"
-    assert refused("catalogue_departures", {"provider_id": "p", "journey_ids": [""]}).field == (
+    assert refusal_of("bookings_get", {"booking_id": ""}).field == "booking_id"
+    assert (
+        refusal_of("bookings_create", {**BOOKING, "vehicle": {"code": ""}}).field == "vehicle.code"
+    )
+    assert refusal_of("catalogue_departures", {"provider_id": "p", "journey_ids": [""]}).field == (
         "journey_ids.0"
     )
 
 
-def test_an_argument_that_is_needed_is_named():
-    assert refused("bookings_get", {}).field == "booking_id"
-    assert refused("bookings_create", {"availabilities": [CHOICE]}).field == "passengers"
+def test_a_missing_argument_is_named():
+    assert refusal_of("bookings_get", {}).field == "booking_id"
+    assert refusal_of("bookings_create", {"availabilities": [CHOICE]}).field == "passengers"
 
 
 @pytest.mark.parametrize(
@@ -230,40 +232,40 @@ def test_an_argument_that_is_needed_is_named():
         [("booking_id", "b1")],
     ],
 )
-def test_only_an_object_is_taken(arguments):
-    assert refused("bookings_get", arguments).field in {"arguments", "booking_id"}
+def test_only_an_object_is_accepted(arguments):
+    assert refusal_of("bookings_get", arguments).field in {"arguments", "booking_id"}
 
 
-def test_a_key_that_comes_twice_is_refused():
-    error = refused("bookings_get", '{"booking_id": "b1", "booking_id": "b2"}')
+def test_a_duplicate_key_is_refused():
+    error = refusal_of("bookings_get", '{"booking_id": "b1", "booking_id": "b2"}')
     assert error.field == "booking_id"
     nested = '{"availabilities": [], "passengers": [{"age": 1, "age": 2}]}'
-    assert refused("bookings_create", nested).field == "age"
+    assert refusal_of("bookings_create", nested).field == "age"
 
 
 @pytest.mark.parametrize(
     "value",
     [float("nan"), float("inf"), 1e999, {1, 2}, object(), b"x", date(2026, 7, 14), "\ud800"],
 )
-def test_what_is_not_json_is_refused(value):
-    assert refused("bookings_get", {"booking_id": value}).field == "booking_id"
-    assert refused("bookings_create", {**BOOKING, "vehicle": {"code": value}}).field == (
+def test_values_that_json_lacks_are_refused(value):
+    assert refusal_of("bookings_get", {"booking_id": value}).field == "booking_id"
+    assert refusal_of("bookings_create", {**BOOKING, "vehicle": {"code": value}}).field == (
         "vehicle.code"
     )
 
 
-def test_arguments_that_hold_themselves_are_refused():
+def test_cyclic_arguments_are_refused():
     endless = {}
     endless["vehicle"] = endless
-    assert refused("bookings_create", endless).field == "arguments"
-    assert refused("bookings_create", {1: 2}).field == "arguments"
+    assert refusal_of("bookings_create", endless).field == "arguments"
+    assert refusal_of("bookings_create", {1: 2}).field == "arguments"
 
 
 @given(arguments=json_values, tool=st.sampled_from(sorted(TOOLS)))
 @MANY
 def test_any_arguments_are_read_or_refused(arguments, tool):
     for said in (arguments, json.dumps(arguments)):
-        assert isinstance(read_or_refused(tool, said), Arguments | InvalidInputError)
+        assert isinstance(read_or_error(tool, said), Arguments | InvalidInputError)
 
 
 @given(data=st.data(), tool=st.sampled_from(["availability_search", "bookings_create"]))
@@ -277,12 +279,12 @@ def test_arguments_with_any_one_value_in_them_are_read_or_refused(data, tool):
             break
         place = place[key]
     place[key] = data.draw(json_values)
-    if isinstance(read_or_refused(tool, arguments), Arguments):
+    if isinstance(read_or_error(tool, arguments), Arguments):
         SCHEMAS[tool].validate(without_null(arguments))
 
 
 def without_null(value):
-    """As much as was said; null and an empty text are as good as left out."""
+    """Return the value without members that are null or empty, which count as omitted."""
     if isinstance(value, list):
         return [*map(without_null, value)]
     if isinstance(value, dict):
@@ -290,7 +292,7 @@ def without_null(value):
     return value
 
 
-def test_a_tool_goes_by_its_operation():
+def test_the_repr_of_a_tool_has_its_operation():
     tool = TOOLS["catalogue_ports"]
     assert tool.safety.operation == tool.operation == "catalogue.ports"
     assert repr(tool) == "Tool('catalogue.ports')"

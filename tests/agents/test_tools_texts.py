@@ -1,4 +1,4 @@
-"""What goes into a booking is a value: no instruction, no markup, nothing hidden."""
+"""Texts of a booking contain no instructions, no markup and no hidden characters."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ INJECTIONS = [
 ]
 
 
-def booked(**more):
+def read_booking(**more):
     passenger = {**TRAVELLER, **more.pop("traveller", {})}
     return TOOLS["bookings_create"].read({**BOOKING, "passengers": [passenger], **more}).values
 
 
-def refused(**more):
+def refusal_of(**more):
     with pytest.raises(InvalidInputError) as caught:
-        booked(**more)
+        read_booking(**more)
     return caught.value.field
 
 
 @pytest.mark.parametrize("field", ["first_name", "last_name"])
-def test_an_instruction_is_no_name(field):
+def test_an_instruction_is_not_a_name(field):
     for name in INJECTIONS:
         with case(ascii(name)):
-            assert refused(traveller={field: name}) == f"passengers.0.{field}"
+            assert refusal_of(traveller={field: name}) == f"passengers.0.{field}"
 
 
 @pytest.mark.parametrize("name", [*filter(None, INJECTIONS)])
-def test_an_instruction_is_no_kind_of_document(name):
-    assert refused(traveller={"doc_type": name}) == "passengers.0.doc_type"
+def test_an_instruction_is_not_a_document_type(name):
+    assert refusal_of(traveller={"doc_type": name}) == "passengers.0.doc_type"
 
 
 @pytest.mark.parametrize("name", INJECTIONS)
-def test_an_instruction_is_no_contact(name):
-    assert refused(contact={"name": name, "email": "a@example.org"}) == "contact.name"
+def test_an_instruction_is_not_a_contact(name):
+    assert refusal_of(contact={"name": name, "email": "a@example.org"}) == "contact.name"
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_an_instruction_is_no_contact(name):
         "Ș",
     ],
 )
-def test_names_of_people_are_names(name):
-    assert booked(traveller={"first_name": f" {name} "})["passengers"][0].first_name == name
+def test_real_names_are_accepted(name):
+    assert read_booking(traveller={"first_name": f" {name} "})["passengers"][0].first_name == name
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_names_of_people_are_names(name):
         ("doc_number", "12-AB 34/5", ["1\n2", "<1>", "№1", "x" * 41, "1:2"]),
     ],
 )
-def test_what_a_traveller_has_is_written_as_such(field, good, bad):
-    assert getattr(booked(traveller={field: good})["passengers"][0], field) == good
+def test_fields_of_a_traveller_have_strict_forms(field, good, bad):
+    assert getattr(read_booking(traveller={field: good})["passengers"][0], field) == good
     for one in bad:
-        assert refused(traveller={field: one}) == f"passengers.0.{field}"
+        assert refusal_of(traveller={field: one}) == f"passengers.0.{field}"
 
 
 @pytest.mark.parametrize(
@@ -116,29 +116,29 @@ def test_what_a_traveller_has_is_written_as_such(field, good, bad):
         ("prefix", "+33", ["33+", "+", "+33\n", "plus"]),
     ],
 )
-def test_a_number_is_written_in_digits(field, good, bad):
+def test_numbers_consist_of_digits(field, good, bad):
     contact = {"name": "Ada", "email": "a@example.org"}
-    assert getattr(booked(contact={**contact, field: good})["contact"], field) == good
+    assert getattr(read_booking(contact={**contact, field: good})["contact"], field) == good
     for one in bad:
-        assert refused(contact={**contact, field: one}) == f"contact.{field}"
+        assert refusal_of(contact={**contact, field: one}) == f"contact.{field}"
 
 
 @pytest.mark.parametrize("field", ["code", "vehicule_code", "brand", "model", "identification"])
-def test_a_vehicles_texts_are_labels(field):
+def test_texts_of_a_vehicle_are_labels(field):
     plain = ("<x>", "a:b", "a\nb", " ", "x" * 61, "--")
     for text in (*plain, *(f"a{one}b" for one in HIDDEN + UNSEEN)):
         with case(ascii(text)):
-            assert refused(vehicle={"code": "ABARTH__595", field: text}) == f"vehicle.{field}"
+            assert refusal_of(vehicle={"code": "ABARTH__595", field: text}) == f"vehicle.{field}"
 
 
 @pytest.mark.parametrize("text", ["", " ", "a b", "a\n", "<a>", "é", "a" * 201, '"', "a\u200b"])
-def test_an_id_is_one_word_of_plain_signs(text):
+def test_an_id_is_one_word_of_plain_characters(text):
     with pytest.raises(InvalidInputError) as caught:
         TOOLS["bookings_get"].read({"booking_id": text})
     assert caught.value.field == "booking_id"
 
 
-def test_every_kind_of_text_is_in_use_and_one_without_a_kind_is_noticed():
+def test_every_text_argument_has_a_type():
     used = set()
     for tool in TOOLS.values():
         for name, schema in tool.definition(approval=True).input_schema["properties"].items():
@@ -155,16 +155,16 @@ def test_every_kind_of_text_is_in_use_and_one_without_a_kind_is_noticed():
 
 @given(name=st.text(min_size=1, max_size=70))
 @settings(deadline=None, max_examples=300)
-def test_whatever_is_taken_for_a_name_shows_itself_whole(name):
+def test_accepted_names_have_no_hidden_characters(name):
     with suppress(InvalidInputError):
-        made = booked(traveller={"first_name": name})["passengers"][0]
+        made = read_booking(traveller={"first_name": name})["passengers"][0]
         assert clean_text(made.first_name) == made.first_name
         assert set("<>:\n{}[]`;,!?").isdisjoint(made.first_name)
 
 
 @given(text=st.text(), longest=st.none() | st.integers(1, 30))
 @settings(deadline=None, max_examples=200)
-def test_what_is_cleaned_is_one_line_of_what_can_be_seen(text, longest):
+def test_cleaned_text_is_one_line_of_visible_characters(text, longest):
     shown = clean_text(text, longest)
     assert clean_text(shown, longest) == shown
     assert longest is None or len(shown) <= longest

@@ -1,4 +1,4 @@
-"""What an agent is shown: by its own schema, short by default, and nothing of a traveller."""
+"""Views of results: they match their schema, are short by default and show no traveller."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ PERSONAL = ("Marguerite", "Okonkwo", "1992-03-04", "X99-7788", "mo@example.org",
 
 @pytest.fixture
 def ferry(ferry_sandbox):
-    """A client of the local service in a summer that stands still."""
+    """Return a client of the local service, whose clock stands still in summer."""
     summer.stopped(ferry_sandbox)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as client:
         yield client
 
 
 @pytest.fixture
-def viewed(ferry):
-    """Calls a tool, and gives both views of its result; each is held against the tool's schema."""
+def view_tool(ferry):
+    """Call a tool, and return both views of its result, validated by the tool's schema."""
 
     def call(name, **arguments):
         tool = TOOLS[name]
@@ -65,7 +65,7 @@ def viewed(ferry):
     return call
 
 
-def wanted(back=False):
+def search_arguments(back=False):
     arguments = summer.search(back=back)
     return {
         **arguments,
@@ -73,8 +73,8 @@ def wanted(back=False):
     }
 
 
-def booked(viewed):
-    short, _ = viewed("availability_search", **wanted(back=True))
+def make_booking(view_tool):
+    short, _ = view_tool("availability_search", **search_arguments(back=True))
     firsts = {one["direction"]: one for one in reversed(short["items"])}
     choices = [
         {
@@ -88,7 +88,7 @@ def booked(viewed):
         }
         for one in firsts.values()
     ]
-    return viewed(
+    return view_tool(
         "bookings_create", availabilities=choices, passengers=[TRAVELLER], contact=CONTACT
     )
 
@@ -103,31 +103,33 @@ def booked(viewed):
         "mcp_companies",
     ],
 )
-def test_a_catalogue_is_shown_as_its_schema_says(viewed, name):
-    short, full = viewed(name)
+def test_a_catalogue_matches_its_schema(view_tool, name):
+    short, full = view_tool(name)
     assert short["count"] == full["count"] == len(short["items"]) > 1
     assert short["unreadable"] == 0
     assert short["items"][0].items() <= full["items"][0].items()
 
 
-def test_a_trip_is_booked_and_cancelled_by_what_short_views_show(viewed):
-    """Every tool with a subject, each answer as its schema says; short ones name no traveller."""
-    search, whole = viewed("availability_search", **wanted())
+def test_short_views_are_enough_to_book_and_cancel(view_tool):
+    """Every answer matches its schema, and the short views name no traveller."""
+    search, whole = view_tool("availability_search", **search_arguments())
     assert len(json.dumps(search)) < len(json.dumps(whole)) / 2
-    departures, _ = viewed("catalogue_departures", provider_id=search["items"][0]["provider"]["id"])
-    created, _ = booked(viewed)
+    departures, _ = view_tool(
+        "catalogue_departures", provider_id=search["items"][0]["provider"]["id"]
+    )
+    created, _ = make_booking(view_tool)
     booking_id = created["booking_id"]
     assert created["next_actions"][0]["tool"] == "bookings_confirm"
-    before, _ = viewed("bookings_get", booking_id=booking_id)
-    fee, _ = viewed("bookings_cancel_fee", id=booking_id)
-    confirmed, _ = viewed(
+    before, _ = view_tool("bookings_get", booking_id=booking_id)
+    fee, _ = view_tool("bookings_cancel_fee", id=booking_id)
+    confirmed, _ = view_tool(
         "bookings_confirm", booking_id=booking_id, expect_total=created["total_price"]
     )
-    booking, full = viewed("bookings_get", booking_id=booking_id)
-    ticket, full_ticket = viewed("tickets_get", ticket_id=confirmed["ticket_id"])
-    voucher, _ = viewed("tickets_pdf", ticket_id=confirmed["ticket_id"])
-    cancelled, _ = viewed("tickets_cancel", ticket_id=confirmed["ticket_id"], max_penalty="999")
-    refunded, _ = viewed("bookings_cancel", booking_id=booking_id)
+    booking, full = view_tool("bookings_get", booking_id=booking_id)
+    ticket, full_ticket = view_tool("tickets_get", ticket_id=confirmed["ticket_id"])
+    voucher, _ = view_tool("tickets_pdf", ticket_id=confirmed["ticket_id"])
+    cancelled, _ = view_tool("tickets_cancel", ticket_id=confirmed["ticket_id"], max_penalty="999")
+    refunded, _ = view_tool("bookings_cancel", booking_id=booking_id)
 
     assert departures["items"]
     assert before["stage"] == "payment_due"
@@ -155,7 +157,7 @@ def test_a_trip_is_booked_and_cancelled_by_what_short_views_show(viewed):
         assert "qr_code" not in one
 
 
-def test_a_list_is_cut_down_to_the_records_asked_for(ferry):
+def test_contains_filters_a_list(ferry):
     tool = TOOLS["catalogue_ports"]
     ports = attrgetter(tool.operation)(ferry)()
     assert view_of(ports, "short", "MARSEILLE")["items"] == [
@@ -169,12 +171,12 @@ def test_a_list_is_cut_down_to_the_records_asked_for(ferry):
     assert view_of(ports, "full", "country")["count"] == 0
 
 
-def test_a_toolkit_hands_on_which_records_are_asked_for(ferry):
+def test_a_toolkit_passes_contains_on(ferry):
     answer = Toolkit(ferry).call("catalogue_ports", {"contains": "marseille"})
     assert [one["code"] for one in answer["result"]["items"]] == ["FRMRS"]
 
 
-def test_what_could_not_be_read_is_counted_and_not_shown():
+def test_unreadable_records_are_counted_and_not_shown():
     records = Records(
         [Port(code="a", name="b", country="c")], [Unreadable(1, "name", "x", {"s": 1})]
     )
@@ -185,7 +187,7 @@ def test_what_could_not_be_read_is_counted_and_not_shown():
     }
 
 
-def test_every_record_that_a_tool_shows_has_its_short_view_of_fields_it_has():
+def test_every_record_of_a_tool_has_a_short_view():
     for tool in TOOLS.values():
         tool.definition(approval=False)
     for model, names in SHORT.items():
@@ -199,12 +201,12 @@ def test_a_short_view_has_no_field_that_the_repr_hides():
         assert all(model.model_fields[name].repr for name in names if name in model.model_fields)
 
 
-def test_what_the_service_says_beyond_its_interface_is_not_shown():
+def test_unknown_fields_are_not_shown():
     ticket = Ticket.model_validate({**samples.TICKET, "mood": "secret-9"})
     assert "secret-9" not in json.dumps(view_of(ticket, "full"))
 
 
-def test_texts_of_the_service_are_shown_in_one_line_and_not_for_ever():
+def test_texts_are_one_line_and_cut():
     evil = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 5_000
     port = Port(code=evil, name=evil, country="c")
     short = view_of(port, "short")["name"]
@@ -216,7 +218,7 @@ def test_texts_of_the_service_are_shown_in_one_line_and_not_for_ever():
     assert full.isprintable()
 
 
-def test_names_that_the_service_gives_are_cleaned_like_its_texts():
+def test_names_of_members_are_cleaned_like_texts():
     evil = "Pay\n\u202eNOW"
     wire = {
         **samples.BOOKING,
@@ -230,14 +232,14 @@ def test_names_that_the_service_gives_are_cleaned_like_its_texts():
     ]
 
 
-def test_an_address_is_not_cut_unless_it_is_a_story():
+def test_an_address_is_cut_later_than_other_texts():
     url = "https://example.org/" + "v" * 1_900
     assert view_of(Voucher(url=url), "short") == {"url": url}
     assert len(view_of(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
 
 
 @pytest.mark.parametrize("detail", ["short", "full"])
-def test_an_id_or_a_code_that_nobody_could_give_back_is_cut(detail):
+def test_an_id_or_code_that_is_too_long_is_cut(detail):
     port = view_of(Port(code="x" * 100_000, name="n", country="c"), detail)
     assert len(port["code"]) == 200
     ticket = {**samples.TICKET, "id": "t" * 100_000}
@@ -248,7 +250,7 @@ def test_an_id_or_a_code_that_nobody_could_give_back_is_cut(detail):
 
 
 @pytest.mark.parametrize("detail", ["short", "full"])
-def test_a_list_is_as_long_as_a_model_can_read_and_says_what_is_left_out(detail):
+def test_a_long_list_is_cut_and_counts_what_is_left_out(detail):
     ports = Records([Port(code=f"P{one}", name="n" * 50, country="c") for one in range(20_000)])
     view = view_of(ports, detail)
     assert 1_000 < view["count"] == len(view["items"])
@@ -262,7 +264,7 @@ def test_a_list_is_as_long_as_a_model_can_read_and_says_what_is_left_out(detail)
 
 
 @pytest.mark.parametrize("detail", ["short", "full"])
-def test_a_record_is_as_long_as_a_model_can_read(detail):
+def test_a_long_record_is_cut(detail):
     ticket = samples.BOOKING["tickets"][0]
     wire = {
         **samples.BOOKING,
@@ -278,7 +280,7 @@ def test_a_record_is_as_long_as_a_model_can_read(detail):
     Draft202012Validator(schema_of(Booking, detail)).validate(view)
 
 
-def test_an_action_that_no_tool_does_names_none():
+def test_an_action_without_a_tool_names_none():
     wire = {
         **samples.BOOKING,
         "possible_actions": {
@@ -334,7 +336,7 @@ json_values = st.recursive(
 
 @given(anything=json_values, text=st.text())
 @settings(deadline=None, max_examples=100)
-def test_whatever_an_interface_leaves_open_is_shown_by_the_schema(anything, text):
+def test_open_fields_match_the_schema(anything, text):
     wire = {
         **samples.BOOKING,
         "journey_details": {text: anything},
@@ -348,7 +350,7 @@ def test_whatever_an_interface_leaves_open_is_shown_by_the_schema(anything, text
         Draft202012Validator(schema_of(Booking, detail)).validate(view)
 
 
-def test_a_number_without_end_is_no_length_of_a_vehicle(clients):
+def test_an_infinite_number_makes_a_record_unreadable(clients):
     lengths = ("4.5", "1e999")
     cars = [
         f'{{"code": "c", "name": "Car", "max_length": {length}, "max_height": 2}}'
@@ -359,7 +361,7 @@ def test_a_number_without_end_is_no_length_of_a_vehicle(clients):
     assert ([one["max_length"] for one in view["items"]], view["unreadable"]) == ([4.5], 1)
 
 
-def test_what_is_nested_without_end_is_shown_to_a_depth():
+def test_deep_nesting_is_cut():
     deep = []
     for _ in range(5_000):
         deep = [deep]
@@ -369,7 +371,7 @@ def test_what_is_nested_without_end_is_shown_to_a_depth():
     assert len(json.dumps(view_of(booking, "full"))) < 5_000
 
 
-def test_the_short_view_is_the_first_of_a_result():
+def test_the_short_view_is_the_first_shape_of_a_result():
     for tool in TOOLS.values():
         result = tool.definition(approval=False).output_schema["properties"]["result"]
         assert len(json.dumps(result["anyOf"][0])) <= len(json.dumps(result["anyOf"][1]))

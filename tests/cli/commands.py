@@ -1,4 +1,4 @@
-"""Start `ferry`, and hold its result."""
+"""The command `ferry`, its environment and its result."""
 
 from __future__ import annotations
 

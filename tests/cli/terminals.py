@@ -27,16 +27,16 @@ class Terminal:
         self.child = child
         self.raw = ""
 
-    def sees(self, words: str) -> None:
+    def expect(self, words: str) -> None:
         self.child.expect(re.escape(words))
         self.raw += self.child.before + self.child.after
 
-    def says(self, *lines: str) -> None:
+    def answer(self, *lines: str) -> None:
         for line in lines:
-            self.sees(": ")
+            self.expect(": ")
             self.child.sendline(line)
 
-    def ends(self, code: int) -> str:
+    def finish(self, code: int) -> str:
         """Return the whole output; assert the exit code."""
         self.child.expect(pexpect.EOF)
         self.raw += self.child.before

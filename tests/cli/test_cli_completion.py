@@ -25,7 +25,7 @@ def complete(sandbox, *words: str, **more: str) -> str:
 
 
 @pytest.mark.parametrize("shell", mostly_long(["bash", "zsh", "fish", "powershell"]))
-def test_a_script_is_made_for_each_shell(shell):
+def test_each_shell_has_a_completion_script(shell):
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", COMPLETE],
         env=environment(_FERRY_COMPLETE=f"source_{shell}"),
@@ -36,19 +36,19 @@ def test_a_script_is_made_for_each_shell(shell):
     assert "_FERRY_COMPLETE" in done.stdout, done
 
 
-def test_commands_and_options(ferry_sandbox):
+def test_commands_and_options_are_completed(ferry_sandbox):
     assert complete(ferry_sandbox, "vou").split() == ["voucher"]
     assert "--max-penalty" in complete(ferry_sandbox, "cancel", "--m")
 
 
 @LONG
-def test_codes_of_ports(ferry_sandbox):
+def test_port_codes_are_completed(ferry_sandbox):
     assert complete(ferry_sandbox, "search", "MATN").split() == ["MATNG"]
     assert "MAPTM" in complete(ferry_sandbox, "search", "ESTRF", "MA").split()
 
 
 @LONG
-def test_a_hostile_name_does_not_command_the_terminal(ferry_sandbox):
+def test_completion_removes_control_characters(ferry_sandbox):
     name = {"field": "name", "value": "Port\x1b[2J"}
     ferry_sandbox.faults.add("unknown_enum", "catalogue.ports", index=0, **name)
     asked = {
@@ -62,7 +62,7 @@ def test_a_hostile_name_does_not_command_the_terminal(ferry_sandbox):
 
 
 @LONG
-def test_nothing_where_the_service_does_not_answer(ferry_sandbox):
+def test_completion_is_empty_without_the_service(ferry_sandbox):
     ferry_sandbox.stop()
     assert complete(ferry_sandbox, "search", "MATN").strip() == ""
     assert complete(ferry_sandbox, "search", "MATN", FERRY_TOKEN_FILE="/nowhere").strip() == ""

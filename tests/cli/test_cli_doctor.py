@@ -15,45 +15,45 @@ def value_of(ended, name: str) -> str:
     return next(one["value"] for one in ended.document["findings"] if one["name"] == name)
 
 
-def test_a_token_that_is_refused(cli):
+def test_a_rejected_token_fails(cli):
     ended = cli("doctor", "--json", code=4, FERRY_TOKEN="a-wrong-one")
     assert states(ended)["token: reads"] == "fail"
     assert states(ended)["connection: service"] == "ok"
     assert "a-wrong-one" not in ended.out
 
 
-def test_a_service_that_is_not_there(cli, ferry_sandbox):
+def test_an_unreachable_service_fails(cli, ferry_sandbox):
     ferry_sandbox.stop()
     ended = cli("doctor", "--json", code=3)
     assert states(ended)["connection: connection"] == "fail"
     assert "versions: python" in states(ended)
 
 
-def test_a_name_that_nobody_knows(cli):
+def test_an_unknown_host_name_fails(cli):
     ended = cli("doctor", "--json", "--base-url", "https://ferry.invalid", code=3)
     assert states(ended)["connection: name"] == "fail"
     assert "--base-url" in value_of(ended, "base url")
 
 
-def test_a_port_that_does_not_speak_tls(cli, ferry_sandbox):
+def test_a_port_without_tls_fails(cli, ferry_sandbox):
     url = ferry_sandbox.base_url.replace("http:", "https:")
     ended = cli("doctor", "--json", "--base-url", url, code=3)
     assert states(ended)["connection: TLS"] == "fail"
 
 
-def test_a_service_that_fails(cli, ferry_sandbox):
+def test_a_failing_catalogue_fails(cli, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "catalogue.ports")
     ended = cli("doctor", "--json", code=4)
     assert states(ended)["connection: catalogue"] == "fail"
 
 
-def test_settings_that_are_missing(cli):
+def test_missing_settings_fail(cli):
     ended = cli("doctor", "--json", code=3, FERRY_TOKEN="", FERRY_BASE_URL="")
     assert states(ended)["configuration: token"] == "fail"
     assert states(ended)["configuration: base url"] == "fail"
 
 
-def test_a_token_that_could_not_be_sent_is_a_fault_of_the_configuration(cli, tmp_path):
+def test_an_invalid_token_is_a_configuration_failure(cli, tmp_path):
     file = tmp_path / "token"
     file.write_text("tök", "utf-8")
     ended = cli("doctor", "--json", "--token-file", str(file), code=3)
@@ -61,14 +61,14 @@ def test_a_token_that_could_not_be_sent_is_a_fault_of_the_configuration(cli, tmp
     assert "connection: service" not in states(ended)
 
 
-def test_a_clock_that_is_wrong(cli, ferry_sandbox):
+def test_a_wrong_clock_is_a_warning(cli, ferry_sandbox):
     ferry_sandbox.clock.advance(300)
     ended = cli("doctor", "--json")
     assert states(ended)["clock: skew"] == "warn"
     assert "ahead of" in value_of(ended, "skew")
 
 
-def test_secrets_are_set_and_no_more_is_said(cli, ferry_sandbox, tmp_path):
+def test_values_of_secrets_are_not_printed(cli, ferry_sandbox, tmp_path):
     file = tmp_path / "token"
     file.write_text(ferry_sandbox.token, "utf-8")
     file.chmod(0o644)
@@ -83,10 +83,10 @@ def test_secrets_are_set_and_no_more_is_said(cli, ferry_sandbox, tmp_path):
         assert secret not in ended.out + ended.err
 
 
-def test_the_extras_are_those_of_the_package():
+def test_the_extras_match_the_package():
     project = requirements.tomllib.loads((requirements.ROOT / "pyproject.toml").read_text("utf-8"))
     assert set(EXTRAS) - {"agents"} == set(project["project"]["optional-dependencies"]) - {"agents"}
 
 
-def test_a_text_of_somebody_else_s_does_not_command_the_terminal():
+def test_control_characters_are_replaced():
     assert printable("Ship\x1b[2J\x07\none") == "Ship�[2J�\none"

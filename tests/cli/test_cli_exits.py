@@ -32,7 +32,7 @@ def test_the_codes_are_stable():
     }
 
 
-def test_a_booking_whose_reply_is_lost_is_unknown_and_named(cli, ferry_sandbox, order):
+def test_a_booking_without_a_reply_is_unknown_and_has_a_correlation_id(cli, ferry_sandbox, order):
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     said = cli("book", "--from", str(order), "--yes", code=5).err
     assert "correlation id" in said
@@ -45,7 +45,7 @@ def test_a_booking_whose_reply_is_lost_is_unknown_and_named(cli, ferry_sandbox, 
     assert error["correlation_id"] in error["hint"]
 
 
-def test_a_service_that_is_not_there_was_sent_nothing(cli, ferry_sandbox):
+def test_an_unreachable_service_means_not_sent(cli, ferry_sandbox):
     ferry_sandbox.stop()
     said = cli("ports", code=3).err
     assert "ferry doctor" in said
@@ -59,11 +59,11 @@ def test_a_read_without_a_reply_changed_nothing(cli, ferry_sandbox):
 
 
 @pytest.mark.parametrize("command", mostly_long(["show", "confirm", "cancel", "voucher"]))
-def test_what_is_not_there_is_rejected(cli, command):
+def test_an_unknown_id_is_rejected(cli, command):
     assert "404" in cli(command, "nothing", code=4).err
 
 
-def test_a_token_that_may_only_read_is_rejected(cli, ferry_sandbox, order):
+def test_a_read_only_token_is_rejected(cli, ferry_sandbox, order):
     read_only = ferry_sandbox.read_only_token
     said = cli("book", "--from", str(order), "--yes", code=4, FERRY_TOKEN=read_only).err
     assert "lacks the permission" in said
@@ -75,7 +75,7 @@ def test_a_missing_setting_is_named(cli):
     assert "FERRY_BASE_URL" in cli("ports", code=3, FERRY_BASE_URL="").err
 
 
-def test_guards_decline(cli, ferry_sandbox, booked):
+def test_a_failed_guard_means_declined(cli, ferry_sandbox, booked):
     said = cli("confirm", booked, "--yes", "--expect-total", "1", code=6)
     assert "expected 1" in said.err
     cli("confirm", booked, "--yes")
@@ -85,7 +85,7 @@ def test_guards_decline(cli, ferry_sandbox, booked):
 
 
 @LONG
-def test_a_fee_that_grows_after_it_was_shown_is_not_paid(
+def test_a_fee_that_rises_after_it_was_shown_is_not_paid(
     cli, ferry, ferry_sandbox, booked, ticket, tmp_path
 ):
     leaving = ferry.tickets.get(ticket).availability.outward.journey.depart_at
@@ -106,7 +106,9 @@ def test_a_fee_that_grows_after_it_was_shown_is_not_paid(
 
 
 @pytest.mark.parametrize("command", mostly_long([["confirm"], ["cancel"], ["book", "--from"]]))
-def test_without_a_terminal_and_a_yes_nothing_is_sent(cli, ferry_sandbox, booked, order, command):
+def test_without_a_terminal_and_without_yes_nothing_is_sent(
+    cli, ferry_sandbox, booked, order, command
+):
     before = dict(ferry_sandbox.counters.requests)
     subject = str(order) if command[0] == "book" else booked
     assert "--yes" in cli(*command, subject, code=2).err
@@ -137,12 +139,12 @@ def test_without_a_terminal_and_a_yes_nothing_is_sent(cli, ferry_sandbox, booked
         short=4,
     ),
 )
-def test_a_command_line_that_makes_no_sense_says_where(cli, words, named):
+def test_an_invalid_command_line_names_the_option(cli, words, named):
     assert named in cli(*words, code=2, COLUMNS="200").err
 
 
 @LONG
-def test_a_route_that_is_not_known_says_what_there_is(cli):
+def test_an_unknown_route_lists_the_choices(cli):
     there = ["--on", f"{DAY}", "--adult", "34F"]
     assert "ferry ports" in cli("search", "Atlantis", "MATNG", *there, code=3).err
     assert "MAPTM" in cli("search", "ESTRF", "Tangier", *there, code=3).err
@@ -150,7 +152,7 @@ def test_a_route_that_is_not_known_says_what_there_is(cli):
     assert "--journey" in cli("search", "Tarifa", "MATNG", *there, "--journey", "x", code=3).err
 
 
-def test_a_text_that_no_port_has_is_an_error_with_what_is_written_nearly_so(cli):
+def test_an_unknown_port_is_an_error_with_similar_names(cli):
     said = cli("ports", "Tarrifa", code=3)
     assert said.out == ""
     assert "no port has 'Tarrifa'" in said.err
@@ -161,7 +163,7 @@ def test_a_text_that_no_port_has_is_an_error_with_what_is_written_nearly_so(cli)
     assert "did you mean ESTRF Tarifa" in cli("search", "Tarrifa", "MATNG", *there, code=3).err
 
 
-def test_a_search_of_a_day_that_is_past_says_so(cli):
+def test_a_search_for_a_past_day_has_a_hint(cli):
     gone = "2020-01-31"
     who = ["--adult", "34F"]
     said = cli("search", "Tarifa", "MATNG", "--on", gone, *who, code=4).err
@@ -191,14 +193,14 @@ def test_a_token_comes_from_a_file(cli, ferry_sandbox, tmp_path):
 
 
 @posix
-def test_a_token_that_others_can_read_is_warned_of(cli, ferry_sandbox, tmp_path):
+def test_a_token_file_that_others_can_read_is_a_warning(cli, ferry_sandbox, tmp_path):
     file = tmp_path / "token"
     file.write_text(ferry_sandbox.token, "utf-8")
     file.chmod(0o644)
     assert "chmod 600" in cli("ports", "--token-file", str(file)).err
 
 
-def test_a_missing_extra_is_named_in_a_line(tmp_path):
+def test_a_missing_extra_is_named_in_one_line(tmp_path):
     program = "import sys; sys.modules['typer'] = None; import ferry_sdk.__main__ as m; m.main()"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
@@ -208,20 +210,20 @@ def test_a_missing_extra_is_named_in_a_line(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-def test_the_extra_of_agents_is_named(cli, tmp_path):
+def test_the_missing_extra_agents_is_named(cli, tmp_path):
     blocked = tmp_path / "sitecustomize.py"
     blocked.write_text("import sys; sys.modules['mcp'] = None", "utf-8")
     assert 'pip install "ferry-sdk[agents]"' in cli("mcp", code=1, PYTHONPATH=str(tmp_path)).err
 
 
 @LONG
-def test_a_voucher_for_a_folder_that_is_missing_is_refused(cli, ticket):
+def test_a_voucher_needs_an_existing_folder(cli, ticket):
     said = cli("voucher", ticket, "--to", "no/such/folder/v.pdf", code=3).err
     assert said.count("\n") == 1
 
 
 @posix
-def test_a_closed_pipe_is_no_traceback(ferry_sandbox, tmp_path):
+def test_a_closed_pipe_prints_no_traceback(ferry_sandbox, tmp_path):
     command = f"{sys.executable} -W error -m ferry_sdk ports --json | head -n 1"
     done = subprocess.run(
         ["sh", "-c", command],  # noqa: S607 -- whichever shell
@@ -237,7 +239,7 @@ def test_a_closed_pipe_is_no_traceback(ferry_sandbox, tmp_path):
 
 @LONG
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="processes are not listed in /proc")
-def test_no_token_is_among_a_process_s_arguments(ferry_sandbox, tmp_path):
+def test_the_arguments_of_a_process_contain_no_token(ferry_sandbox, tmp_path):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=2)
     with subprocess.Popen(
         [*COMMAND, "ports"], env=environment(ferry_sandbox), stdout=subprocess.PIPE

@@ -10,7 +10,7 @@ from tests.cli.commands import SEARCH
 from tests.support.tiers import LONG
 
 
-def test_search_prints_its_search_and_the_records_whole(cli):
+def test_search_prints_the_search_and_complete_records(cli):
     found = cli("search", *SEARCH, "--company", "BALEARIA", "--json").document
     assert set(found) == {"search", "sailings"}
     assert found["search"]["depart_code"] == "ESTRF"
@@ -29,7 +29,7 @@ def test_every_company_on_the_route_is_asked(cli):
     assert len({one["company"]["name"] for one in found["sailings"]}) == 2
 
 
-def test_nothing_is_looked_up_where_company_and_journey_are_said(cli, ferry_sandbox, ferry):
+def test_company_and_journey_need_no_look_up(cli, ferry_sandbox, ferry):
     (journey,) = (
         one for one in ferry.catalogue.journeys() if one.route == "Tarifa → Tangier (city)"
     )
@@ -39,7 +39,7 @@ def test_nothing_is_looked_up_where_company_and_journey_are_said(cli, ferry_sand
     assert ferry_sandbox.counters.requests == {"availability.search": 1}
 
 
-def test_days_are_counted_from_today_and_a_round_trip_has_ways_back(cli, ferry_sandbox):
+def test_relative_days_start_today_and_a_round_trip_has_returns(cli, ferry_sandbox):
     ferry_sandbox.clock.travel_to(datetime.now(timezone.utc))
     words = ["Tarifa", "MATNG", "--on", "+30", "--back", "+35", "--adult", "34F"]
     found = cli("search", *words, "--json").document
@@ -52,7 +52,7 @@ def test_ports(cli):
     assert cli("ports", "atlantis", "--json", code=3).document == {"ports": []}
 
 
-def test_a_booking_from_its_making_to_its_end(cli, order, tmp_path):
+def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):
     made = cli("book", "--from", str(order), "--yes", "--json").document["booking"]
     some_id = made["booking_id"]
     booking = Booking.model_validate(cli("show", some_id, "--json").document["booking"])
@@ -87,7 +87,7 @@ def test_doctor(cli, ferry_sandbox):
     assert {one["state"] for one in told["findings"]} == {"ok"}
 
 
-def test_an_error_is_a_document_too(cli, ferry_sandbox):
+def test_an_error_is_a_json_document(cli, ferry_sandbox):
     ended = cli("show", "nothing", "--json", code=4)
     error = ended.document["error"]
     assert ended.err == ""
@@ -98,7 +98,7 @@ def test_an_error_is_a_document_too(cli, ferry_sandbox):
     assert error["correlation_id"]
 
 
-def test_without_a_terminal_a_table_has_no_lines_and_no_colour(cli):
+def test_without_a_terminal_tables_are_plain_text(cli):
     ended = cli("search", *SEARCH, FORCE_COLOR="1")
     assert ended.err == ""
     title, heads, first, *_ = ended.out.splitlines()
@@ -110,7 +110,7 @@ def test_without_a_terminal_a_table_has_no_lines_and_no_colour(cli):
 
 
 @LONG
-def test_letters_that_the_output_lacks_are_no_failure(cli):
+def test_characters_that_the_encoding_lacks_are_replaced(cli):
     found = cli("ports", "--json", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
     assert found.out.isascii()
     assert not "".join(port["name"] for port in json.loads(found.out)["ports"]).isascii()

@@ -100,7 +100,7 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
         short=4,
     ),
 )
-def test_an_order_that_makes_no_sense_names_the_field(cli, ferry_sandbox, order, named):
+def test_an_invalid_order_names_the_field(cli, ferry_sandbox, order, named):
     stopped(ferry_sandbox)
     given = order if isinstance(order, str) else json.dumps(order)
     code = 3 if named else 4
@@ -110,11 +110,11 @@ def test_an_order_that_makes_no_sense_names_the_field(cli, ferry_sandbox, order,
     assert "bookings.create" not in ferry_sandbox.counters.requests
 
 
-def test_a_file_that_is_not_there(cli):
+def test_a_missing_order_file_is_named(cli):
     assert "nowhere.json" in cli("book", "--from", "nowhere.json", "--yes", code=3).err
 
 
-def test_the_same_order_is_held_back_by_a_journal(cli, ferry_sandbox, arguments, tmp_path):
+def test_a_journal_prevents_a_second_booking(cli, ferry_sandbox, arguments, tmp_path):
     words = ["book", "--from", "-", "--yes", "--journal", f"sqlite:///{tmp_path}/ferry.db"]
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     cli(*words, given=json.dumps(arguments), code=5)

@@ -64,7 +64,7 @@ def test_a_closed_stream_is_no_failure(shell, ferry_sandbox, booked, closed):
 
 
 @pytest.mark.parametrize("command", ["book", "confirm"])
-def test_a_closed_input_is_nobody_to_ask(shell, ferry_sandbox, command):
+def test_a_closed_input_means_that_nobody_can_be_asked(shell, ferry_sandbox, command):
     assert shell([command, "ID"], "<&-").code in {2, 4}
     assert shell(["book", "--from", "-", "--yes"], "<&-").code == 3
     assert effects(ferry_sandbox) == []
@@ -76,7 +76,9 @@ UNSHOWN = [pytest.param("> /dev/full", marks=full), "| true"]
 
 @pytest.mark.parametrize("as_json", mostly_long([[], ["--json"]]))
 @pytest.mark.parametrize("nowhere", mostly_long(UNSHOWN))
-def test_a_write_that_cannot_be_shown_was_done(shell, ferry_sandbox, order, as_json, nowhere):
+def test_a_write_whose_result_cannot_be_printed_has_its_own_exit_code(
+    shell, ferry_sandbox, order, as_json, nowhere
+):
     """Exit code 1 would invite a second booking."""
     ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.5)  # `true` has ended
     ended = [shell(["book", "--from", str(order), "--yes", *as_json], nowhere)]
@@ -93,13 +95,13 @@ def test_a_write_that_cannot_be_shown_was_done(shell, ferry_sandbox, order, as_j
 
 @full
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
-def test_a_read_that_cannot_be_shown_says_why(shell, as_json):
+def test_a_read_whose_result_cannot_be_printed_says_why(shell, as_json):
     ended = shell(["ports", *as_json], "> /dev/full")
     assert ended.code == 1
     assert "No space left" in ended.err
 
 
-def test_an_order_is_utf_8_whatever_the_terminal_s_encoding(shell, ferry, order):
+def test_an_order_is_utf_8_in_every_encoding_of_the_terminal(shell, ferry, order):
     content = json.loads(order.read_text("utf-8"))
     content["passengers"][0]["first_name"] = "Zoë"
     order.write_text(json.dumps(content, ensure_ascii=False), "utf-8-sig")
@@ -120,7 +122,7 @@ def test_a_token_comes_through_a_pipe(shell, ferry_sandbox):
 @pytest.mark.parametrize(
     "field", mostly_long(["ship_name", "tariffs.0.type", "company.name", "depart_name"])
 )
-def test_a_hostile_name_is_text_in_a_line(shell, ferry_sandbox, field):
+def test_a_hostile_name_is_printed_as_text(shell, ferry_sandbox, field):
     plain = shell(["search", *SEARCH, "--company", "BALEARIA"], "").out
     ferry_sandbox.faults.add(
         "unknown_enum", "availability.search", field=field, value=HOSTILE, times=1
@@ -131,7 +133,7 @@ def test_a_hostile_name_is_text_in_a_line(shell, ferry_sandbox, field):
     assert not set(shown) & set("\x1b\x07\x9b")
 
 
-def test_a_command_told_to_end_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, booked):
+def test_a_command_terminated_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, booked):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
     with start(
         [*COMMAND, "confirm", booked, "--yes"],

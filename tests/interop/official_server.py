@@ -1,4 +1,4 @@
-"""Servers made with the official SDK, on free loopback ports, and what they were asked."""
+"""Servers made with the official SDK on free loopback ports, with a record of their requests."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Hosted:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
-            self._watched,
+            self._record,
             interface="asgi3",
             lifespan="on",
             ws="none",
@@ -93,7 +93,7 @@ class Hosted:
             self._socket.close()
             self._server.ready.set()
 
-    async def _watched(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _record(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return

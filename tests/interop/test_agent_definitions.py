@@ -1,4 +1,4 @@
-"""Every tool loads in the official clients' own types."""
+"""Every tool fits the types of the official clients."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOOLKITS = [Toolkit(FERRY, writes=True, approve=approve) for approve in (None, l
     ],
     ids=["openai responses", "openai chat", "anthropic"],
 )
-def test_a_definition_is_one_of_the_clients_own(
+def test_definitions_fit_the_types_of_the_official_clients(
     module: str, name: str, format_tools: Callable[[Toolkit], list[dict[str, Any]]]
 ) -> None:
     kind = getattr(import_module(module), name)  # seconds that a collection of tests does not need
@@ -40,7 +40,7 @@ def test_a_definition_is_one_of_the_clients_own(
             assert tool.keys() <= frozenset(kind.__annotations__)
 
 
-def test_a_client_of_mcp_reads_both_schemas() -> None:
+def test_mcp_tools_accept_both_schemas() -> None:
     for one in (one for toolkit in TOOLKITS for one in toolkit.definitions()):
         tool = McpTool.model_validate(
             {"name": one.name, "inputSchema": one.input_schema, "outputSchema": one.output_schema}

@@ -17,8 +17,8 @@ from tests.support.trip import found
 URI = "resource://service/ports"
 
 
-def connected(sandbox, mode, work, token=None):
-    """What the work gives, done with the official client; an error comes out of its groups."""
+def run_with_client(sandbox, mode, work, token=None):
+    """Return the result of `work` with the official client; raise the only error of a group."""
 
     async def main():
         headers = {"Authorization": f"Bearer {token or sandbox.token}"}
@@ -63,20 +63,20 @@ def a_search(ferry):
     }
 
 
-def test_it_connects_and_agrees_on_a_version(service, mode):
+def test_the_client_connects_and_negotiates_a_version(service, mode):
     async def work(client):
         return client.protocol_version, client.server_info.name
 
-    assert connected(service, mode, work) == ("2025-11-25", "ferry-sandbox")
+    assert run_with_client(service, mode, work) == ("2025-11-25", "ferry-sandbox")
 
 
-def test_it_lists_tools_and_resources(service, mode):
+def test_the_client_lists_tools_and_resources(service, mode):
     async def work(client):
         tools, resources = await client.list_tools(), await client.list_resources()
         templates = await client.list_resource_templates()
         return tools.tools, resources.resources, templates.resource_templates
 
-    tools, resources, templates = connected(service, mode, work)
+    tools, resources, templates = run_with_client(service, mode, work)
     assert [tool.name for tool in tools] == [
         "search_availability",
         "create_booking",
@@ -90,7 +90,7 @@ def test_it_lists_tools_and_resources(service, mode):
 
 
 def test_a_search_finds_sailings(service, mode, a_search):
-    result = connected(
+    result = run_with_client(
         service, mode, lambda client: client.call_tool("search_availability", a_search)
     )
     assert not result.is_error
@@ -103,16 +103,16 @@ def test_a_search_finds_sailings(service, mode, a_search):
 @pytest.mark.parametrize(
     "shape", ["text", "n_blocks", "structured_result", "embedded_resource", "extra_blocks"]
 )
-def test_it_takes_the_other_shapes(service, mode, a_search, shape):
+def test_the_client_accepts_the_other_envelopes(service, mode, a_search, shape):
     service.mcp.set(result=shape)
-    result = connected(
+    result = run_with_client(
         service, mode, lambda client: client.call_tool("search_availability", a_search)
     )
     assert not result.is_error
     assert result.content
 
 
-def test_it_books_and_confirms_and_views(service, mode, ferry):
+def test_the_client_books_confirms_and_views(service, mode, ferry):
     sailing = found(ferry)
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     traveller = {"order": 1, "first_name": "Ada", "last_name": "Okonkwo"}
@@ -128,30 +128,32 @@ def test_it_books_and_confirms_and_views(service, mode, ferry):
         confirmed = (await client.call_tool("confirm_booking", booking)).structured_content
         return await client.call_tool("view_ticket", {"id": confirmed["ticket_id"]})
 
-    ticket = connected(service, mode, work).structured_content
+    ticket = run_with_client(service, mode, work).structured_content
     assert ticket["status"] == "Issued"
     assert ferry.tickets.get(ticket["id"]).ticket_number == ticket["ticket_number"]
     assert len(service.counters.effects_of("bookings.create")) == 1
 
 
-def test_a_failure_is_the_tools_error(service, mode):
-    result = connected(
+def test_a_failure_is_a_tool_error(service, mode):
+    result = run_with_client(
         service, mode, lambda client: client.call_tool("view_ticket", {"id": "none"})
     )
     assert result.is_error
     assert result.structured_content["code"] == "TICKET_NOT_FOUND"
 
 
-def test_it_reads_a_resource(service, mode):
-    result = connected(service, mode, lambda client: client.read_resource(URI))
+def test_the_client_reads_a_resource(service, mode):
+    result = run_with_client(service, mode, lambda client: client.read_resource(URI))
     (content,) = result.contents
     assert str(content.uri) == URI
     assert "FRMRS" in [port["code"] for port in json.loads(content.text)]
 
 
-def test_it_is_told_of_a_resource_that_is_not_there(service, mode):
+def test_an_unknown_resource_is_an_error_of_the_client(service, mode):
     with pytest.raises(MCPError, match="tides") as caught:
-        connected(service, mode, lambda client: client.read_resource("resource://service/tides"))
+        run_with_client(
+            service, mode, lambda client: client.read_resource("resource://service/tides")
+        )
     assert caught.value.code == -32602
 
 
@@ -163,24 +165,24 @@ def test_it_is_told_of_a_resource_that_is_not_there(service, mode):
         {"notification_first": True, "raw_separators": True},
     ],
 )
-def test_it_follows_the_streams(ferry_sandbox, mode, stream, a_search):
+def test_the_client_follows_streams(ferry_sandbox, mode, stream, a_search):
     ferry_sandbox.mcp.set(reply="sse", **stream)
-    result = connected(
+    result = run_with_client(
         ferry_sandbox, mode, lambda client: client.call_tool("search_availability", a_search)
     )
     assert result.structured_content["result"]
 
 
 @pytest.mark.parametrize("session", ["optional", "required", "none"])
-def test_it_keeps_the_session_it_is_given(ferry_sandbox, mode, session):
+def test_the_client_keeps_its_session(ferry_sandbox, mode, session):
     ferry_sandbox.mcp.set(**McpOptions(session=session).model_dump())
-    result = connected(ferry_sandbox, mode, lambda client: client.list_tools())
+    result = run_with_client(ferry_sandbox, mode, lambda client: client.list_tools())
     assert result.tools
 
 
 @pytest.mark.parametrize("token", ["wrong", "Bearer"])
 def test_a_wrong_token_is_refused(ferry_sandbox, mode, token):
     with pytest.raises(MCPError):
-        connected(ferry_sandbox, mode, lambda client: client.list_tools(), token)
+        run_with_client(ferry_sandbox, mode, lambda client: client.list_tools(), token)
     assert ferry_sandbox.counters.requests["mcp.list_tools"] == 0
     assert ferry_sandbox.counters.effects == ()

@@ -1,4 +1,4 @@
-"""Our clients on servers of the official SDK: every envelope, every way to keep sessions."""
+"""The clients with servers of the official SDK: every envelope and session mode."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ CATALOGUES = {
 
 
 class Record(BaseModel):
-    """A record as the server's own types have it."""
+    """A record as a type of the server."""
 
     model_config = {"extra": "allow"}
 
@@ -89,7 +89,7 @@ def viewing(give):
 
 
 def booking(give):
-    """A tool that books, and its list of what was booked."""
+    """Return a tool that books, and the list of its bookings."""
     done: list[int] = []
 
     def create_booking(availabilities: list[dict[str, Any]], passengers: list[dict[str, Any]]):
@@ -132,7 +132,7 @@ def content(*texts, **members):
         ),
     ],
 )
-def test_a_list_arrives_whole(clients, official, envelope, returns, count):
+def test_every_record_of_a_list_arrives(clients, official, envelope, returns, count):
     offers = [availability(f"a{number}", SEPARATORS) for number in range(count)]
     official.offer("search_availability", searching(lambda: envelope(offers)), returns)
     found = search(official.hosted.client(clients))
@@ -153,7 +153,7 @@ def test_a_list_arrives_whole(clients, official, envelope, returns, count):
         pytest.param(lambda record: content(json.dumps(record)), None, id="a result"),
     ],
 )
-def test_a_record_arrives_whole(clients, official, envelope, returns):
+def test_every_field_of_a_record_arrives(clients, official, envelope, returns):
     official.offer("view_ticket", viewing(lambda: envelope(TICKET)), returns)
     assert view(official.hosted.client(clients)).ticket_number == TICKET["ticket_number"]
     create, done = booking(lambda: envelope(BOOKING))
@@ -182,7 +182,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("envelope", "returns"), FAILURES)
-def test_a_failure_is_named(clients, official, envelope, returns):
+def test_a_failure_has_its_named_error(clients, official, envelope, returns):
     client = official.hosted.client(clients)
     official.offer("view_ticket", viewing(lambda: envelope(failure())), returns)
     with pytest.raises(TicketNotFoundError, match="No such ticket"):
@@ -197,7 +197,7 @@ def test_a_failure_is_named(clients, official, envelope, returns):
 
 
 @pytest.mark.parametrize("returns", [None, OBJECT, LIST])
-def test_a_search_that_failed_is_no_sailing(clients, official, returns):
+def test_a_failed_search_raises_availability_error(clients, official, returns):
     error = failure("AVAILABILITY_ERROR", "Nothing sails")
     given = [error] if returns is LIST else error
     official.offer("search_availability", searching(lambda: given), returns)
@@ -226,7 +226,7 @@ def test_a_failure_without_a_code_leaves_a_write_unknown(clients, official, erro
     assert official.hosted.methods == ["tools/call"]
 
 
-def test_a_write_that_gives_nothing_is_unknown(clients, official):
+def test_a_write_without_a_result_is_unknown(clients, official):
     create, done = booking(lambda: None)
     official.offer("create_booking", create)
     with pytest.raises(OutcomeUnknownError) as caught:
@@ -235,7 +235,7 @@ def test_a_write_that_gives_nothing_is_unknown(clients, official):
     assert len(done) == 1
 
 
-def test_arguments_that_do_not_fit_are_the_tools_failure(clients, official):
+def test_invalid_arguments_are_a_tool_error(clients, official):
     official.offer("view_ticket", viewing(lambda: TICKET))
     with pytest.raises(APIError, match="id"):
         official.hosted.client(clients).mcp.call_tool("view_ticket", {})
@@ -273,7 +273,7 @@ def test_tools_are_listed(clients, official):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_method_that_the_server_does_not_have_is_not_found(clients, mode):
+def test_an_unknown_method_is_not_found(clients, mode):
     hosted = Hosted(Server("bare").streamable_http_app(**MODES[mode]))
     try:
         client = hosted.client(clients)
@@ -290,7 +290,7 @@ def test_a_method_that_the_server_does_not_have_is_not_found(clients, mode):
 # Sessions
 
 
-def test_the_handshake_is_made_once(clients, official):
+def test_there_is_one_handshake(clients, official):
     official.offer("view_ticket", viewing(lambda: TICKET))
     client = official.hosted.client(clients)
     for _ in range(3):
@@ -314,8 +314,8 @@ def test_many_threads_make_one_handshake(official):
     assert official.hosted.methods.count("tools/call") == 16
 
 
-def test_a_server_that_refuses_the_handshake_is_called_bare(clients, official):
-    """Where it wants a session all the same, that is found out and had."""
+def test_a_server_without_a_handshake_is_called_directly(clients, official):
+    """If the server requires a session, the client starts one."""
     create, done = booking(lambda: BOOKING)
     official.offer("create_booking", create)
     official.hosted.refused_handshakes = 1
@@ -336,7 +336,7 @@ def test_a_server_that_refuses_the_handshake_is_called_bare(clients, official):
 
 
 @pytest.mark.parametrize("mode", mostly_long(MODES))
-def test_a_server_that_was_restarted_is_spoken_to_again(clients, mode):
+def test_a_restarted_server_is_called_again(clients, mode):
     official = Official(mode)
     create, done = booking(lambda: BOOKING)
     try:
@@ -356,7 +356,7 @@ def test_a_server_that_was_restarted_is_spoken_to_again(clients, mode):
 
 
 @pytest.mark.parametrize("mode", mostly_long(["stateful-json", "stateful-sse"]))
-def test_a_session_that_the_server_let_go_is_renewed(clients, mode):
+def test_an_expired_session_is_renewed(clients, mode):
     official = Official(mode, session_idle_timeout=0.1)
     create, done = booking(lambda: BOOKING)
     try:
@@ -381,7 +381,7 @@ def test_a_session_that_the_server_let_go_is_renewed(clients, mode):
 
 
 class Tokens:
-    """Knows two tokens, one of which may do nothing."""
+    """Verify two tokens, one of which has no permissions."""
 
     async def verify_token(self, token):
         scopes = {"good": ["ferry"], "narrow": []}.get(token)
@@ -406,7 +406,7 @@ def guarded(request):
 @pytest.mark.parametrize(
     ("token", "error"), [("bad", AuthenticationError), ("narrow", PermissionDeniedError)]
 )
-def test_a_token_that_is_refused_is_an_error(clients, guarded, token, error):
+def test_a_rejected_token_is_an_error(clients, guarded, token, error):
     create, done = booking(lambda: BOOKING)
     guarded.offer("create_booking", create)
     with pytest.raises(error) as caught:
@@ -417,12 +417,12 @@ def test_a_token_that_is_refused_is_an_error(clients, guarded, token, error):
     assert done == []
 
 
-def test_a_token_that_is_good_is_let_in(clients, guarded):
+def test_a_valid_token_is_accepted(clients, guarded):
     guarded.offer("view_ticket", viewing(lambda: TICKET))
     assert view(guarded.hosted.client(clients, token="good")).id == "t1"
 
 
-def test_a_refusal_in_the_protocols_words_is_bad_request(clients, official):
+def test_a_json_rpc_refusal_is_a_bad_request(clients, official):
     official.offer("view_ticket", viewing(raising(MCPError(-32602, "no such deck"))))
     with pytest.raises(BadRequestError) as caught:
         view(official.hosted.client(clients))

@@ -1,4 +1,4 @@
-"""Those who test with pytest-httpx can go on: the clients are httpx's, and are seen by it."""
+"""pytest-httpx sees the requests of the clients, which are clients of httpx."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_reply_is_awaited(httpx_mock: HTTPXMock) -> None:
         (httpx.ReadError("reset"), OutcomeUnknownError),
     ],
 )
-def test_a_failure_is_named(
+def test_a_failure_has_its_named_error(
     httpx_mock: HTTPXMock, failure: Exception, kind: type[Exception]
 ) -> None:
     httpx_mock.add_exception(failure)

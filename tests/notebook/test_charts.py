@@ -40,7 +40,7 @@ def has_png(figure: Figure) -> bool:
 
 
 class TestFares:
-    def test_the_cheapest_of_each_day_makes_a_line(self):
+    def test_the_cheapest_ticket_of_each_day_is_a_line(self):
         figure = notebook.fares_by_day(
             [sailing(14, 50), sailing(13, 49.9), sailing(14, 40), sailing(15, 60)]
         )
@@ -68,22 +68,22 @@ class TestFares:
             "cheapest of the day, Toulon → Tunis",
         ]
 
-    def test_what_cannot_be_had_one_way_is_left_out(self):
+    def test_options_are_left_out(self):
         figure = notebook.fares_by_day(
             [sailing(13, 5, tariff={"type": "Option"}), sailing(13, 9), sailing(14, 8)]
         )
         assert texts(figure) == ["8.00 EUR on 2026-07-14"]
 
-    def test_nothing_to_show_is_said(self):
+    def test_a_chart_without_fares_says_so(self):
         figure = notebook.fares_by_day([])
         assert texts(figure) == ["No sailings with a ticket"]
         assert has_png(figure)
 
-    def test_several_currencies_share_no_axis(self):
+    def test_several_currencies_raise_an_error(self):
         with pytest.raises(InvalidInputError, match="sailings: fares in EUR, GBP"):
             notebook.fares_by_day([sailing(13, 5), sailing(13, 5, tariff={"currency": "Gbp"})])
 
-    def test_a_text_is_no_formula(self):
+    def test_texts_are_not_parsed_as_formulas(self):
         assert has_png(notebook.fares_by_day([sailing(13, 5, depart_name="$\\frac{$")]))
         both = [sailing(13, 5, depart_name="$\\frac{$"), sailing(13, 5)]
         assert has_png(notebook.fares_by_day(both))
@@ -101,7 +101,7 @@ class TestMap:
         port("D", None, None, city="Nowhere"),
     )
 
-    def test_ports_are_where_they_are(self):
+    def test_ports_are_at_their_positions(self):
         figure = notebook.network_map(
             self.ports, routes=[("A", "B"), ("B", "A"), ("A", "D"), ("A", "X")]
         )
@@ -113,17 +113,17 @@ class TestMap:
         assert axes.get_xlabel() == "Longitude (degrees east)"
         assert has_png(figure)
 
-    def test_names_do_not_cover_each_other(self):
+    def test_labels_do_not_overlap(self):
         assert texts(notebook.network_map(self.ports, routes=[("A", "B")])) == [
             "Marseille",
             "La Goulette",
         ]
 
     @pytest.mark.parametrize("ports", [(), ports[:1], ports[3:]], ids=["none", "one", "nowhere"])
-    def test_few_ports_make_a_map_too(self, ports):
+    def test_maps_of_few_ports_work(self, ports):
         assert has_png(notebook.network_map(ports))
 
-    def test_the_whole_network_is_readable_in_size(self, ferry):
+    def test_the_map_of_the_whole_network_has_a_readable_size(self, ferry):
         routes = {(one.depart_code, one.arrive_code) for one in ferry.mcp.departures()}
         figure = notebook.network_map(ferry.mcp.ports(), routes=routes)
         width, height = figure.get_size_inches()
@@ -136,7 +136,7 @@ class TestMap:
         over = [(a, b) for n, a in enumerate(boxes) for b in boxes[:n] if a.overlaps(b)]
         assert not over
 
-    def test_a_text_is_no_formula(self):
+    def test_texts_are_not_parsed_as_formulas(self):
         assert has_png(notebook.network_map([port("A", 1, 2, city="$\\frac{$")]))
 
 
@@ -154,7 +154,7 @@ print("matplotlib.pyplot" in sys.modules, "pandas" in sys.modules)
 
 
 @pytest.mark.parametrize("name", mostly_long(["fares_by_day", "network_map"]))
-def test_where_matplotlib_is_missing_the_extra_is_named(name):
+def test_without_matplotlib_the_error_names_the_extra(name):
     program = f"""
 import sys
 sys.modules["matplotlib"] = None

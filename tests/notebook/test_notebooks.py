@@ -20,7 +20,7 @@ SHOWN = {
 
 @LONG
 @pytest.mark.timeout(180)
-def test_the_notebooks_run_and_show_their_results(tmp_path, record_property):
+def test_the_notebooks_run(tmp_path, record_property):
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
     homes = dict.fromkeys(
         ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), str(tmp_path)
@@ -42,12 +42,12 @@ def test_the_notebooks_run_and_show_their_results(tmp_path, record_property):
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_kept_without_outputs(notebook):
+def test_notebooks_have_no_outputs(notebook):
     cells = json.loads(notebook.read_text("utf-8"))["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert code
     assert all((cell["outputs"], cell["execution_count"]) == ([], None) for cell in code)
 
 
-def test_there_are_notebooks():
+def test_every_notebook_is_tested():
     assert {notebook.stem for notebook in NOTEBOOKS} == {*SHOWN}

@@ -1,4 +1,4 @@
-"""Fixtures: hosts of either era, over the local service."""
+"""Fixtures: hosts of either protocol version, over the local service."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def hosts(
     ferry_sandbox: Sandbox,
     tmp_path: Path,
 ) -> Iterator[Hosts]:
-    """Starts hosts; the test runs once in each era."""
+    """Start hosts; the test runs with each protocol version."""
     with ExitStack() as stack:
         yield Hosts(asyncio_portal, ferry_sandbox, request.param, tmp_path, stack)

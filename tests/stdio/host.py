@@ -1,4 +1,4 @@
-"""A host: the official client, which starts the server as a child and speaks either era to it."""
+"""A host: the official client, which starts the server as a child, with either protocol version."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ NOT_AN_APPROVAL = {
 
 
 def command(*options: str) -> list[str]:
-    """What starts the server."""
+    """Return the command that starts the server."""
     return [sys.executable, "-m", "ferry_sdk", "mcp", *options]
 
 
 def environment(sandbox: Sandbox) -> dict[str, str]:
-    """What the server finds in its environment: that of the tests, in which it is the same day."""
+    """Return the environment of the server: that of the tests, so that it has the same day."""
     named = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
     return {**os.environ, **named}
 
@@ -69,7 +69,7 @@ class Person:
 
 
 def named(answer: ElicitResult, box: str) -> ElicitResult:
-    """The answer to the question whose box has this name."""
+    """Return the answer to the question whose checkbox has this name."""
     content = {
         box if name == "approve" else name: one for name, one in (answer.content or {}).items()
     }
@@ -95,20 +95,20 @@ class Host:
     def wait(self, method: Callable[..., Any], *arguments: Any) -> Any:
         return self._portal.call(method, *arguments)
 
-    def soon(self, name: str, arguments: dict[str, Any]) -> Any:
-        """A call that is under way when this returns, as a future."""
+    def start_call(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Start a call, and return it as a future."""
         return self._portal.start_task_soon(self.client.call_tool, name, arguments)
 
     def tools(self) -> dict[str, Any]:
         return {tool.name: tool for tool in self.wait(self.client.list_tools).tools}
 
     def call(self, name: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
-        """A tool's answer, as the toolkit gives it."""
+        """Return a tool's answer, as the toolkit gives it."""
         return answer_of(self.wait(self.client.call_tool, name, arguments or {}))
 
 
 def answer_of(result: Any) -> dict[str, Any]:
-    """The answer in a result; structured and as text it is the same."""
+    """Return the answer in a result; assert that its text and its structure are equal."""
     (block,) = result.content
     answer: dict[str, Any] = json.loads(block.text)
     assert result.is_error is ("error" in answer)
@@ -117,7 +117,7 @@ def answer_of(result: Any) -> dict[str, Any]:
 
 
 class Hosts:
-    """Starts hosts of one era, and ends them."""
+    """Start hosts of one protocol version, and end them."""
 
     def __init__(
         self, portal: BlockingPortal, sandbox: Sandbox, era: str, folder: Path, stack: ExitStack
@@ -132,7 +132,7 @@ class Hosts:
         run: list[str] | None = None,
         env: dict[str, str] | None = None,
     ) -> Host:
-        """One that declares elicitation if there is a person to ask."""
+        """Start a host; it declares elicitation if there is a person to ask."""
         started = run or command(*options)
         found = environment(self._sandbox) if env is None else env
         started = launched(started, found)

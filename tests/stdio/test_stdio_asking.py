@@ -22,7 +22,7 @@ from ferry_sdk.agents.stdio.elicitation import can_ask
         ({"elicitation": {"url": {}}}, False),
     ],
 )
-def test_it_can_where_it_shows_forms(declared, expected):
+def test_a_host_can_ask_if_it_shows_forms(declared, expected):
     capabilities = None if declared is None else ClientCapabilities.model_validate(declared)
     context = SimpleNamespace(session=SimpleNamespace(client_capabilities=capabilities))
     assert can_ask(context) is expected

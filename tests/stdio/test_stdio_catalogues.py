@@ -7,7 +7,7 @@ import json
 import pytest
 from mcp import MCPError
 
-from tests.agents.agent import done, sailings
+from tests.agents.agent import result_of, sailings
 from tests.support.tiers import LONG
 
 pytestmark = LONG
@@ -19,7 +19,7 @@ def read(host, uri):
     return json.loads(content.text)
 
 
-def test_each_that_is_listed_can_be_read(hosts):
+def test_every_listed_catalogue_can_be_read(hosts):
     host = hosts()
     listed = host.wait(host.client.list_resources).resources
     assert [str(one.uri) for one in listed] == [
@@ -35,7 +35,7 @@ def test_each_that_is_listed_can_be_read(hosts):
         assert catalogue["count"] == len(catalogue["items"]) > 5
     ports = read(host, "ferry://ports")
     assert "FRMRS" in [port["code"] for port in ports["items"]]
-    assert ports == done(host.call("catalogue_ports"))
+    assert ports == result_of(host.call("catalogue_ports"))
 
 
 def test_departures_are_read_for_a_provider(hosts):
@@ -50,7 +50,7 @@ def test_departures_are_read_for_a_provider(hosts):
     assert read(host, f"ferry://departures/{encoded}") == departures
 
 
-def test_what_is_not_there_is_unknown(hosts):
+def test_an_unknown_resource_is_an_error(hosts):
     host = hosts()
     for uri in ("ferry://tides", "ferry://", "file:///etc/passwd"):
         with pytest.raises(MCPError) as caught:
@@ -59,7 +59,7 @@ def test_what_is_not_there_is_unknown(hosts):
         assert caught.value.data == {"uri": uri}
 
 
-def test_a_provider_that_is_none_is_an_error(hosts):
+def test_an_unknown_provider_is_an_error(hosts):
     host = hosts()
     for provider in ("", "..%2Ftickets", "none"):
         with pytest.raises(MCPError) as caught:
@@ -67,7 +67,7 @@ def test_a_provider_that_is_none_is_an_error(hosts):
         assert caught.value.data["outcome"] in {"not_sent", "rejected"}
 
 
-def test_a_catalogue_that_cannot_be_read_is_an_error(hosts, ferry_sandbox):
+def test_an_unreadable_catalogue_is_an_error(hosts, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
     host = hosts()
     with pytest.raises(MCPError) as caught:

@@ -1,4 +1,4 @@
-"""The whole journey over stdio, in both eras: read-only, approved, declined, and without asking."""
+"""A whole booking over stdio, in both protocol versions: approved, declined, and with codes."""
 
 from __future__ import annotations
 
@@ -6,32 +6,22 @@ from decimal import Decimal
 
 import pytest
 
-from tests.agents.agent import WRITES, booked, done, error, order, sailings
+from tests.agents.agent import WRITES, book, error, order, result_of, sailings
 from tests.stdio.host import NOT_AN_APPROVAL, Person
 from tests.support.tiers import mostly_long
 
 WRITING = {name.replace(".", "_") for name in WRITES}
 
 
-def test_read_only_is_the_default(hosts, ferry_sandbox):
-    person = Person()
-    host = hosts(person)
-    assert not WRITING & set(host.tools())
-    sailing = sailings(host)[0]
-    error(host.call("bookings_create", order(sailing)), "writes_disabled")
-    assert person.shown == []
-    assert ferry_sandbox.counters.requests["bookings.create"] == 0
-
-
-def test_a_person_approves_of_each_write(hosts, ferry_sandbox):
+def test_a_person_approves_each_write(hosts, ferry_sandbox):
     person = Person()
     host = hosts(person, "--writes")
-    booking = booked(host)
+    booking = book(host)
     named = {"booking_id": booking["booking_id"]}
-    confirmed = done(host.call("bookings_confirm", named))
-    assert done(host.call("tickets_pdf", {"ticket_id": confirmed["ticket_id"]}))["url"]
-    fee = done(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
-    cancelled = done(host.call("bookings_cancel", named))
+    confirmed = result_of(host.call("bookings_confirm", named))
+    assert result_of(host.call("tickets_pdf", {"ticket_id": confirmed["ticket_id"]}))["url"]
+    fee = result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    cancelled = result_of(host.call("bookings_cancel", named))
     assert cancelled["refund_amount"] == fee["refund_amount"]
     assert [one.operation for one in ferry_sandbox.counters.effects] == [
         "bookings.create",
@@ -52,7 +42,7 @@ def test_a_person_approves_of_each_write(hosts, ferry_sandbox):
         [pytest.param(answer, id=name) for name, answer in NOT_AN_APPROVAL.items()], short=2
     ),
 )
-def test_a_person_does_not_approve(hosts, ferry_sandbox, answer):
+def test_a_write_without_approval_is_not_sent(hosts, ferry_sandbox, answer):
     person = Person(answer)
     host = hosts(person, "--writes")
     refused = error(host.call("bookings_create", order(sailings(host)[0])), "declined")
@@ -62,23 +52,25 @@ def test_a_person_does_not_approve(hosts, ferry_sandbox, answer):
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
 
 
-def test_without_elicitation_codes_are_given_back(hosts, ferry_sandbox):
+def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
     host = hosts(None, "--writes")
 
-    def agreed(name, arguments):
+    def call_with_code(name, arguments):
         before = len(ferry_sandbox.counters.effects)
         needed = host.call(name, arguments)
         assert needed["status"] == "approval_needed"
         assert len(ferry_sandbox.counters.effects) == before
         code = needed["approval"]["confirmation_code"]
-        return done(host.call(name, {**arguments, "confirmation_code": code})), needed["approval"]
+        return result_of(host.call(name, {**arguments, "confirmation_code": code})), needed[
+            "approval"
+        ]
 
-    booking, asked = agreed("bookings_create", order(sailings(host)[0]))
+    booking, asked = call_with_code("bookings_create", order(sailings(host)[0]))
     assert (Decimal(asked["amount"]), asked["currency"]) == (Decimal(booking["total_price"]), "EUR")
-    confirmed, _ = agreed("bookings_confirm", {"booking_id": booking["booking_id"]})
+    confirmed, _ = call_with_code("bookings_confirm", {"booking_id": booking["booking_id"]})
     ticket = confirmed["ticket_id"]
-    fee = done(host.call("bookings_cancel_fee", {"id": ticket}))
-    _, asked = agreed("tickets_cancel", {"ticket_id": ticket})
+    fee = result_of(host.call("bookings_cancel_fee", {"id": ticket}))
+    _, asked = call_with_code("tickets_cancel", {"ticket_id": ticket})
     assert Decimal(asked["amount"]) == Decimal(fee["penalty_amount"])
     assert [one.operation for one in ferry_sandbox.counters.effects] == [
         "bookings.create",

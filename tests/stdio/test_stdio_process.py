@@ -1,4 +1,4 @@
-"""The server as a process: what it writes where, how it ends, many calls at once."""
+"""The server as a process: its output, its shutdown, and concurrent calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.agents.agent import done, error, order, sailings
+from tests.agents.agent import error, order, result_of, sailings
 from tests.stdio.host import answer_of, command, environment
 from tests.support.processes import start
 from tests.support.tiers import LONG, mostly_long
@@ -29,7 +29,7 @@ import logging, os, sys
 from ferry_sdk.agents.stdio import serve
 from ferry_sdk.agents.toolkit import AsyncToolkit
 call = AsyncToolkit.call
-async def noisily(self, *arguments):
+async def call_with_output(self, *arguments):
     print("stray words")
     os.write(1, b"stray bytes")
     sys.__stdout__.flush()
@@ -38,7 +38,7 @@ async def noisily(self, *arguments):
     except ValueError:
         logging.getLogger("mcp.server").exception("it failed", stack_info=True)
     return await call(self, *arguments)
-AsyncToolkit.call = noisily
+AsyncToolkit.call = call_with_output
 serve()
 """
 PATIENT = """
@@ -48,42 +48,42 @@ run.serve(writes=True)
 """
 
 
-class Line:
-    """The server at the other end of two pipes, spoken to in plain JSON-RPC."""
+class Pipes:
+    """The server, which is sent plain JSON-RPC through pipes."""
 
     def __init__(self, process):
         self.process = process
         self.said = ""
         self._id = 0
 
-    def asks(self, method, **params):
+    def request(self, method, **params):
         self._id += 1
-        self.sends({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
+        self.send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
         return self._id
 
-    def sends(self, message):
+    def send(self, message):
         self.process.stdin.write(json.dumps(message) + "\n")
         self.process.stdin.flush()
 
-    def hears(self):
+    def receive(self):
         line = self.process.stdout.readline()
         self.said += line
         return json.loads(line)
 
-    def ends(self):
-        """Everything it wrote to stdout and to stderr, once it has ended by itself."""
+    def wait_for_end(self):
+        """Wait until the server ends, and return what it wrote to stdout and to stderr."""
         said, errors = self.process.communicate(timeout=10)
         return self.said + said, errors
 
 
-def until(happened):
-    """Wait for something that another thread or process does."""
+def wait_until(happened):
+    """Wait until another thread or process has done something."""
     while not happened():
         time.sleep(0.01)
 
 
 @contextmanager
-def line(env, run=None, *, new=False):
+def start_server(env, run=None, *, new=False):
     pipe = subprocess.PIPE
     with start(
         run or command("--writes"),
@@ -95,20 +95,20 @@ def line(env, run=None, *, new=False):
         new=new,
     ) as process:
         try:
-            spoken = Line(process)
-            spoken.asks("initialize", **INITIALIZE)
-            assert spoken.hears()["result"]["protocolVersion"] == "2025-11-25"
-            spoken.sends({"jsonrpc": "2.0", "method": "notifications/initialized"})
+            spoken = Pipes(process)
+            spoken.request("initialize", **INITIALIZE)
+            assert spoken.receive()["result"]["protocolVersion"] == "2025-11-25"
+            spoken.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
             yield spoken
         finally:
             process.kill()
 
 
 def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
-    with line(environment(ferry_sandbox), [sys.executable, "-c", NOISY]) as server:
-        server.asks("tools/call", name="catalogue_ports", arguments={})
-        assert server.hears()["result"]["structuredContent"]["status"] == "done"
-        said, errors = server.ends()
+    with start_server(environment(ferry_sandbox), [sys.executable, "-c", NOISY]) as server:
+        server.request("tools/call", name="catalogue_ports", arguments={})
+        assert server.receive()["result"]["structuredContent"]["status"] == "done"
+        said, errors = server.wait_for_end()
         assert server.process.returncode == 0
     assert [json.loads(one)["jsonrpc"] for one in said.splitlines()] == ["2.0", "2.0"]
     assert "stray words" in errors
@@ -118,15 +118,15 @@ def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
     assert "Stack" not in errors
 
 
-def test_what_is_no_message_does_not_end_it(ferry_sandbox):
-    with line(environment(ferry_sandbox), new=True) as server:
+def test_an_invalid_message_does_not_end_the_server(ferry_sandbox):
+    with start_server(environment(ferry_sandbox), new=True) as server:
         for junk in ("", "{", "[]", '"text"', "\x00", '{"jsonrpc": "2.0"}'):
             server.process.stdin.write(junk + "\n")
-        number = server.asks("ping")
-        while (reply := server.hears()).get("id") != number:
+        number = server.request("ping")
+        while (reply := server.receive()).get("id") != number:
             pass
         assert reply["result"] == {}
-        _, errors = server.ends()
+        _, errors = server.wait_for_end()
     assert "Traceback" not in errors
 
 
@@ -140,18 +140,18 @@ def test_the_token_is_in_no_output(ferry_sandbox):
         ("no_such_tool", {}),
     ]
     ferry_sandbox.faults.add("unauthorized", "catalogue.ports", times=None)
-    with line(environment(ferry_sandbox)) as server:
-        server.asks("tools/list")
-        server.hears()
+    with start_server(environment(ferry_sandbox)) as server:
+        server.request("tools/list")
+        server.receive()
         for name, arguments in calls:
-            server.asks("tools/call", name=name, arguments=arguments)
-            assert server.hears()["result"]["isError"]
-        server.asks("resources/read", uri="ferry://ports")
-        assert server.hears()["error"]
+            server.request("tools/call", name=name, arguments=arguments)
+            assert server.receive()["result"]["isError"]
+        server.request("resources/read", uri="ferry://ports")
+        assert server.receive()["error"]
         ferry_sandbox.stop()
-        server.asks("tools/call", name="catalogue_journeys", arguments={})
-        assert server.hears()["result"]["isError"]
-        said, errors = server.ends()
+        server.request("tools/call", name="catalogue_journeys", arguments={})
+        assert server.receive()["result"]["isError"]
+        said, errors = server.wait_for_end()
     assert "no_such_tool" not in errors
     assert "INFO ferry_sdk: tool catalogue_ports: unauthorized (correlation id" in errors
     assert token not in said
@@ -159,31 +159,31 @@ def test_the_token_is_in_no_output(ferry_sandbox):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it(ferry_sandbox, number):
+def test_a_signal_ends_the_server(ferry_sandbox, number):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=30)
-    with line(environment(ferry_sandbox)) as server:
-        server.asks("tools/call", name="catalogue_ports", arguments={})
-        until(lambda: ferry_sandbox.counters.requests["catalogue.ports"])
+    with start_server(environment(ferry_sandbox)) as server:
+        server.request("tools/call", name="catalogue_ports", arguments={})
+        wait_until(lambda: ferry_sandbox.counters.requests["catalogue.ports"])
         server.process.send_signal(number)
         assert server.process.wait(timeout=10) == 0
         assert server.process.stdout.read() == ""
         assert "Traceback" not in server.process.stderr.read()
 
 
-def test_the_end_of_its_input_ends_it(ferry_sandbox):
+def test_the_end_of_the_input_ends_the_server(ferry_sandbox):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=30)
-    with line(environment(ferry_sandbox)) as server:
-        server.asks("tools/call", name="catalogue_ports", arguments={})
-        until(lambda: ferry_sandbox.counters.requests["catalogue.ports"])
-        _, errors = server.ends()
+    with start_server(environment(ferry_sandbox)) as server:
+        server.request("tools/call", name="catalogue_ports", arguments={})
+        wait_until(lambda: ferry_sandbox.counters.requests["catalogue.ports"])
+        _, errors = server.wait_for_end()
         assert server.process.returncode == 0
     assert "Traceback" not in errors
 
 
-def test_a_host_that_is_gone_ends_it(ferry_sandbox):
-    with line(environment(ferry_sandbox)) as server:
+def test_a_closed_host_ends_the_server(ferry_sandbox):
+    with start_server(environment(ferry_sandbox)) as server:
         server.process.stdout.close()
-        server.asks("ping")
+        server.request("ping")
         time.sleep(0.2)
         server.process.stdin.close()
         server.process.wait(timeout=10)
@@ -192,11 +192,11 @@ def test_a_host_that_is_gone_ends_it(ferry_sandbox):
 
 @LONG
 def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
-    """A pipe takes 64 KiB, about 650 lines; whoever writes more waits for somebody who reads."""
-    with line(environment(ferry_sandbox)) as server:
+    """A pipe holds 64 KiB, about 650 lines; a write to a full pipe blocks."""
+    with start_server(environment(ferry_sandbox)) as server:
         for _ in range(1_600):
-            server.asks("tools/call", name="no_such_tool", arguments={})
-            assert server.hears()["result"]["isError"]
+            server.request("tools/call", name="no_such_tool", arguments={})
+            assert server.receive()["result"]["isError"]
         server.process.stdin.close()
         assert server.process.wait(timeout=10) == 0
         errors = server.process.stderr.read()
@@ -204,7 +204,7 @@ def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
 
 
 @LONG
-def test_a_host_that_reads_stderr_late_is_told_what_was_dropped(tmp_path):
+def test_dropped_log_lines_are_counted(tmp_path):
     code = """
 import logging, os, sys, time
 from ferry_sdk.agents.stdio.run import log_to_stderr
@@ -231,12 +231,12 @@ logging.getLogger("ferry_sdk").info("the last line")
     assert len(lines) - 2 + dropped == 5_000
 
 
-def begun_write(server, sandbox, seconds):
-    """A booking that was asked for, and whose effect is there without its reply."""
+def begin_write(server, sandbox, seconds):
+    """Call for a booking, and return when it was made and its reply is delayed."""
 
     def call(name, arguments=None):
-        number = server.asks("tools/call", name=name, arguments=arguments or {})
-        while (reply := server.hears()).get("id") != number:
+        number = server.request("tools/call", name=name, arguments=arguments or {})
+        while (reply := server.receive()).get("id") != number:
             pass
         return reply["result"]["structuredContent"]
 
@@ -244,18 +244,18 @@ def begun_write(server, sandbox, seconds):
     code = call("bookings_create", asked)["approval"]["confirmation_code"]
     sandbox.faults.add("delay_after", "bookings.create", seconds=seconds)
     asked["confirmation_code"] = code
-    server.asks("tools/call", name="bookings_create", arguments=asked)
-    until(lambda: sandbox.counters.effects)
+    server.request("tools/call", name="bookings_create", arguments=asked)
+    wait_until(lambda: sandbox.counters.effects)
 
 
 @pytest.mark.parametrize("number", mostly_long([None, signal.SIGINT, signal.SIGTERM]))
-def test_a_write_under_way_may_end(ferry_sandbox, number):
+def test_a_write_in_progress_may_finish(ferry_sandbox, number):
     """Hosts close the input, wait, send SIGTERM and wait again before they kill."""
-    with line(environment(ferry_sandbox)) as server:
-        begun_write(server, ferry_sandbox, seconds=0.5)
+    with start_server(environment(ferry_sandbox)) as server:
+        begin_write(server, ferry_sandbox, seconds=0.5)
         if number:
             server.process.send_signal(number)
-        said, errors = server.ends()
+        said, errors = server.wait_for_end()
         assert server.process.returncode == 0
     assert "INFO ferry_sdk: tool bookings_create: done (correlation id" in errors
     reply = json.loads(said.splitlines()[-1])
@@ -264,50 +264,52 @@ def test_a_write_under_way_may_end(ferry_sandbox, number):
 
 @LONG
 @pytest.mark.parametrize("number", [None, signal.SIGTERM])
-def test_a_write_that_takes_too_long_is_on_record(ferry_sandbox, number):
-    with line(environment(ferry_sandbox)) as server:
-        begun_write(server, ferry_sandbox, seconds=60)
+def test_a_write_that_takes_too_long_is_logged_as_unknown(ferry_sandbox, number):
+    with start_server(environment(ferry_sandbox)) as server:
+        begin_write(server, ferry_sandbox, seconds=60)
         if number:
             server.process.send_signal(number)
-        _, errors = server.ends()
+        _, errors = server.wait_for_end()
         assert server.process.returncode == 0
     assert "INFO ferry_sdk: tool bookings_create: interrupted (correlation id" in errors
 
 
 @LONG
-def test_a_second_signal_ends_it_at_once(ferry_sandbox):
-    with line(environment(ferry_sandbox), [sys.executable, "-c", PATIENT]) as server:
-        begun_write(server, ferry_sandbox, seconds=60)
+def test_a_second_signal_ends_the_server_at_once(ferry_sandbox):
+    with start_server(environment(ferry_sandbox), [sys.executable, "-c", PATIENT]) as server:
+        begin_write(server, ferry_sandbox, seconds=60)
         while server.process.poll() is None:
             server.process.send_signal(signal.SIGINT)
             time.sleep(0.2)
         assert "tool bookings_create: interrupted" in server.process.stderr.read()
 
 
-def test_a_slow_call_holds_no_other_up(hosts, ferry_sandbox):
+def test_a_slow_call_does_not_delay_another(hosts, ferry_sandbox):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=3)
     host = hosts()
-    slow = host.soon("catalogue_ports", {})
-    until(lambda: ferry_sandbox.counters.requests["catalogue.ports"])
-    others = [host.soon("catalogue_vehicle_types", {}) for _ in range(5)]
+    slow = host.start_call("catalogue_ports", {})
+    wait_until(lambda: ferry_sandbox.counters.requests["catalogue.ports"])
+    others = [host.start_call("catalogue_vehicle_types", {}) for _ in range(5)]
     for other in others:
-        done(answer_of(other.result()))
+        result_of(answer_of(other.result()))
     assert not slow.done()
-    done(answer_of(slow.result()))
+    result_of(answer_of(slow.result()))
 
 
-def test_the_same_write_asked_for_at_once_is_made_once(hosts, ferry_sandbox):
+def test_concurrent_identical_writes_are_made_once(hosts, ferry_sandbox):
     host = hosts(None, "--writes")
     asked = order(sailings(host)[0])
     code = host.call("bookings_create", asked)["approval"]["confirmation_code"]
     ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=1)
-    calls = [host.soon("bookings_create", {**asked, "confirmation_code": code}) for _ in range(4)]
+    calls = [
+        host.start_call("bookings_create", {**asked, "confirmation_code": code}) for _ in range(4)
+    ]
     answers = [answer_of(call.result())["status"] for call in calls]
     assert sorted(answers) == ["done", "refused", "refused", "refused"]
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_a_write_that_the_host_gave_up_is_remembered_as_unknown(hosts, ferry_sandbox):
+def test_a_write_that_the_host_cancelled_is_unresolved(hosts, ferry_sandbox):
     host = hosts(None, "--writes")
     asked = order(sailings(host)[0])
     code = host.call("bookings_create", asked)["approval"]["confirmation_code"]
@@ -318,7 +320,7 @@ def test_a_write_that_the_host_gave_up_is_remembered_as_unknown(hosts, ferry_san
             async with anyio.create_task_group() as group:
                 again = {**asked, "confirmation_code": code}
                 group.start_soon(host.client.call_tool, "bookings_create", again)
-                await anyio.to_thread.run_sync(until, lambda: ferry_sandbox.counters.effects)
+                await anyio.to_thread.run_sync(wait_until, lambda: ferry_sandbox.counters.effects)
                 scope.cancel()
 
     host.wait(give_up)

@@ -1,4 +1,4 @@
-"""What is remembered of questions whose answer comes with another call."""
+"""Questions whose answer comes with another call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def request(**changes):
     return ApprovalRequest(**{**facts, **changes})
 
 
-def test_it_is_taken_once():
+def test_a_question_is_taken_once():
     questions, asked = Questions(), request()
     state = questions.keep(*CALL, asked)
     assert questions.take(state, *CALL) is asked
@@ -45,7 +45,7 @@ def test_it_is_taken_once():
         ("bookings_cancel", {**CALL[1], "detail": "full"}),
     ],
 )
-def test_it_is_for_that_call(other):
+def test_a_question_is_for_one_call(other):
     questions = Questions()
     state = questions.keep(*CALL, request())
     assert questions.take(state, *other) is None
@@ -53,19 +53,19 @@ def test_it_is_for_that_call(other):
 
 
 @pytest.mark.parametrize("state", [None, "", "guessed"])
-def test_a_state_that_was_not_given_out_is_none(state):
+def test_an_unknown_state_has_no_question(state):
     questions = Questions()
     questions.keep(*CALL, request())
     assert questions.take(state, *CALL) is None
 
 
-def test_it_is_good_for_as_long_as_it_said():
+def test_a_question_expires_with_its_request():
     questions = Questions()
     state = questions.keep(*CALL, request(expires_at=datetime.now(timezone.utc)))
     assert questions.take(state, *CALL) is None
 
 
-def test_those_that_are_never_answered_are_forgotten():
+def test_the_oldest_unanswered_questions_are_forgotten():
     questions = Questions()
     first = questions.keep(*CALL, request())
     others = [questions.keep(*CALL, request()) for _ in range(100)]
@@ -84,7 +84,7 @@ def test_those_that_are_never_answered_are_forgotten():
         {"travellers": ()},
     ],
 )
-def test_a_request_is_the_same_if_only_its_time_is_another(change):
+def test_requests_that_differ_only_in_time_are_equal(change):
     asked = request()
     later = request(expires_at=asked.expires_at + timedelta(minutes=1))
     questions = Questions()
@@ -94,7 +94,7 @@ def test_a_request_is_the_same_if_only_its_time_is_another(change):
     assert questions.box(asked) != questions.box(request(**change))
 
 
-def test_a_box_is_for_one_yes_and_one_server():
+def test_a_checkbox_is_for_one_approval_and_one_server():
     questions, asked = Questions(), request()
     first = questions.box(asked)
     assert re.fullmatch("approve_[0-9a-f]{16}", first)
@@ -120,5 +120,5 @@ def test_a_box_is_for_one_yes_and_one_server():
         ("accept", {"mine": True, "other": False}, True),
     ],
 )
-def test_a_yes_is_the_tick_of_one_box(action, content, expected):
+def test_an_approval_is_one_ticked_box(action, content, expected):
     assert parse_answer(ElicitResult(action=action, content=content), "mine") is expected

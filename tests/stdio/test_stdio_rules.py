@@ -1,4 +1,4 @@
-"""What a booking server over stdio has to keep to, one rule after the other."""
+"""Rules for a booking server over stdio, one after the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from ferry_sdk import ConfigurationError
 from ferry_sdk.agents.stdio import run
 from ferry_sdk.agents.stdio.run import take_token
-from tests.agents.agent import WRITES, booked, done, error, order, query, sailings
+from tests.agents.agent import WRITES, book, error, order, query, result_of, sailings
 from tests.stdio.host import Person, command, environment
 from tests.support import processes
 from tests.support.tiers import LONG
@@ -34,20 +34,23 @@ READS = {
 }
 
 
-def started(sandbox, *options, env=None):
-    """The server by itself, until it ends."""
+def run_server(sandbox, *options, env=None):
+    """Run the server by itself until it ends."""
     found = {"PATH": "", **(environment(sandbox) if env is None else env)}
     return processes.run(command(*options), env=found)
 
 
 class TestReadOnlyDefault:
-    def test_writes_are_not_registered(self, hosts):
-        assert set(hosts().tools()) == READS
+    def test_writes_are_not_registered(self, hosts, ferry_sandbox):
+        host = hosts(Person())
+        assert set(host.tools()) == READS
+        error(host.call("bookings_create", order(sailings(host)[0])), "writes_disabled")
+        assert ferry_sandbox.counters.requests["bookings.create"] == 0
         assert set(hosts(None, "--writes").tools()) == READS | {
             one.replace(".", "_") for one in WRITES
         }
 
-    def test_the_client_reads_only_as_well(self, hosts):
+    def test_the_client_is_read_only_too(self, hosts):
         code = (
             "from ferry_sdk.agents.stdio import run\n"
             "toolkit = run.AsyncToolkit\n"
@@ -56,7 +59,7 @@ class TestReadOnlyDefault:
         )
         assert set(hosts(run=[sys.executable, "-c", code]).tools()) == READS
 
-    def test_a_token_that_may_only_read_is_the_second_lock(self, hosts, ferry_sandbox):
+    def test_a_read_only_token_rejects_writes(self, hosts, ferry_sandbox):
         reading = {
             "FERRY_TOKEN": ferry_sandbox.read_only_token,
             "FERRY_BASE_URL": ferry_sandbox.base_url,
@@ -69,7 +72,7 @@ class TestReadOnlyDefault:
 
 
 class TestAnnotations:
-    def test_each_tool_says_what_it_does(self, hosts):
+    def test_every_tool_has_annotations(self, hosts):
         for name, tool in hosts(None, "--writes").tools().items():
             hints = tool.annotations
             assert tool.title
@@ -80,20 +83,20 @@ class TestAnnotations:
 
 
 class TestMoneySummary:
-    def test_a_preview_gives_the_amounts_that_the_write_asks_with(self, hosts):
+    def test_a_fee_read_has_the_amounts_of_the_question(self, hosts):
         person = Person()
         host = hosts(person, "--writes")
-        named = {"booking_id": booked(host)["booking_id"]}
-        done(host.call("bookings_confirm", named))
+        named = {"booking_id": book(host)["booking_id"]}
+        result_of(host.call("bookings_confirm", named))
         tool = host.tools()["bookings_cancel_fee"]
         assert tool.annotations.read_only_hint
         assert "penalty_amount" in str(tool.output_schema)
-        fee = done(host.call("bookings_cancel_fee", {"id": named["booking_id"]}))
-        done(host.call("bookings_cancel", named))
+        fee = result_of(host.call("bookings_cancel_fee", {"id": named["booking_id"]}))
+        result_of(host.call("bookings_cancel", named))
         assert f"{fee['penalty_amount']} EUR is kept" in person.shown[-1]
         assert f"{fee['refund_amount']} EUR is paid back" in person.shown[-1]
 
-    def test_limits_hold_before_anybody_is_asked(self, hosts, ferry_sandbox):
+    def test_limits_are_checked_before_a_person_is_asked(self, hosts, ferry_sandbox):
         person = Person()
         host = hosts(person, "--writes", "--spend-limit", "EUR=5.00")
         error(host.call("bookings_create", order(sailings(host)[0])), "spend_limit")
@@ -102,25 +105,8 @@ class TestMoneySummary:
 
 
 class TestConfirmation:
-    def test_a_code_is_for_one_tool_its_arguments_and_price_once(self, hosts, ferry_sandbox):
-        host = hosts(None, "--writes")
-        first, second = (order(one) for one in sailings(host)[:2])
-        code = host.call("bookings_create", first)["approval"]["confirmation_code"]
-        other = {**second, "confirmation_code": code}
-        error(host.call("bookings_create", other), "code_invalid")
-        same = {**first, "confirmation_code": code}
-        error(host.call("bookings_create", same), "code_invalid")  # it is used up by now
-        assert ferry_sandbox.counters.effects == ()
-        code = host.call("bookings_create", first)["approval"]["confirmation_code"]
-        done(host.call("bookings_create", {**first, "confirmation_code": code}))
-
-    def test_it_is_said_that_a_code_proves_nothing(self, hosts):
-        host = hosts(None, "--writes")
-        approval = host.call("bookings_create", order(sailings(host)[0]))["approval"]
-        assert "no proof" in approval["warning"]
-
     @pytest.mark.parametrize("hosts", ["legacy"], indirect=True)  # else nothing comes back at all
-    def test_a_host_that_fails_to_ask_has_not_asked(self, hosts, ferry_sandbox):
+    def test_a_host_that_fails_to_ask_sends_nothing(self, hosts, ferry_sandbox):
         def fails():
             raise ConnectionError
 
@@ -142,15 +128,15 @@ class TestMarkPaid:
 
 
 class TestToken:
-    def test_it_comes_from_a_file_that_is_read_anew(self, hosts, ferry_sandbox, tmp_path):
+    def test_the_token_comes_from_a_file(self, hosts, ferry_sandbox, tmp_path):
         file = tmp_path / "token"
         file.write_text(f"{ferry_sandbox.token}\n", "utf-8")
         named = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
-        done(hosts(env=named).call("catalogue_ports"))
+        result_of(hosts(env=named).call("catalogue_ports"))
         bare = {"FERRY_BASE_URL": ferry_sandbox.base_url}
-        done(hosts(None, "--token-file", str(file), env=bare).call("catalogue_ports"))
+        result_of(hosts(None, "--token-file", str(file), env=bare).call("catalogue_ports"))
 
-    def test_what_is_taken_is_not_left_in_the_environment(self, monkeypatch, tmp_path):
+    def test_tokens_are_removed_from_the_environment(self, monkeypatch, tmp_path):
         file = tmp_path / "token"
         file.write_text(" of-the-file\n", "utf-8")
         monkeypatch.setenv("FERRY_TOKEN", "of the environment")
@@ -178,25 +164,25 @@ class TestToken:
             take_token(None)
 
     @pytest.mark.parametrize("missing", ["FERRY_TOKEN", "FERRY_BASE_URL"])
-    def test_without_it_there_is_one_line_and_an_exit_code(self, ferry_sandbox, missing):
+    def test_a_missing_setting_prints_one_line_and_ends_with_code_2(self, ferry_sandbox, missing):
         given = {k: v for k, v in environment(ferry_sandbox).items() if k != missing}
-        ended = started(ferry_sandbox, env=given)
+        ended = run_server(ferry_sandbox, env=given)
         assert (ended.returncode, ended.stdout) == (2, "")
         assert ended.stderr.count("\n") == 1
         assert missing in ended.stderr
         assert ferry_sandbox.token not in ended.stderr
 
     @pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff\xfe\x00"])
-    def test_a_file_of_no_use_is_named(self, ferry_sandbox, tmp_path, content):
+    def test_an_invalid_token_file_is_named(self, ferry_sandbox, tmp_path, content):
         file = tmp_path / "token"
         if content is not None:
             file.write_bytes(content)
         given = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
-        ended = started(ferry_sandbox, env=given)
+        ended = run_server(ferry_sandbox, env=given)
         assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
         assert str(file) in ended.stderr
 
-    def test_a_limit_of_no_use_is_named(self, ferry_sandbox, monkeypatch, capsys):
+    def test_an_invalid_limit_is_named(self, ferry_sandbox, monkeypatch, capsys):
         for name, value in environment(ferry_sandbox).items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(run, "log_to_stderr", int)
@@ -209,13 +195,13 @@ class TestToken:
 
 
 class TestErrors:
-    def test_a_failure_is_the_toolkits_error(self, hosts):
+    def test_a_failure_has_the_error_of_the_toolkit(self, hosts):
         refused = hosts().call("tickets_get", {"ticket_id": "none"})
         assert refused["status"] == "failed"
         assert refused["error"]["outcome"] == "rejected"
         assert {"code", "message", "next_step", "correlation_id"} <= set(refused["error"])
 
-    def test_the_words_of_an_unforeseen_failure_go_nowhere(self, hosts):
+    def test_the_text_of_an_unexpected_exception_is_hidden(self, hosts):
         code = (
             "from ferry_sdk.agents.stdio import serve\n"
             "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
@@ -232,7 +218,7 @@ class TestErrors:
 
 
 class TestInputs:
-    def test_nothing_is_dropped_or_converted(self, hosts, ferry_sandbox):
+    def test_arguments_are_neither_dropped_nor_converted(self, hosts, ferry_sandbox):
         host = hosts()
         traveller = {"type": "Adult", "gender": "Female", "age": 34}
         for changes, field in (
@@ -247,46 +233,25 @@ class TestInputs:
             assert refused["field"] == field
         assert ferry_sandbox.counters.requests["availability.search"] == 0
 
-    def test_money_is_never_a_float(self, hosts):
-        host = hosts(Person(), "--writes")
-        named = {"booking_id": booked(host)["booking_id"], "expect_total": 49.9}
-        refused = error(host.call("bookings_confirm", named), "invalid_arguments")
-        assert refused["field"] == "expect_total"
-
-
-class TestRetries:
-    def test_a_second_identical_call_is_not_sent(self, hosts, ferry_sandbox):
-        person = Person()
-        host = hosts(person, "--writes")
-        asked = order(sailings(host)[0])
-        booking = done(host.call("bookings_create", asked))
-        again = error(host.call("bookings_create", asked), "already_done")
-        assert again["result"]["booking_id"] == booking["booking_id"]
-        named = {"booking_id": booking["booking_id"]}
-        done(host.call("bookings_confirm", named))
-        error(host.call("bookings_confirm", named), "already_done")
-        assert len(person.shown) == 2
-        assert len(ferry_sandbox.counters.effects) == 2
-
 
 class TestOutputSchemas:
-    def test_every_tool_has_one_and_every_result_conforms(self, hosts):
-        """The official client checks what is structured, and raises where it does not conform."""
+    def test_every_tool_has_an_output_schema_and_every_result_conforms(self, hosts):
+        """The official client validates structured results, and raises if one does not conform."""
         host = hosts(Person(), "--writes")
         provider = sailings(host)[0]["provider"]["id"]
         assert all(tool.output_schema["type"] == "object" for tool in host.tools().values())
-        booking = booked(host)
+        booking = book(host)
         named = {"booking_id": booking["booking_id"]}
-        ticket = {"ticket_id": done(host.call("bookings_confirm", named))["ticket_id"]}
+        ticket = {"ticket_id": result_of(host.call("bookings_confirm", named))["ticket_id"]}
         for detail in ("short", "full"):
             wanted = {"detail": detail}
-            done(host.call("availability_search", query(**wanted)))
-            done(host.call("bookings_get", {**named, **wanted}))
-            done(host.call("bookings_cancel_fee", {"id": booking["booking_id"], **wanted}))
-            done(host.call("tickets_get", {**ticket, **wanted}))
-            done(host.call("tickets_pdf", {**ticket, **wanted}))
-            done(host.call("catalogue_departures", {"provider_id": provider, **wanted}))
+            result_of(host.call("availability_search", query(**wanted)))
+            result_of(host.call("bookings_get", {**named, **wanted}))
+            result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"], **wanted}))
+            result_of(host.call("tickets_get", {**ticket, **wanted}))
+            result_of(host.call("tickets_pdf", {**ticket, **wanted}))
+            result_of(host.call("catalogue_departures", {"provider_id": provider, **wanted}))
             for name in READS:
                 if name.startswith("catalogue_") and name != "catalogue_departures":
-                    done(host.call(name, wanted))
-            done(host.call("mcp_companies", wanted))
+                    result_of(host.call(name, wanted))
+            result_of(host.call("mcp_companies", wanted))
