@@ -17,8 +17,8 @@ def test_the_clock_can_be_read_moved_frozen_and_reset(sandbox, http):
     now = http.get("/_sandbox/clock").json()
     assert not now["frozen"]
     assert abs(datetime.fromisoformat(now["now"]) - sandbox.clock.now()) < timedelta(seconds=5)
-    order = {"frozen": True, "travel_to": "2027-06-01T08:00:00Z", "advance": 90}
-    moved = http.post("/_sandbox/clock", json=order).json()
+    body = {"frozen": True, "travel_to": "2027-06-01T08:00:00Z", "advance": 90}
+    moved = http.post("/_sandbox/clock", json=body).json()
     assert moved == {"now": "2027-06-01T08:01:30+00:00", "frozen": True}
     assert sandbox.clock.now() == datetime(2027, 6, 1, 8, 1, 30, tzinfo=timezone.utc)
     running = http.post("/_sandbox/clock", json={"frozen": False}).json()
@@ -30,7 +30,7 @@ def test_the_clock_can_be_read_moved_frozen_and_reset(sandbox, http):
 
 
 @pytest.mark.parametrize(
-    ("order", "field"),
+    ("body", "field"),
     [
         ({"travel_to": "2027-06-01T08:00:00"}, "travel_to"),
         ({"travel_to": "tomorrow"}, "travel_to"),
@@ -46,15 +46,15 @@ def test_the_clock_can_be_read_moved_frozen_and_reset(sandbox, http):
         ({"advance": True}, "advance"),
     ],
 )
-def test_an_invalid_update_leaves_the_clock_unchanged(sandbox, http, order, field):
-    refused = http.post("/_sandbox/clock", json=order)
+def test_an_invalid_update_leaves_the_clock_unchanged(sandbox, http, body, field):
+    refused = http.post("/_sandbox/clock", json=body)
     assert (refused.status_code, refused.json()["field"]) == (422, field)
     before = datetime.now(timezone.utc)
     assert before <= sandbox.clock.now() <= datetime.now(timezone.utc)
 
 
 @pytest.mark.parametrize(
-    "order",
+    "body",
     [
         {"travel_to": "9999-12-31T23:59:59Z"},
         {"travel_to": "9999-12-31T00:00:00Z", "advance": 86400 * 3},
@@ -64,8 +64,8 @@ def test_an_invalid_update_leaves_the_clock_unchanged(sandbox, http, order, fiel
         {"frozen": True, "travel_to": "2200-01-01T00:00:00Z"},
     ],
 )
-def test_a_time_beyond_the_calendar_leaves_the_clock_unchanged(sandbox, http, order):
-    refused = http.post("/_sandbox/clock", json=order)
+def test_a_time_beyond_the_calendar_leaves_the_clock_unchanged(sandbox, http, body):
+    refused = http.post("/_sandbox/clock", json=body)
     assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_ERROR")
     assert "1970 to 2199" in refused.json()["message"]
     assert not sandbox.clock.frozen
@@ -75,8 +75,8 @@ def test_a_time_beyond_the_calendar_leaves_the_clock_unchanged(sandbox, http, or
 
 @pytest.mark.parametrize("moment", ["1970-01-01T00:00:00Z", "2199-12-31T00:00:00Z"])
 def test_requests_are_answered_at_the_ends_of_the_calendar(sandbox, http, moment):
-    order = {"frozen": True, "travel_to": moment}
-    assert http.post("/_sandbox/clock", json=order).status_code == 200
+    body = {"frozen": True, "travel_to": moment}
+    assert http.post("/_sandbox/clock", json=body).status_code == 200
     (journey, *_) = sandbox.network.journeys.values()
     company = journey.route.companies[0]
     request = {
@@ -88,7 +88,7 @@ def test_requests_are_answered_at_the_ends_of_the_calendar(sandbox, http, moment
         "out_time": "00:00",
         "out_is_open": True,
     }
-    adult = {"order": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 40}
+    adult = {"body": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 40}
     search = {"request": request, "passengers": [adult]}
     read = {"name": "search_availability", "arguments": search}
     for path, body in (
@@ -104,19 +104,19 @@ def test_requests_are_answered_at_the_ends_of_the_calendar(sandbox, http, moment
 
 
 def test_faults_can_be_requested_listed_and_cleared(sandbox, http):
-    order = {"kind": "rate_limited", "operation": "catalogue.*", "times": 2, "retry_after": 3}
-    ordered = http.post("/_sandbox/faults", json=order)
-    assert ordered.status_code == 200
-    assert ordered.json() == {**order, "after": 0}
+    body = {"kind": "rate_limited", "operation": "catalogue.*", "times": 2, "retry_after": 3}
+    requested = http.post("/_sandbox/faults", json=body)
+    assert requested.status_code == 200
+    assert requested.json() == {**body, "after": 0}
     assert ports(http).headers["retry-after"] == "3"
     seen = http.get("/_sandbox/faults").json()
-    assert seen == {"pending": [ordered.json()], "taken": [ordered.json()]}
+    assert seen == {"pending": [requested.json()], "taken": [requested.json()]}
     assert http.delete("/_sandbox/faults").json() == {"pending": [], "taken": []}
     assert ports(http).status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("order", "field"),
+    ("body", "field"),
     [
         ({}, "kind"),
         ({"kind": "tea_break"}, "kind"),
@@ -129,8 +129,8 @@ def test_faults_can_be_requested_listed_and_cleared(sandbox, http):
         ({"kind": "price_change", "amount": -1e7}, "amount"),
     ],
 )
-def test_an_invalid_fault_request_names_its_field(sandbox, http, order, field):
-    refused = http.post("/_sandbox/faults", json=order)
+def test_an_invalid_fault_request_names_its_field(sandbox, http, body, field):
+    refused = http.post("/_sandbox/faults", json=body)
     assert refused.status_code == 422
     assert refused.json()["field"] == field
     assert (refused.json()["error"], refused.json()["code"]) == (True, "VALIDATION_ERROR")
@@ -144,7 +144,7 @@ def test_a_body_that_is_not_a_json_object_is_refused(http, body):
 
 
 @pytest.mark.parametrize(
-    "order",
+    "body",
     [
         {"kind": "null_field", "field": "nmae"},
         {"kind": "missing_field", "field": "ports.0.name"},
@@ -153,11 +153,11 @@ def test_a_body_that_is_not_a_json_object_is_refused(http, body):
         {"kind": "unknown_enum"},
     ],
 )
-def test_a_fault_that_changes_nothing_stays_pending(sandbox, http, order):
+def test_a_fault_that_changes_nothing_stays_pending(sandbox, http, body):
     good = ports(http).json()
-    ordered = http.post("/_sandbox/faults", json={**order, "operation": "catalogue.ports"})
+    requested = http.post("/_sandbox/faults", json={**body, "operation": "catalogue.ports"})
     assert ports(http).json() == good
-    assert http.get("/_sandbox/faults").json() == {"pending": [ordered.json()], "taken": []}
+    assert http.get("/_sandbox/faults").json() == {"pending": [requested.json()], "taken": []}
 
 
 def test_a_fault_that_changes_nothing_does_not_delay_the_next(sandbox, http):

@@ -77,20 +77,20 @@ def test_every_kind_can_be_requested_by_its_name_alone(kind):
 
 
 def test_a_fault_request_survives_json():
-    order = {
+    wanted = {
         "kind": "price_change",
         "operation": "bookings.*",
         "times": None,
         "after": 2,
         "factor": 1.5,
     }
-    fault = Fault.read(json.loads(json.dumps(order)))
+    fault = Fault.read(json.loads(json.dumps(wanted)))
     assert fault.details == PriceChange(factor=1.5)
-    assert fault.to_wire() == order
+    assert fault.to_wire() == wanted
 
 
 @pytest.mark.parametrize(
-    ("order", "field"),
+    ("wanted", "field"),
     [
         ({"kind": "tea_break"}, "kind"),
         ({"operation": "tickets.get"}, "kind"),
@@ -109,9 +109,9 @@ def test_a_fault_request_survives_json():
         ({"kind": "redirect", "location": "/a\r\nset-cookie: b"}, "location"),
     ],
 )
-def test_an_invalid_fault_request_is_refused(order, field):
+def test_an_invalid_fault_request_is_refused(wanted, field):
     with pytest.raises(InvalidOrderError) as caught:
-        Fault.read(order)
+        Fault.read(wanted)
     assert caught.value.field == field
     assert isinstance(caught.value, ValueError)
     assert str(caught.value).startswith(f"{field}: ")
@@ -204,7 +204,7 @@ OFFERS = [
 
 
 @pytest.mark.parametrize(
-    ("order", "value", "expected"),
+    ("wanted", "value", "expected"),
     [
         ({"kind": "wrong_shape"}, OFFERS, {"unexpected": True}),
         ({"kind": "wrong_shape"}, GOOD, ["unexpected"]),
@@ -244,9 +244,9 @@ OFFERS = [
         ({"kind": "null_field"}, "text", "text"),
     ],
 )
-def test_a_fault_reshapes_a_copy_of_the_value(order, value, expected):
+def test_a_fault_reshapes_a_copy_of_the_value(wanted, value, expected):
     faults = Faults()
-    faults.add(**order)
+    faults.add(**wanted)
     before = json.dumps(value)
     assert faults.reshape("tickets.get", value) == expected
     assert json.dumps(value) == before
@@ -262,7 +262,7 @@ def test_without_faults_the_reply_is_unchanged(service):
 
 
 @pytest.mark.parametrize(
-    ("order", "status", "code"),
+    ("wanted", "status", "code"),
     [
         ({"kind": "rate_limited"}, 429, "RATE_LIMITED"),
         ({"kind": "server_error"}, 503, "SERVER_ERROR"),
@@ -273,13 +273,13 @@ def test_without_faults_the_reply_is_unchanged(service):
         ({"kind": "not_acceptable"}, 406, "NOT_ACCEPTABLE"),
     ],
 )
-def test_an_error_response_replaces_the_work(service, order, status, code):
-    service.faults.add(**order)
+def test_an_error_response_replaces_the_work(service, wanted, status, code):
+    service.faults.add(**wanted)
     reply = service.get()
     assert (reply.status_code, reply.json()["code"]) == (status, code)
     assert reply.json()["error"] is True
     assert "retry-after" not in reply.headers
-    assert ("www-authenticate" in reply.headers) == (order["kind"] == "unauthorized")
+    assert ("www-authenticate" in reply.headers) == (wanted["kind"] == "unauthorized")
     assert service.done == 0
     assert service.get().status_code == 200
 
@@ -314,12 +314,12 @@ def test_a_connection_is_cut_before_or_after_the_work(service, kind, done, reset
     assert service.counters.connections == 2
 
 
-@pytest.mark.parametrize("order", [{}, {"chunked": True}, {"keep": 0}, {"keep": 1.0}])
-def test_a_truncated_reply_has_complete_headers_and_part_of_the_body(service, order):
-    service.faults.add("truncate", **order)
+@pytest.mark.parametrize("wanted", [{}, {"chunked": True}, {"keep": 0}, {"keep": 1.0}])
+def test_a_truncated_reply_has_complete_headers_and_part_of_the_body(service, wanted):
+    service.faults.add("truncate", **wanted)
     with httpx.Client(verify=TLS, timeout=5) as client, client.stream("GET", service.url) as reply:
         assert reply.status_code == 200
-        assert ("content-length" in reply.headers) != order.get("chunked", False)
+        assert ("content-length" in reply.headers) != wanted.get("chunked", False)
         with pytest.raises(httpx.RemoteProtocolError):
             reply.read()
     assert service.done == 1
@@ -378,7 +378,7 @@ def test_close_connection_closes_without_a_connection_header(service):
 
 
 @pytest.mark.parametrize(
-    ("order", "status", "media_type"),
+    ("wanted", "status", "media_type"),
     [
         ({"kind": "server_error_after"}, 503, "application/json"),
         ({"kind": "request_timeout_after"}, 408, "application/json"),
@@ -389,15 +389,15 @@ def test_close_connection_closes_without_a_connection_header(service):
         ({"kind": "empty_body"}, 200, "application/json"),
     ],
 )
-def test_a_reply_is_replaced_after_the_work(service, order, status, media_type):
-    service.faults.add(**order)
+def test_a_reply_is_replaced_after_the_work(service, wanted, status, media_type):
+    service.faults.add(**wanted)
     reply = service.get()
     assert (reply.status_code, reply.headers["content-type"]) == (status, media_type)
     assert service.done == 1
     if status == 200:
         with pytest.raises(ValueError, match=r"."):
             reply.json()
-    if order["kind"] == "not_utf8":
+    if wanted["kind"] == "not_utf8":
         with pytest.raises(UnicodeDecodeError):
             reply.content.decode()
 

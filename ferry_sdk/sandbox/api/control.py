@@ -100,16 +100,16 @@ class Control:
         return {"now": self.clock.now().isoformat(), "frozen": self.clock.frozen}
 
     def _move_clock(self, fields: _Fields) -> JsonValue:
-        order = parse_fields(ClockUpdate, fields)
+        update = parse_fields(ClockUpdate, fields)
         # Validate everything first: an invalid update changes nothing.
-        moment = to_utc(order.travel_to or self.clock.now())
-        to_utc(moment + timedelta(seconds=order.advance or 0))
-        if order.frozen is not None:
-            (self.clock.freeze if order.frozen else self.clock.resume)()
-        if order.travel_to is not None:
-            self.clock.travel_to(order.travel_to)
-        if order.advance is not None:
-            self.clock.advance(order.advance)
+        moment = to_utc(update.travel_to or self.clock.now())
+        to_utc(moment + timedelta(seconds=update.advance or 0))
+        if update.frozen is not None:
+            (self.clock.freeze if update.frozen else self.clock.resume)()
+        if update.travel_to is not None:
+            self.clock.travel_to(update.travel_to)
+        if update.advance is not None:
+            self.clock.advance(update.advance)
         return self._clock({})
 
     def _faults(self, _: _Fields) -> JsonValue:

@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     Record = dict[str, JsonValue]
 
 CURRENCY = "EUR"
-_PASSENGER_FIELDS = {
-    *("first_name", "last_name", "birth_date", "nationality"),
-    *("doc_type", "doc_number", "doc_expiration"),
-}
 
 
 def booking_record(booking: Booking, context: CallContext) -> Record:
@@ -184,5 +180,7 @@ def _vehicle(booking: Booking, ticket: Ticket) -> JsonValue:
 
 
 def _passenger(passenger: Passenger) -> Record:
-    record: Record = passenger.model_dump(mode="json", include=_PASSENGER_FIELDS)
+    record: Record = passenger.model_dump(
+        mode="json", exclude={"type", "order", "age", "gender", "email"}
+    )
     return {**record, "nationality": passenger.nationality and passenger.nationality.upper()}

@@ -104,13 +104,13 @@ class Fault:
     details: BaseModel
 
     @staticmethod
-    def read(order: Mapping[str, object]) -> Fault:
+    def read(request: Mapping[str, object]) -> Fault:
         """Return the fault that a fault request describes.
 
         Raises:
             InvalidOrderError: A field is unknown or has an invalid value; a `ValueError`.
         """
-        head = parse_fields(_FaultRequest, order)
+        head = parse_fields(_FaultRequest, request)
         details = parse_fields(DETAILS[head.kind], head.model_extra or {})
         return Fault(head.kind, head.operation, head.times, head.after, details)
 

@@ -1,4 +1,4 @@
-"""Travellers, and what a ship offers them besides the passage: places, meals, animals."""
+"""Travellers, and what a ship offers them besides the crossing: places, meals, animals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COUPLE, _SHARING = 2, 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaceKind:
-    """A kind of place; prices are in thousandths of an adult's passage."""
+    """A kind of place; prices are in thousandths of an adult's fare."""
 
     code: str
     type: str
@@ -95,7 +95,7 @@ class Place:
     Attributes:
         capacity: How many people it holds; for a large party it consists of several cabins.
         count: How many are left.
-        supplement: Added to the party's passage at the standard fare, in euros.
+        supplement: Added to the party's standard fare, in euros.
     """
 
     id: str

@@ -1,6 +1,6 @@
 """Fares, tariffs and occupancy of a sailing, by season, weekday and days before departure.
 
-Shares and levels are in thousandths, fares in cents.
+Shares and factors are in thousandths, fares in cents.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
     from ferry_sdk.sandbox.network.geography import VehicleModel
     from ferry_sdk.sandbox.network.seeded_random import SeededRandom
@@ -51,19 +50,19 @@ class Fares:
         self._random = random
 
     def adult(self, sailing: Sailing, now: datetime) -> int:
-        """Return the passage of an adult with a plain seat."""
+        """Return the fare of an adult with a plain seat."""
         route = sailing.journey.route
         plain = 500 + 14 * route.miles + 2 * sailing.minutes
         if route.fast:
             plain = plain * _FAST // _WHOLE
-        return plain * self._level(sailing, now) // _WHOLE
+        return plain * self._price_factor(sailing, now) // _WHOLE
 
     def passenger(self, sailing: Sailing, age: int, now: datetime) -> int:
-        """Return the passage of a passenger of this age with a plain seat."""
+        """Return the fare of a passenger of this age with a plain seat."""
         return self.adult(sailing, now) * _SHARES[sailing.company.age_band(age)] // _WHOLE
 
     def vehicle(self, sailing: Sailing, vehicle: VehicleModel, now: datetime) -> int:
-        """Return the passage of a vehicle, by length and height."""
+        """Return the fare of a vehicle, by length and height."""
         plain = 1500 + 22 * sailing.journey.route.miles + 3 * sailing.minutes
         plain = plain * round(vehicle.length * 100) // _USUAL_LENGTH
         plain = plain * vehicle.type.fare_share // _WHOLE
@@ -71,17 +70,17 @@ class Fares:
             plain = plain * _VERY_HIGH // _WHOLE
         elif vehicle.height > sailing.company.low_vehicle:
             plain = plain * _HIGH // _WHOLE
-        return plain * self._level(sailing, now) // _WHOLE
+        return plain * self._price_factor(sailing, now) // _WHOLE
 
-    def _level(self, sailing: Sailing, now: datetime) -> int:
-        """Return the price level: season, weekday, notice, company and a random part."""
+    def _price_factor(self, sailing: Sailing, now: datetime) -> int:
+        """Return the factor of season, weekday, days ahead, company and a random part."""
         day = sailing.depart_at
-        level = _BY_MONTH[day.month - 1]
+        factor = _BY_MONTH[day.month - 1]
         if day.weekday() in _WEEKEND_DAYS:
-            level = level * _WEEKEND // _WHOLE
-        level = level * _by_days_ahead(_BY_DAYS_AHEAD, sailing, now, _LONG_AHEAD) // _WHOLE
-        level = level * (880 + self._random.below(300, "fares", sailing.company.code)) // _WHOLE
-        return level * (970 + self._random.below(61, "fares", sailing.id)) // _WHOLE
+            factor = factor * _WEEKEND // _WHOLE
+        factor = factor * _by_days_ahead(_BY_DAYS_AHEAD, sailing, now, _LONG_AHEAD) // _WHOLE
+        factor = factor * (880 + self._random.below(300, "fares", sailing.company.code)) // _WHOLE
+        return factor * (970 + self._random.below(61, "fares", sailing.id)) // _WHOLE
 
     def places_left(self, sailing: Sailing, code: str, units: int, now: datetime) -> int:
         """Return how many of `units` places of one kind are left."""

@@ -59,7 +59,7 @@ class Offer(OfferInputs):
     """One availability.
 
     Attributes:
-        fare: The party's passage at the standard fare, with the vehicle and plain seats.
+        fare: The party's fare at the standard tariff, with the vehicle and plain seats.
         vehicle_fare: The share of the vehicle in `fare`.
     """
 

@@ -91,8 +91,8 @@ class Offers:
         ]
         if sailings[0] and len(ways) > 1:
             # Timestamps, because datetimes of one time zone compare by their local time.
-            there = min(each.arrive_at.timestamp() for each in sailings[0])
-            sailings[1] = [each for each in sailings[1] if each.depart_at.timestamp() >= there]
+            arrival = min(each.arrive_at.timestamp() for each in sailings[0])
+            sailings[1] = [each for each in sailings[1] if each.depart_at.timestamp() >= arrival]
         search_id = self._random.token(wanted, now)
         passengers = sorted(wanted.passengers, key=lambda one: one.order)
         found = [
