@@ -95,7 +95,7 @@ def cancel(
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Cancel a booking or a ticket. Shows the fee and asks first; never charges more than shown."""
+    """Cancel a booking or a ticket. Shows the fee and asks first; never accepts a higher fee."""
     with open_client(base_url, token_file) as ferry:
         with show_progress("Reading the fee"):
             record = record_of(ferry, some_id)

@@ -10,9 +10,11 @@ import typer
 
 from ferry_sdk.cli.terminal.options import TokenFile, parse_amount, parser
 
-_TOKEN = "A token for the local service; random by default."  # noqa: S105 -- help text
-Token = Annotated[str | None, typer.Option(metavar="TEXT", help=_TOKEN)]
 _MOMENT = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
+
+
+def _text_option(help_text: str) -> object:
+    return typer.Option(metavar="TEXT", help=help_text)
 
 
 def _check_moment(moment: datetime | None) -> datetime | None:
@@ -30,12 +32,15 @@ def sandbox(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8080,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     seed: Annotated[
-        int | None,
-        typer.Option(help="Seed of times, prices and ids; ids are random by default."),
+        int | None, typer.Option(help="Seed of times, prices and ids; ids are random by default.")
     ] = None,
-    token: Token = None,
-    read_only_token: Token = None,
-    organisation_token: Token = None,
+    token: Annotated[str | None, _text_option("Access token; random by default.")] = None,
+    read_only_token: Annotated[
+        str | None, _text_option("Token that can only read; random by default.")
+    ] = None,
+    organisation_token: Annotated[
+        str | None, _text_option("Token of the organisation; random by default.")
+    ] = None,
     now: Annotated[
         datetime | None,
         typer.Option(
@@ -86,12 +91,8 @@ def _parse_limit(value: str) -> Limit:
     return Limit(currency.upper(), str(parse_amount(most)))
 
 
-Limits = Annotated[
-    list[Limit] | None,
-    typer.Option(
-        metavar="EUR=500", help="Maximum in a currency; repeatable.", parser=parser(_parse_limit)
-    ),
-]
+def _limit_option(help_text: str) -> object:
+    return typer.Option(metavar="EUR=500", help=help_text, parser=parser(_parse_limit))
 
 
 def mcp(
@@ -99,11 +100,16 @@ def mcp(
     writes: Annotated[
         bool, typer.Option("--writes", help="Also offer tools that book and cancel.")
     ] = False,
-    spend_limit: Limits = None,
-    penalty_limit: Limits = None,
+    spend_limit: Annotated[
+        list[Limit] | None, _limit_option("The most that all bookings may cost; repeatable.")
+    ] = None,
+    penalty_limit: Annotated[
+        list[Limit] | None,
+        _limit_option("The most that cancelling a booking may cost; repeatable."),
+    ] = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Run an MCP server for agents over standard input and output; read-only without --writes."""
+    """Run an MCP server for agents on standard input and output; read-only without --writes."""
     from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
 
     serve(

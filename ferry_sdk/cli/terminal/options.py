@@ -55,10 +55,7 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 def open_client(
     base_url: str | None, token_file: Path | None, *, journal: Recorder | None = None
 ) -> Generator[Ferry, None, None]:
-    """Open a client for the block. Print the library's warnings on standard error.
-
-    One of them names an interrupted write with its id.
-    """
+    """Open a client for the block. Print its warnings, such as the id of an interrupted write."""
 
     class WarningHandler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
