@@ -75,8 +75,8 @@ def test_a_time_beyond_the_calendar_leaves_the_clock_unchanged(sandbox, http, bo
 
 @pytest.mark.parametrize("moment", ["1970-01-01T00:00:00Z", "2199-12-31T00:00:00Z"])
 def test_requests_are_answered_at_the_ends_of_the_calendar(sandbox, http, moment):
-    body = {"frozen": True, "travel_to": moment}
-    assert http.post("/_sandbox/clock", json=body).status_code == 200
+    update = {"frozen": True, "travel_to": moment}
+    assert http.post("/_sandbox/clock", json=update).status_code == 200
     (journey, *_) = sandbox.network.journeys.values()
     company = journey.route.companies[0]
     request = {
@@ -88,7 +88,7 @@ def test_requests_are_answered_at_the_ends_of_the_calendar(sandbox, http, moment
         "out_time": "00:00",
         "out_is_open": True,
     }
-    adult = {"body": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 40}
+    adult = {"order": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 40}
     search = {"request": request, "passengers": [adult]}
     read = {"name": "search_availability", "arguments": search}
     for path, body in (
