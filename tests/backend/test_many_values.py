@@ -17,7 +17,7 @@ from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponse
 from ferry_sdk._engine.effects import RunBlocking
 from ferry_sdk._engine.wire import LONG_REPLY, is_in_worker_thread
 from ferry_sdk._protocols.json_body import decode_json
-from tests.engine.replies import good, heard
+from tests.engine.replies import good, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
 from tests.support.samples import BOOKING
@@ -84,7 +84,7 @@ def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(
         raise MemoryError
 
     monkeypatch.setattr("ferry_sdk._protocols.json_body.from_json", full)
-    driver = heard(then=good(BOOKING))
+    driver = scripted_driver(then=good(BOOKING))
     kind = OutcomeUnknownError if "create" in name else UnexpectedResponseError
     with pytest.raises(kind, match="memory") as info:
         driver.raw(described(name), SETTINGS, max_retries=0)
@@ -113,7 +113,7 @@ def long_list(number: int = 60_000) -> bytes:
 
 def test_a_long_reply_is_read_aside_and_a_short_one_is_not() -> None:
     for content, effects in ((long_list(), 2), (long_list(10), 0)):
-        driver = heard(good(json.loads(content)))
+        driver = scripted_driver(good(json.loads(content)))
         found = driver.raw(described("catalogue.ports"), SETTINGS, deadline=9.0).parse()
         asides = [one for one in driver.effects if isinstance(one, RunBlocking)]
         assert len(asides) == effects

@@ -83,7 +83,7 @@ class Caller:
             heard += data
         return heard
 
-    def heard_until_reset(self) -> bytes:
+    def read_until_reset(self) -> bytes:
         heard = b""
         while True:
             try:

@@ -48,7 +48,7 @@ def judged(world: World, schedule: Schedule) -> list[str]:
     return violations
 
 
-def explored(
+def explore(
     world: World, operations: tuple[str, ...], numbers: Iterable[int], *, is_async: bool
 ) -> tuple[int, list[Finding]]:
     """Run the schedules of these numbers; how many were run, and what was found.
@@ -62,7 +62,7 @@ def explored(
     findings: list[Finding] = []
     ran = 0
     for number in numbers:
-        schedule = generated(schedules(operations, is_async=is_async), number)
+        schedule = generate_schedule(schedules(operations, is_async=is_async), number)
         violations = judged(world, schedule)
         ran += 1
         if violations:
@@ -70,7 +70,7 @@ def explored(
     return ran, findings
 
 
-def generated(strategy: SearchStrategy[Schedule], number: int) -> Schedule:
+def generate_schedule(strategy: SearchStrategy[Schedule], number: int) -> Schedule:
     """One schedule, drawn without regard to any other: hypothesis varies what it drew before."""
     drawn: list[Schedule] = []
 

@@ -10,7 +10,7 @@ from .passages import (
     correlation_of,
     is_refused,
     is_turned_away,
-    lacked_session,
+    lacks_session,
     operation_of,
     status_of,
 )
@@ -144,7 +144,7 @@ class Judgement:
             one for one in told.attempts if one.sent and one.operation == self.schedule.operation
         ]
         # A session that was gone is renewed within one attempt.
-        seen = [one for one in self.writes if not lacked_session(one)]
+        seen = [one for one in self.writes if not lacks_session(one)]
         if len(sent) < len(seen):
             yield f"{len(seen)} requests were seen, attempts tell of {len(sent)}: {told.attempts}"
         if len(told.attempts) > 1 and any(one.waited < 0 for one in told.attempts):

@@ -90,10 +90,10 @@ def _is_failure(body: bytes) -> bool:
 def is_turned_away(passage: Passage) -> bool:
     """Whether the client could read that nothing was done and it may send it again."""
     is_so = passage.was_answered and status_of(passage) in _TURNED_AWAY
-    return is_so or lacked_session(passage)
+    return is_so or lacks_session(passage)
 
 
-def lacked_session(passage: Passage) -> bool:
+def lacks_session(passage: Passage) -> bool:
     """Whether the client could read that its MCP session was gone."""
     is_mcp = operation_of(passage).startswith("mcp.")
     return is_mcp and passage.was_answered and status_of(passage) in _NO_SESSION

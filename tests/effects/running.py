@@ -33,7 +33,7 @@ _AGES = 60.0
 def run(world: World, schedule: Schedule) -> Evidence:
     """Run a schedule, to its very end."""
     evidence = Evidence(world.prepared(schedule.operation))
-    with noted(evidence.noise):
+    with note_log(evidence.noise):
         if schedule.is_async:
             asyncio.run(_Run(world, schedule, evidence).arun())
         else:
@@ -208,7 +208,7 @@ def _told(seconds: float, given: Any = None, *, error: BaseException | None = No
 
 
 @contextmanager
-def noted(noise: list[str]) -> Iterator[None]:
+def note_log(noise: list[str]) -> Iterator[None]:
     """Write down what goes wrong where nobody can catch it."""
     hooks = sys.unraisablehook, threading.excepthook
     sys.unraisablehook = lambda what: noise.append(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tests.hostile import exploring as hostile
 from tests.hostile.running import Stage
 
-from .exploring import Finding, explored
+from .exploring import Finding, explore
 from .schedules import GROUPS
 from .world import World
 
@@ -105,7 +105,7 @@ def _world_opened() -> None:
 
 def _explored(portion: Portion) -> tuple[int, list[Finding]]:
     group, is_async, numbers = portion
-    return explored(_world, group, numbers, is_async=is_async)
+    return explore(_world, group, numbers, is_async=is_async)
 
 
 def _stage_opened() -> None:
@@ -113,7 +113,7 @@ def _stage_opened() -> None:
 
 
 def _made(numbers: range) -> tuple[int, list[hostile.Finding]]:
-    return hostile.explored(_stage, numbers)
+    return hostile.explore(_stage, numbers)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def test_a_request_is_cut_where_ordered(
 ) -> None:
     proxy.order(Harm("cut_request", at, reset))
     caller.say()
-    assert (caller.heard_until_reset() if reset else caller.hear()) == b""
+    assert (caller.read_until_reset() if reset else caller.hear()) == b""
     caller.close()
     assert proxy.settled()
     proxy.clear()
@@ -84,7 +84,7 @@ def test_a_reply_is_cut_where_ordered(
 ) -> None:
     proxy.order(Harm("cut_reply", at, reset))
     caller.say()
-    heard = caller.heard_until_reset() if reset else caller.hear()
+    heard = caller.read_until_reset() if reset else caller.hear()
     assert heard == ANSWER[: offset_of(at, ANSWER)]
     (passage,) = proxy.passages
     assert passage.delivered == len(heard)
@@ -121,7 +121,7 @@ def test_a_connection_is_closed_as_soon_as_it_is_accepted(
     with suppress(*([ConnectionError] if reset else [])), closing(Caller(proxy)) as caller:
         with suppress(ConnectionError):
             caller.say()
-        assert (caller.heard_until_reset() if reset else caller.hear()) == b""
+        assert (caller.read_until_reset() if reset else caller.hear()) == b""
     with closing(Caller(proxy)) as caller:
         caller.say()
         assert caller.hear(len(ANSWER)) == ANSWER
@@ -139,7 +139,7 @@ def test_a_kept_alive_connection_closes_when_the_next_request_comes(
     assert caller.hear(len(ANSWER)) == ANSWER
     assert caller.hears_nothing_for(0.1), "it is open until then"
     caller.say()
-    assert caller.heard_until_reset() == b""
+    assert caller.read_until_reset() == b""
     first, second = proxy.passages
     assert first.was_answered
     assert second.request

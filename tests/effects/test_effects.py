@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.effects.exploring import explored
+from tests.effects.exploring import explore
 from tests.effects.schedules import GROUPS
 from tests.support.tiers import mostly_long
 
@@ -31,6 +31,6 @@ def test_nothing_happens_twice_and_nobody_is_told_what_is_not_so(
     part: range,
 ) -> None:
     numbers = [(2 * index + is_async) * EACH + number for number in part]
-    ran, findings = explored(world, GROUPS[index], numbers, is_async=is_async)
+    ran, findings = explore(world, GROUPS[index], numbers, is_async=is_async)
     record_property("schedules of the effect test run", ran)
     assert not findings, "\n".join(map(str, findings))

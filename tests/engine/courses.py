@@ -20,7 +20,7 @@ from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, Si
 from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk._transport.single_flight import SharedCall
-from tests.engine.kinds import GUARDS, SEEN, UNSEEN, answer, answered, described_as, path
+from tests.engine.kinds import GUARDS, SEEN, UNSEEN, answer, answer_of_another, describe_call, path
 from tests.engine.recorder import Notes, entry
 from tests.engine.replies import good, reply
 from tests.support.driven import SETTINGS
@@ -160,7 +160,7 @@ class Course:
         self.context = Context.start(
             settings, self.session, kind.name, clock=self.clock, now=self.calendar
         )
-        return (yield from run(described_as(kind.name, is_guarded=kind.is_guarded), self.context))
+        return (yield from run(describe_call(kind.name, is_guarded=kind.is_guarded), self.context))
 
     def choose(self, fine: str, *troubles: str) -> str:
         """What happens here; an interruption only as often as it may be."""
@@ -225,7 +225,7 @@ class Course:
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
         flight = SharedCall()
         if came == "done":
-            flight.complete(effect.key, answered(self.kind.name))
+            flight.complete(effect.key, answer_of_another(self.kind.name))
         elif came.startswith("fell"):
             flight.fail(effect.key, KeyboardInterrupt())
         else:

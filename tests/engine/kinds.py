@@ -84,7 +84,7 @@ def kinds(name: str) -> Iterator[Kind]:
 
 
 @cache
-def described_as(name: str, *, is_guarded: bool) -> Any:
+def describe_call(name: str, *, is_guarded: bool) -> Any:
     """The call, described and not made."""
     return described(name, **(GUARDS[name][0] if is_guarded else {}))
 
@@ -104,7 +104,7 @@ def path(name: str) -> str:
 
 
 @cache
-def answered(name: str) -> Any:
+def answer_of_another(name: str) -> Any:
     """The answer of another call for the same."""
     session = Session(stage="bare")
     return Driver(good(answer(name)), session).raw(described(name), SETTINGS)

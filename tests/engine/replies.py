@@ -1,4 +1,4 @@
-"""What a service by hand says or fails with, and drivers that hear it in turn."""
+"""Replies and failures of a scripted service, and drivers that receive them in order."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
     from ferry_sdk._engine.http import Request
 
-    Saying = Reply | BaseException | Callable[[Request], Reply]
+    ScriptedReply = Reply | BaseException | Callable[[Request], Reply]
 
 
 class Script:
-    """Answers each request by the next of its sayings, and further ones by the last of all."""
+    """Answers each request with the next of its replies, and all later ones with `then`."""
 
-    def __init__(self, *sayings: Saying, then: Saying | None = None) -> None:
-        self._left = list(sayings)
+    def __init__(self, *replies: ScriptedReply, then: ScriptedReply | None = None) -> None:
+        self._left = list(replies)
         self._then = then
 
     def __call__(self, request: Request) -> Reply:
-        saying = self._left.pop(0) if self._left else self._then
-        if isinstance(saying, BaseException):
-            raise saying
-        if isinstance(saying, Reply):
-            return saying
-        assert saying is not None, f"one request too many: {request.method} {request.url}"
-        return saying(request)
+        scripted = self._left.pop(0) if self._left else self._then
+        if isinstance(scripted, BaseException):
+            raise scripted
+        if isinstance(scripted, Reply):
+            return scripted
+        assert scripted is not None, f"one request too many: {request.method} {request.url}"
+        return scripted(request)
 
 
-def heard(*sayings: Saying, then: Saying | None = None) -> Driver:
-    """A driver whose requests are answered by a script; there is no MCP handshake."""
-    return Driver(Script(*sayings, then=then), Session(stage="bare"))
+def scripted_driver(*replies: ScriptedReply, then: ScriptedReply | None = None) -> Driver:
+    """Return a driver whose requests a script answers, without an MCP handshake."""
+    return Driver(Script(*replies, then=then), Session(stage="bare"))
 
 
 def reply(status: int, body: object = None, **headers: str) -> Reply:

@@ -23,7 +23,15 @@ from ferry_sdk import (
     UnexpectedResponseError,
 )
 from ferry_sdk._engine.http import Reply
-from tests.engine.replies import heard, pool_full, refused, reply, reset, timed_out, undecodable
+from tests.engine.replies import (
+    pool_full,
+    refused,
+    reply,
+    reset,
+    scripted_driver,
+    timed_out,
+    undecodable,
+)
 from tests.support.cases import case
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
@@ -107,7 +115,7 @@ def test_a_failure_is_repeated_as_the_contract_says(row: Row) -> None:
         if name in WAITS:
             continue
         with case(name):
-            driver = heard(row.made(), then=NOT_FOUND)
+            driver = scripted_driver(row.made(), then=NOT_FOUND)
             with pytest.raises(FerryError) as info:
                 driver.raw(described(name), SETTINGS)
             tried = [attempt for attempt in info.value.attempts if attempt.operation == name]
@@ -125,7 +133,7 @@ def test_a_failure_is_repeated_as_the_contract_says(row: Row) -> None:
 @pytest.mark.parametrize("name", WRITES)
 @pytest.mark.parametrize("row", [row for row in TABLE.values() if row.write_kind is UNKNOWN])
 def test_only_what_a_read_shows_is_read_back(name: str, row: Row) -> None:
-    driver = heard(row.made(), then=NOT_FOUND)
+    driver = scripted_driver(row.made(), then=NOT_FOUND)
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described(name), SETTINGS)
     reads = [attempt.operation for attempt in info.value.attempts][1:]
@@ -137,7 +145,7 @@ def test_no_more_attempts_than_allowed_follow_the_first(row: Row) -> None:
     for name, max_retries in product(FOR_EXAMPLE, [0, 1, 3]):
         with case(name, max_retries):
             count = max_retries + 1 if row.again(name) else 1
-            driver = heard(*(row.made() for _ in range(count)), then=NOT_FOUND)
+            driver = scripted_driver(*(row.made() for _ in range(count)), then=NOT_FOUND)
             with pytest.raises(FerryError) as info:
                 driver.raw(described(name), SETTINGS, max_retries=max_retries)
             assert isinstance(info.value, row.error_of(name))
@@ -149,7 +157,7 @@ def test_no_more_attempts_than_allowed_follow_the_first(row: Row) -> None:
 @every_row
 @pytest.mark.parametrize("name", FOR_EXAMPLE)
 def test_an_error_says_what_became_of_the_call(name: str, row: Row) -> None:
-    driver = heard(row.made(), then=NOT_FOUND)
+    driver = scripted_driver(row.made(), then=NOT_FOUND)
     with pytest.raises(FerryError) as info:
         driver.raw(described(name), SETTINGS, max_retries=0, correlation_id="c-1")
     error, failure = info.value, row.made()
@@ -165,7 +173,7 @@ def test_an_error_says_what_became_of_the_call(name: str, row: Row) -> None:
 
 
 def test_different_failures_count_together() -> None:
-    driver = heard(refused(), reply(429, retry_after="2"), timed_out())
+    driver = scripted_driver(refused(), reply(429, retry_after="2"), timed_out())
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described("bookings.create"), SETTINGS)
     problems = [attempt.problem for attempt in info.value.attempts]
@@ -177,7 +185,7 @@ def test_different_failures_count_together() -> None:
 def test_attempts_of_a_call_carry_one_correlation_id_and_calls_their_own() -> None:
     seen = []
     for _ in range(2):
-        driver = heard(reply(503), reply(503), NOT_FOUND)
+        driver = scripted_driver(reply(503), reply(503), NOT_FOUND)
         with pytest.raises(NotFoundError) as info:
             driver.raw(described("catalogue.ports"), SETTINGS)
         ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
@@ -188,7 +196,7 @@ def test_attempts_of_a_call_carry_one_correlation_id_and_calls_their_own() -> No
 
 @pytest.mark.parametrize("name", WRITES)
 def test_a_client_that_only_reads_sends_no_write(name: str) -> None:
-    driver = heard()
+    driver = scripted_driver()
     with pytest.raises(ReadOnlyError) as info:
         driver.raw(described(name), SETTINGS, read_only=True)
     assert (info.value.operation, info.value.outcome) == (name, "not_sent")
@@ -198,7 +206,7 @@ def test_a_client_that_only_reads_sends_no_write(name: str) -> None:
 
 @pytest.mark.parametrize("name", READS)
 def test_a_client_that_only_reads_sends_reads(name: str) -> None:
-    driver = heard(NOT_FOUND)
+    driver = scripted_driver(NOT_FOUND)
     with pytest.raises(NotFoundError):
         driver.raw(described(name), SETTINGS, read_only=True)
     assert len(driver.requests) == 1
@@ -207,7 +215,7 @@ def test_a_client_that_only_reads_sends_reads(name: str) -> None:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_what_is_no_failure_of_the_service_passes_through_unchanged(name: str) -> None:
     for stop in (KeyboardInterrupt(), RuntimeError()):
-        driver = heard(stop)
+        driver = scripted_driver(stop)
         with pytest.raises(type(stop)) as info:
             driver.raw(described(name), SETTINGS)
         assert info.value is stop
@@ -215,7 +223,7 @@ def test_what_is_no_failure_of_the_service_passes_through_unchanged(name: str) -
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_call_that_is_given_up_asks_for_nothing_more(name: str) -> None:
-    steps: Any = heard().steps(described(name), SETTINGS)
+    steps: Any = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
     steps.close()
     assert list(steps) == []

@@ -113,7 +113,7 @@ statuses = st.sampled_from([200, 200, 201, 302, 400, 401, 403, 404, 408, 409, 42
 failures = st.sampled_from([refused, pool_full, reset, timed_out, undecodable]).map(
     lambda make: make()
 )
-sayings = st.one_of(
+replies = st.one_of(
     answers.map(good),
     st.builds(lambda value, named: good(value, **named), answers, headers),
     st.builds(lambda status, body, named: reply(status, body, **named), statuses, answers, headers),
@@ -191,8 +191,8 @@ def judge(name: str, outcome: Any, became: list[Reply | FerryError], notes: Note
 @given(data=st.data())
 @settings(max_examples=40)
 def test_any_course_of_events_ends_truthfully(name: str, data: st.DataObject) -> None:
-    said = data.draw(st.lists(sayings, max_size=8), label="said")
-    last = data.draw(sayings, label="then")
+    said = data.draw(st.lists(replies, max_size=8), label="said")
+    last = data.draw(replies, label="then")
     deadline = data.draw(st.none() | st.sampled_from([0.1, 1.0, 7.5, 100.0]), label="deadline")
     max_retries = data.draw(st.integers(0, 3), label="max_retries")
     function = data.draw(st.booleans(), label="token function")
@@ -209,7 +209,7 @@ def test_any_course_of_events_ends_truthfully(name: str, data: st.DataObject) ->
         journal=notes,
         token=Secret((lambda: "token") if function else "token"),
     )
-    outcome = ended(call)
+    outcome = call_outcome(call)
     judge(name, outcome, driver.became, notes)
     if isinstance(outcome, FerryError):
         assert outcome.operation == name
@@ -221,8 +221,8 @@ def test_any_course_of_events_ends_truthfully(name: str, data: st.DataObject) ->
     assert len(driver.requests) <= 100
 
 
-def ended(call: Callable[[], Any]) -> Any:
-    """What a call gives, or the one kind of error that it may end in."""
+def call_outcome(call: Callable[[], Any]) -> Any:
+    """Return the result of a call, or its `FerryError`."""
     try:
         return call().parse()
     except FerryError as error:

@@ -17,7 +17,7 @@ from ferry_sdk import (
     RequestTimeoutError,
 )
 from ferry_sdk.types import Attempt
-from tests.engine.replies import booking, good, heard, refused, reply, reset, timed_out
+from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver, timed_out
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
 from tests.support.samples import BOOKING_CONFIRMATION, CANCELLATION_FEE
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
 
 
-def waits_are_told(driver: Driver, attempts: tuple[Attempt, ...]) -> bool:
-    """Whether what was waited is in the records, and nothing else."""
+def reports_waits(driver: Driver, attempts: tuple[Attempt, ...]) -> bool:
+    """Whether the attempts record exactly the waits of the driver."""
     return [attempt.waited for attempt in attempts if attempt.waited] == [
         seconds for seconds in driver.waits if seconds
     ]
 
 
 def test_a_success_after_failures_has_all_attempts_and_the_time_they_took() -> None:
-    driver = heard(
+    driver = scripted_driver(
         reply(429, retry_after="5"),
         reply(503, retry_after="1", x_request_id="r-1"),
         reply(200, {"ports": []}, x_request_id="r-2"),
@@ -52,7 +52,7 @@ def test_a_success_after_failures_has_all_attempts_and_the_time_they_took() -> N
 
 
 def test_an_error_has_all_attempts() -> None:
-    driver = heard(refused(), timed_out(), reply(200, x_request_id="r-3"))
+    driver = scripted_driver(refused(), timed_out(), reply(200, x_request_id="r-3"))
     with pytest.raises(FerryError) as info:
         driver.raw(described("catalogue.ports"), SETTINGS)
     problems = [(attempt.sent, attempt.problem) for attempt in info.value.attempts]
@@ -62,11 +62,11 @@ def test_an_error_has_all_attempts() -> None:
         (True, "UnexpectedResponseError"),
     ]
     assert info.value.attempts[-1].request_id == "r-3"
-    assert waits_are_told(driver, info.value.attempts)
+    assert reports_waits(driver, info.value.attempts)
 
 
 def test_an_answer_that_is_not_of_its_kind_tells_which_reply_it_was() -> None:
-    driver = heard(then=reply(200, {"ports": 7}, x_request_id="r-1"))
+    driver = scripted_driver(then=reply(200, {"ports": 7}, x_request_id="r-1"))
     with pytest.raises(FerryError) as info:
         driver.raw(described("bookings.get"), SETTINGS, max_retries=0)
     (attempt,) = info.value.attempts
@@ -75,7 +75,7 @@ def test_an_answer_that_is_not_of_its_kind_tells_which_reply_it_was() -> None:
 
 @pytest.mark.parametrize("name", ["bookings.confirm", "mcp.confirm_booking"])
 def test_a_write_read_back_has_the_looks_as_well(name: str) -> None:
-    driver = heard(
+    driver = scripted_driver(
         reset(),
         reply(503, x_request_id="r-1"),
         good(booking("issuance_due", "Pending"), x_request_id="r-2"),
@@ -88,21 +88,21 @@ def test_a_write_read_back_has_the_looks_as_well(name: str) -> None:
         ("bookings.get", 200, "r-2"),
         ("bookings.get", 200, "r-3"),
     ]
-    assert waits_are_told(driver, raw.attempts)
+    assert reports_waits(driver, raw.attempts)
     assert raw.elapsed == pytest.approx(driver.now - 1000)
 
 
 def test_an_error_of_a_write_has_the_looks_as_well() -> None:
-    driver = heard(reset(), good(booking("payment_due", "Pending")), reply(404))
+    driver = scripted_driver(reset(), good(booking("payment_due", "Pending")), reply(404))
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described("bookings.confirm"), SETTINGS)
     names = [attempt.operation for attempt in info.value.attempts]
     assert names == ["bookings.confirm", "bookings.get", "bookings.get"]
-    assert waits_are_told(driver, info.value.attempts)
+    assert reports_waits(driver, info.value.attempts)
 
 
 def test_a_guarded_write_has_the_read_before_it_as_well() -> None:
-    driver = heard(reset(), good(booking()), refused(), good(CONFIRMED))
+    driver = scripted_driver(reset(), good(booking()), refused(), good(CONFIRMED))
     raw = driver.raw(described("bookings.confirm", expect_total="148.18"), SETTINGS)
     assert [(attempt.operation, attempt.sent) for attempt in raw.attempts] == [
         ("bookings.get", True),
@@ -110,12 +110,12 @@ def test_a_guarded_write_has_the_read_before_it_as_well() -> None:
         ("bookings.confirm", False),
         ("bookings.confirm", True),
     ]
-    assert waits_are_told(driver, raw.attempts)
+    assert reports_waits(driver, raw.attempts)
     assert raw.elapsed == pytest.approx(driver.now - 1000)
 
 
 def test_a_guard_that_says_no_has_its_read() -> None:
-    driver = heard(reset(), good(booking()))
+    driver = scripted_driver(reset(), good(booking()))
     with pytest.raises(PriceChangedError) as info:
         driver.raw(described("bookings.confirm", expect_total="1"), SETTINGS)
     assert [attempt.operation for attempt in info.value.attempts] == ["bookings.get"] * 2
@@ -124,7 +124,7 @@ def test_a_guard_that_says_no_has_its_read() -> None:
 
 def test_a_cancellation_has_its_preview_among_the_attempts() -> None:
     cancelled = {"booking_id": "b-1", "status": "cancelled", "refund_amount": 100.05}
-    driver = heard(good(CANCELLATION_FEE), good(cancelled))
+    driver = scripted_driver(good(CANCELLATION_FEE), good(cancelled))
     raw = driver.raw(described("bookings.cancel", max_penalty=50), SETTINGS)
     assert [attempt.operation for attempt in raw.attempts] == [
         "bookings.cancel_fee",
@@ -133,7 +133,7 @@ def test_a_cancellation_has_its_preview_among_the_attempts() -> None:
 
 
 def test_a_wait_has_all_its_looks_and_the_time_they_took() -> None:
-    driver = heard(
+    driver = scripted_driver(
         reset(),
         good(booking("payment_due")),
         reply(503),
@@ -149,20 +149,20 @@ def test_a_wait_has_all_its_looks_and_the_time_they_took() -> None:
         None,
     ]
     assert {attempt.operation for attempt in raw.attempts} == {"bookings.wait"}
-    assert waits_are_told(driver, raw.attempts)
+    assert reports_waits(driver, raw.attempts)
     assert raw.elapsed == pytest.approx(driver.now - 1000)
 
 
 def test_a_wait_in_vain_has_all_its_looks() -> None:
-    driver = heard(then=good(booking("payment_due")))
+    driver = scripted_driver(then=good(booking("payment_due")))
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described("bookings.wait"), SETTINGS)
     assert len(info.value.attempts) == len(driver.requests) > 3
-    assert waits_are_told(driver, info.value.attempts)
+    assert reports_waits(driver, info.value.attempts)
 
 
 def test_a_request_that_the_deadline_kept_back_is_an_attempt_that_was_not_sent() -> None:
-    driver = heard(reply(429, retry_after="0.75"))
+    driver = scripted_driver(reply(429, retry_after="0.75"))
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described("bookings.create"), SETTINGS, deadline=1.0)
     assert [attempt.sent for attempt in info.value.attempts] == [True, False]
@@ -172,7 +172,7 @@ def test_a_request_that_the_deadline_kept_back_is_an_attempt_that_was_not_sent()
 def test_attempts_are_logged_and_what_is_tried_again_is_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    driver = heard(reply(429, retry_after="5"), reply(503), good({"ports": []}))
+    driver = scripted_driver(reply(429, retry_after="5"), reply(503), good({"ports": []}))
     with caplog.at_level(logging.DEBUG, "ferry_sdk"):
         raw = driver.raw(described("catalogue.ports"), SETTINGS)
     told = [(record.levelname, record.getMessage()) for record in caplog.records]
@@ -195,7 +195,7 @@ class Unreadable:
 def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sent() -> None:
     operation: Any = replace(described("bookings.create"), answer=Unreadable())
     with pytest.raises(OutcomeUnknownError) as info:
-        heard(good({})).raw(operation, SETTINGS)
+        scripted_driver(good({})).raw(operation, SETTINGS)
     assert isinstance(info.value.__cause__, InvalidInputError)
     assert [attempt.sent for attempt in info.value.attempts] == [True]
 
@@ -203,6 +203,6 @@ def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sen
 def test_a_token_in_the_words_of_a_failure_is_hidden() -> None:
     words = "the proxy does not know test-token"
     with pytest.raises(ConnectionFailedError, match=r"does not know \[hidden\]"):
-        heard(ConnectionFailedError(words)).raw(
+        scripted_driver(ConnectionFailedError(words)).raw(
             described("catalogue.ports"), SETTINGS, max_retries=0
         )

@@ -8,14 +8,14 @@ import pytest
 
 from ferry_sdk import FerryError, __version__
 from ferry_sdk._engine.context import Context, Session
-from tests.engine.replies import booking, good, heard, reply, reset
+from tests.engine.replies import booking, good, reply, reset, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_request_carries_what_the_settings_say(name: str) -> None:
-    driver = heard(then=reply(404))
+    driver = scripted_driver(then=reply(404))
     with pytest.raises(FerryError):
         driver.raw(
             described(name),
@@ -36,7 +36,7 @@ def test_every_request_carries_what_the_settings_say(name: str) -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_what_the_settings_leave_open_is_not_carried(name: str) -> None:
-    driver = heard(then=reply(404))
+    driver = scripted_driver(then=reply(404))
     with pytest.raises(FerryError) as info:
         driver.raw(described(name), SETTINGS)
     carried = {key.lower(): value for key, value in driver.requests[0].headers.items()}
@@ -52,7 +52,7 @@ def test_what_a_call_is_made_with_shows_no_headers_and_no_tokens() -> None:
 
 
 def test_guards_attempts_and_looks_carry_the_same() -> None:
-    driver = heard(
+    driver = scripted_driver(
         reply(503),
         good(booking()),
         reply(429),

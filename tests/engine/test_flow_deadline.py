@@ -17,7 +17,7 @@ from ferry_sdk import (
 from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight
 from ferry_sdk._engine.http import Timeout
 from ferry_sdk._engine.settings import Secret
-from tests.engine.replies import booking, good, heard, refused, reply, reset, timed_out
+from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver, timed_out
 from tests.engine.writes import SHOWN
 from tests.support.driven import SETTINGS, Driven, replied
 from tests.support.mcp_samples import TICKET as MCP_TICKET
@@ -33,7 +33,7 @@ ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | {"bookings.wait": 1060.0, "tickets.w
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_exchange_is_over_by_the_deadline(name: str) -> None:
-    driver = heard(then=reply(404))
+    driver = scripted_driver(then=reply(404))
     with pytest.raises(FerryError):
         driver.raw(described(name), SETTINGS, deadline=7.0)
     sent = [effect for effect in driver.effects if isinstance(effect, Send)]
@@ -42,7 +42,7 @@ def test_every_exchange_is_over_by_the_deadline(name: str) -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_without_a_deadline_an_exchange_has_only_its_time_outs(name: str) -> None:
-    driver = heard(then=reply(404))
+    driver = scripted_driver(then=reply(404))
     with pytest.raises(FerryError):
         driver.raw(described(name), SETTINGS, timeout=Timeout(1, 2, 3, 4))
     sent = next(effect for effect in driver.effects if isinstance(effect, Send))
@@ -59,7 +59,7 @@ def test_without_a_deadline_an_exchange_has_only_its_time_outs(name: str) -> Non
     ],
 )
 def test_no_time_out_lasts_longer_than_the_deadline(timeout: Timeout, seen: Timeout) -> None:
-    driver = heard(reply(404))
+    driver = scripted_driver(reply(404))
     with pytest.raises(FerryError):
         driver.raw(described("catalogue.ports"), SETTINGS, deadline=2.5, timeout=timeout)
     (sent,) = [effect for effect in driver.effects if isinstance(effect, Send)]
@@ -67,7 +67,7 @@ def test_no_time_out_lasts_longer_than_the_deadline(timeout: Timeout, seen: Time
 
 
 def test_time_outs_shrink_from_attempt_to_attempt() -> None:
-    driver = heard(reply(429, retry_after="4"), reply(404))
+    driver = scripted_driver(reply(429, retry_after="4"), reply(404))
     with pytest.raises(FerryError):
         driver.raw(described("catalogue.ports"), SETTINGS, deadline=10.0)
     first, second = [effect for effect in driver.effects if isinstance(effect, Send)]
@@ -79,7 +79,7 @@ def test_time_outs_shrink_from_attempt_to_attempt() -> None:
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if "wait" not in name])
 @pytest.mark.parametrize("failure", [refused, reset], ids=["not sent", "lost"])
 def test_failures_for_ever_end_at_the_deadline(name: str, failure: Any) -> None:
-    driver = heard(*(failure() for _ in range(400)))
+    driver = scripted_driver(*(failure() for _ in range(400)))
     with pytest.raises(FerryError):
         driver.raw(described(name), SETTINGS, deadline=5.0, max_retries=10_000)
     assert driver.now <= 1005.0
@@ -98,7 +98,7 @@ def test_failures_for_ever_end_at_the_deadline(name: str, failure: Any) -> None:
 def test_an_exchange_that_is_cut_by_the_deadline_may_have_happened(
     name: str, kind: type[FerryError], outcome: str
 ) -> None:
-    driver = heard()
+    driver = scripted_driver()
     with pytest.raises(kind) as info:
         driver.raw(described(name), SETTINGS, deadline=0.2)
     assert info.value.outcome == outcome
@@ -107,7 +107,7 @@ def test_an_exchange_that_is_cut_by_the_deadline_may_have_happened(
 
 
 def test_a_deadline_that_ends_before_the_write_leaves_it_not_sent() -> None:
-    driver = heard(reply(429, retry_after="0.75"))
+    driver = scripted_driver(reply(429, retry_after="0.75"))
     with pytest.raises(RequestTimeoutError, match="deadline") as info:
         driver.raw(described("bookings.create"), SETTINGS, deadline=1.0)
     assert info.value.outcome == "not_sent"
@@ -115,7 +115,7 @@ def test_a_deadline_that_ends_before_the_write_leaves_it_not_sent() -> None:
 
 
 def test_a_guard_uses_up_the_deadline_of_its_write() -> None:
-    driver = heard(good(booking()))
+    driver = scripted_driver(good(booking()))
     driver.latency = 1.0
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described("bookings.confirm", expect_total="148.18"), SETTINGS, deadline=1.0)
@@ -124,7 +124,7 @@ def test_a_guard_uses_up_the_deadline_of_its_write() -> None:
 
 
 def test_a_guard_that_is_cut_by_the_deadline_leaves_the_write_not_sent() -> None:
-    driver = heard()
+    driver = scripted_driver()
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described("bookings.confirm", expect_total="148.18"), SETTINGS, deadline=0.2)
     assert info.value.outcome == "not_sent"
@@ -133,7 +133,7 @@ def test_a_guard_that_is_cut_by_the_deadline_leaves_the_write_not_sent() -> None
 
 @pytest.mark.parametrize("name", READ_BACK)
 def test_a_write_is_read_back_until_the_deadline(name: str) -> None:
-    driver = heard(reset(), then=good(booking("payment_due", "Pending")))
+    driver = scripted_driver(reset(), then=good(booking("payment_due", "Pending")))
     with pytest.raises(OutcomeUnknownError):
         driver.raw(described(name), SETTINGS, deadline=100.0)
     assert 1099 < driver.now <= 1100
@@ -152,7 +152,7 @@ def test_a_reply_that_does_not_come_is_given_up_in_time_to_read_back(
         driver.now = 1000 + deadline - reserve
         raise timed_out()
 
-    driver = heard(too_late, good(SHOWN[name]))
+    driver = scripted_driver(too_late, good(SHOWN[name]))
     driver.latency = 0.01
     assert driver.raw(described(name), SETTINGS, deadline=deadline).parse().read_back
     first, _ = [effect for effect in driver.effects if isinstance(effect, Send)]
@@ -161,7 +161,7 @@ def test_a_reply_that_does_not_come_is_given_up_in_time_to_read_back(
 
 @pytest.mark.parametrize("name", READ_BACK)
 def test_what_is_kept_for_reading_back_is_a_part_of_what_is_left(name: str) -> None:
-    driver = heard(reply(429, retry_after="5.75"), reply(404))
+    driver = scripted_driver(reply(429, retry_after="5.75"), reply(404))
     with pytest.raises(NotFoundError):
         driver.raw(described(name), SETTINGS, deadline=10.0)
     first, second = [effect for effect in driver.effects if isinstance(effect, Send)]
@@ -171,7 +171,7 @@ def test_what_is_kept_for_reading_back_is_a_part_of_what_is_left(name: str) -> N
 
 @pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
 def test_what_is_not_read_back_may_take_the_whole_deadline(name: str) -> None:
-    driver = heard(reply(404))
+    driver = scripted_driver(reply(404))
     with pytest.raises(FerryError):
         driver.raw(described(name), SETTINGS, deadline=8.0)
     (sent,) = [effect for effect in driver.effects if isinstance(effect, Send)]
@@ -184,7 +184,7 @@ def test_a_write_that_took_the_whole_deadline_is_not_read_back(name: str) -> Non
         driver.now = 1002.0
         raise timed_out()
 
-    driver = heard(too_late)
+    driver = scripted_driver(too_late)
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described(name), SETTINGS, deadline=2.0)
     assert len(driver.requests) == len(info.value.attempts) == 1
@@ -192,7 +192,7 @@ def test_a_write_that_took_the_whole_deadline_is_not_read_back(name: str) -> Non
 
 @pytest.mark.parametrize("name", READ_BACK)
 def test_a_look_that_is_cut_by_the_deadline_ends_the_call(name: str) -> None:
-    driver = heard(timed_out(), then=good(booking("ticketed", "Issued")))
+    driver = scripted_driver(timed_out(), then=good(booking("ticketed", "Issued")))
     driver.latency = 2.0
     with pytest.raises(OutcomeUnknownError):
         driver.raw(described(name), SETTINGS, deadline=3.0)
@@ -206,7 +206,7 @@ def test_turns_questions_and_company_end_at_the_deadline() -> None:
         replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}}),
     )
     driver.raw(described("mcp.view_ticket"), SETTINGS, token=Secret(lambda: "t"), deadline=9.0)
-    confirming = heard(reply(404))
+    confirming = scripted_driver(reply(404))
     with pytest.raises(FerryError):
         confirming.raw(described("bookings.confirm"), SETTINGS, deadline=9.0)
     effects = driver.effects + confirming.effects
@@ -220,7 +220,7 @@ def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name: str) -> Non
         driver.now += 5
         raise RequestTimeoutError("the deadline has passed")
 
-    driver = heard()
+    driver = scripted_driver()
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described(name), SETTINGS, token=Secret(too_late), deadline=5.0)
     assert info.value.outcome == "not_sent"
@@ -233,14 +233,14 @@ def test_a_deadline_ends_with_what_happened_rather_than_with_itself(
     failure: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
-    driver = heard(then=failure)
+    driver = scripted_driver(then=failure)
     with pytest.raises((ConnectionFailedError, RateLimitError)):
         driver.raw(described("catalogue.ports"), SETTINGS, deadline=0.26, max_retries=5)
     assert driver.now <= 1000.26
 
 
 def test_a_wait_has_its_own_deadline_before_the_clients() -> None:
-    driver = heard(then=good(booking("payment_due")))
+    driver = scripted_driver(then=good(booking("payment_due")))
     with pytest.raises(RequestTimeoutError):
         driver.raw(described("bookings.wait", deadline=60), SETTINGS, deadline=1.0)
     assert 1059 < driver.now <= 1060

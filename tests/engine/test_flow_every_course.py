@@ -11,9 +11,9 @@ import pytest
 
 from ferry_sdk import FerryError
 from tests.engine.choices import Choices
+from tests.engine.course_transports import AsyncCourseTransport, CourseTransport
 from tests.engine.courses import BEGAN, Cancelled, Course
 from tests.engine.kinds import kinds
-from tests.engine.walked import AsyncWalked, Walked
 from tests.engine.writes import ANSWERS
 from tests.support.tiers import LONG, mostly_long
 
@@ -38,7 +38,7 @@ def courses(
             yield Course(kind, choices, stops, stop, stops_at_clock)
 
 
-def judged(course: Course, outcome: Any) -> Course:
+def judge(course: Course, outcome: Any) -> Course:
     """A course that has ended, and what was said of it was true."""
     for work in course.later:
         with suppress(FerryError):
@@ -99,8 +99,8 @@ def judge_outcome(course: Course, outcome: Any) -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def brief_and_quiet() -> Iterator[None]:
-    """An effect is looked for twice or so, and nothing is logged."""
+def short_read_backs() -> Iterator[None]:
+    """Read an effect back about twice, and log nothing."""
     logging.disable(logging.CRITICAL)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ferry_sdk._engine.writes.READ_BACK_WINDOW", 0.7)
@@ -110,8 +110,8 @@ def brief_and_quiet() -> Iterator[None]:
 
 def walk(found: Iterator[Course], note: Note) -> None:
     """Walk the courses as threads do, and say how many."""
-    driver = Walked()
-    count = sum(1 for course in found if judged(course, driver.outcome(course)))
+    driver = CourseTransport()
+    count = sum(1 for course in found if judge(course, driver.outcome(course)))
     note("courses of writes walked", count)
 
 
@@ -119,8 +119,8 @@ def walk_async(found: Iterator[Course], note: Note, loop: str) -> None:
     """Walk the courses as tasks do, and say how many."""
 
     async def walk_all() -> int:
-        driver = AsyncWalked()
-        return len([judged(course, await driver.outcome(course)) for course in found])
+        driver = AsyncCourseTransport()
+        return len([judge(course, await driver.outcome(course)) for course in found])
 
     note("courses of writes walked", anyio.run(walk_all, backend=loop))
 

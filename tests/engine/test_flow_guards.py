@@ -24,10 +24,10 @@ from ferry_sdk import (
 from tests.engine.replies import (
     booking,
     good,
-    heard,
     refused,
     reply,
     reset,
+    scripted_driver,
     ticket,
     timed_out,
     undecodable,
@@ -49,28 +49,28 @@ GUARDED = {
 """Of each guarded write: the guard's argument, and what is read first."""
 
 
-def guarded(name: str, amount: Any = 50) -> Any:
+def describe_guarded(name: str, amount: Any = 50) -> Any:
     return described(name, **{GUARDED[name][0]: amount})
 
 
 @pytest.mark.parametrize("expected", [Decimal("148.18"), "148.18", "148.180", "1.4818e2"])
 def test_a_total_as_expected_lets_the_confirmation_leave(expected: Any) -> None:
-    driver = heard(good(booking()), good(BOOKING_CONFIRMATION))
-    result = driver.raw(guarded("bookings.confirm", expected), SETTINGS).parse()
+    driver = scripted_driver(good(booking()), good(BOOKING_CONFIRMATION))
+    result = driver.raw(describe_guarded("bookings.confirm", expected), SETTINGS).parse()
     assert not result.read_back
     assert driver.paths == ["/api/booking/b-1", "/api/booking/confirm"]
 
 
 def test_a_whole_total_may_be_an_int() -> None:
-    driver = heard(good(booking(total_price=148)), good(BOOKING_CONFIRMATION))
-    assert driver.raw(guarded("bookings.confirm", 148), SETTINGS).parse()
+    driver = scripted_driver(good(booking(total_price=148)), good(BOOKING_CONFIRMATION))
+    assert driver.raw(describe_guarded("bookings.confirm", 148), SETTINGS).parse()
 
 
 @pytest.mark.parametrize("expected", ["148.17", "148.19", Decimal(148), 0, "-148.18"])
 def test_any_other_total_holds_the_confirmation_back(expected: Any) -> None:
-    driver = heard(good(booking(currency="Tnd")))
+    driver = scripted_driver(good(booking(currency="Tnd")))
     with pytest.raises(PriceChangedError) as info:
-        driver.raw(guarded("bookings.confirm", expected), SETTINGS)
+        driver.raw(describe_guarded("bookings.confirm", expected), SETTINGS)
     error = info.value
     assert (error.expected, error.found) == (Decimal(expected), Decimal("148.18"))
     assert (error.currency, error.outcome, error.operation) == (
@@ -82,22 +82,22 @@ def test_any_other_total_holds_the_confirmation_back(expected: Any) -> None:
 
 
 def test_a_cent_of_a_great_sum_is_noticed() -> None:
-    driver = heard(good(booking(total_price=1e15)), good(BOOKING_CONFIRMATION))
+    driver = scripted_driver(good(booking(total_price=1e15)), good(BOOKING_CONFIRMATION))
     with pytest.raises(PriceChangedError):
-        driver.raw(guarded("bookings.confirm", "1000000000000000.01"), SETTINGS)
+        driver.raw(describe_guarded("bookings.confirm", "1000000000000000.01"), SETTINGS)
 
 
 @pytest.mark.parametrize("amount", [148.18, True, "", "many", "NaN", "Infinity", [], {}])
 @pytest.mark.parametrize("name", GUARDED)
 def test_an_amount_that_is_no_money_is_refused_at_once(name: str, amount: Any) -> None:
     with pytest.raises(InvalidInputError) as info:
-        guarded(name, amount)
+        describe_guarded(name, amount)
     assert info.value.field == GUARDED[name][0]
 
 
 @pytest.mark.parametrize("name", GUARDED)
 def test_without_a_guard_nothing_is_read_first(name: str) -> None:
-    driver = heard(reply(409))
+    driver = scripted_driver(reply(409))
     with pytest.raises(FerryError):
         driver.raw(described(name, **{GUARDED[name][0]: None}), SETTINGS)
     assert driver.paths != [GUARDED[name][1]]
@@ -122,9 +122,9 @@ def test_without_a_guard_nothing_is_read_first(name: str) -> None:
 def test_a_guard_that_cannot_be_read_holds_the_write_back(
     name: str, failure: Any, kind: type[FerryError], outcome: str
 ) -> None:
-    driver = heard(*(failure() for _ in range(3)))
+    driver = scripted_driver(*(failure() for _ in range(3)))
     with pytest.raises(kind) as info:
-        driver.raw(guarded(name), SETTINGS)
+        driver.raw(describe_guarded(name), SETTINGS)
     assert not isinstance(info.value, OutcomeUnknownError)
     assert (info.value.outcome, info.value.operation) == (outcome, name)
     assert set(driver.paths) == {GUARDED[name][1]}
@@ -132,17 +132,17 @@ def test_a_guard_that_cannot_be_read_holds_the_write_back(
 
 @pytest.mark.parametrize("name", GUARDED)
 def test_a_guard_is_read_again_as_any_read_is(name: str) -> None:
-    driver = heard(reset(), reply(503), reply(404))
+    driver = scripted_driver(reset(), reply(503), reply(404))
     with pytest.raises(NotFoundError):
-        driver.raw(guarded(name), SETTINGS)
+        driver.raw(describe_guarded(name), SETTINGS)
     assert driver.paths == [GUARDED[name][1]] * 3
 
 
 @pytest.mark.parametrize("name", GUARDED)
 def test_a_client_that_only_reads_does_not_even_read_the_guard(name: str) -> None:
-    driver = heard()
+    driver = scripted_driver()
     with pytest.raises(FerryError, match="read-only"):
-        driver.raw(guarded(name), SETTINGS, read_only=True)
+        driver.raw(describe_guarded(name), SETTINGS, read_only=True)
 
 
 @pytest.mark.parametrize("limit", [Decimal("48.13"), "48.14", 49, "1e9"])
@@ -153,8 +153,8 @@ def test_a_client_that_only_reads_does_not_even_read_the_guard(name: str) -> Non
 def test_a_penalty_within_the_limit_lets_the_cancellation_leave(
     name: str, answer: Any, limit: Any
 ) -> None:
-    driver = heard(good(CANCELLATION_FEE), good(answer))
-    result = driver.raw(guarded(name, limit), SETTINGS).parse()
+    driver = scripted_driver(good(CANCELLATION_FEE), good(answer))
+    result = driver.raw(describe_guarded(name, limit), SETTINGS).parse()
     assert result.previewed.penalty_amount == Decimal("48.13")
     assert not result.read_back
     assert len(driver.requests) == 2
@@ -163,9 +163,9 @@ def test_a_penalty_within_the_limit_lets_the_cancellation_leave(
 @pytest.mark.parametrize("limit", [Decimal("48.12"), 48, 0, "-1"])
 @pytest.mark.parametrize("name", ["bookings.cancel", "tickets.cancel"])
 def test_a_higher_penalty_holds_the_cancellation_back(name: str, limit: Any) -> None:
-    driver = heard(good(CANCELLATION_FEE))
+    driver = scripted_driver(good(CANCELLATION_FEE))
     with pytest.raises(PenaltyExceededError) as info:
-        driver.raw(guarded(name, limit), SETTINGS)
+        driver.raw(describe_guarded(name, limit), SETTINGS)
     error = info.value
     assert (error.limit, error.penalty, error.currency) == (
         Decimal(limit),
@@ -184,9 +184,9 @@ def test_a_refund_is_compared_with_the_preview(
     refund: str, shortfall: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     cancelled = BOOKING_CANCELLATION | {"refund_amount": float(refund)}
-    driver = heard(good(CANCELLATION_FEE), good(cancelled))
+    driver = scripted_driver(good(CANCELLATION_FEE), good(cancelled))
     with caplog.at_level(logging.WARNING, "ferry_sdk"):
-        result = driver.raw(guarded("bookings.cancel"), SETTINGS).parse()
+        result = driver.raw(describe_guarded("bookings.cancel"), SETTINGS).parse()
     assert result.refund_shortfall == Decimal(shortfall)
     warned = [record.getMessage() for record in caplog.records]
     assert len(warned) == (1 if Decimal(shortfall) > 0 else 0)
@@ -194,7 +194,7 @@ def test_a_refund_is_compared_with_the_preview(
 
 
 def test_a_cancellation_without_preview_knows_no_shortfall() -> None:
-    driver = heard(good(BOOKING_CANCELLATION))
+    driver = scripted_driver(good(BOOKING_CANCELLATION))
     result = driver.raw(described("bookings.cancel"), SETTINGS).parse()
     assert (result.previewed, result.refund_shortfall) == (None, None)
 
@@ -206,9 +206,9 @@ def test_a_cancellation_without_preview_knows_no_shortfall() -> None:
 def test_a_guarded_cancellation_that_is_read_back_keeps_its_preview(
     name: str, after: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    driver = heard(good(CANCELLATION_FEE), reset(), good(after))
+    driver = scripted_driver(good(CANCELLATION_FEE), reset(), good(after))
     with caplog.at_level(logging.WARNING, "ferry_sdk"):
-        result = driver.raw(guarded(name), SETTINGS).parse()
+        result = driver.raw(describe_guarded(name), SETTINGS).parse()
     assert result.read_back
     assert result.previewed.refund_amount == Decimal("100.05")
     assert getattr(result, "refund_shortfall", None) is None
@@ -216,5 +216,5 @@ def test_a_guarded_cancellation_that_is_read_back_keeps_its_preview(
 
 
 def test_a_guarded_confirmation_that_is_lost_is_read_back() -> None:
-    driver = heard(good(booking()), reset(), good(booking("ticketed", "Issued")))
-    assert driver.raw(guarded("bookings.confirm", "148.18"), SETTINGS).parse().read_back
+    driver = scripted_driver(good(booking()), reset(), good(booking("ticketed", "Issued")))
+    assert driver.raw(describe_guarded("bookings.confirm", "148.18"), SETTINGS).parse().read_back

@@ -14,7 +14,7 @@ from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
 from ferry_sdk._engine.settings import Secret
 from tests.engine.recorder import Notes
-from tests.engine.replies import Script, booking, good, heard, refused, reply, reset
+from tests.engine.replies import Script, booking, good, refused, reply, reset, scripted_driver
 from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
@@ -77,8 +77,8 @@ class Stopped(Driver):
         sayings: What is said to the requests before.
     """
 
-    def __init__(self, number: int, stop: BaseException, sayings: Any) -> None:
-        super().__init__(Script(*sayings), Session(stage="bare"))
+    def __init__(self, number: int, stop: BaseException, replies: Any) -> None:
+        super().__init__(Script(*replies), Session(stage="bare"))
         self._number = number
         self._stop = stop
         self.seen: list[str] = []
@@ -94,8 +94,8 @@ class Stopped(Driver):
         return super().perform(effect)
 
 
-def stopped_at(name: str, number: int, stop: BaseException) -> tuple[Stopped, Notes]:
-    """A call stopped at one of its effects, and what is on record of it."""
+def stop_at(name: str, number: int, stop: BaseException) -> tuple[Stopped, Notes]:
+    """Interrupt a call at one of its effects; return the driver and the journal."""
     notes = Notes()
     driver = Stopped(number, stop, COURSES[name][0])
     with pytest.raises(type(stop)) as info:
@@ -118,7 +118,7 @@ def test_a_write_that_is_interrupted_is_on_record_as_what_is_known(
     kind, state = COURSES[name][1][number]
     if state == "open" and issubclass(stop, Exception):
         return  # see below: a recorder that fails does not take the result away
-    driver, notes = stopped_at(name, number, stop())
+    driver, notes = stop_at(name, number, stop())
     assert driver.seen[number] == kind
     assert notes.states == ({} if state is None else {"entry-1": state})
     ends = ["RunBlocking"] if state not in (None, "open") else []
@@ -130,7 +130,7 @@ def test_an_interruption_is_told_where_the_write_may_have_happened(
     name: str, number: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "ferry_sdk"):
-        stopped_at(name, number, KeyboardInterrupt())
+        stop_at(name, number, KeyboardInterrupt())
     told = [record.getMessage() for record in caplog.records]
     what = {
         "unknown": "was interrupted and may have happened",
@@ -143,9 +143,9 @@ def test_an_interruption_is_told_where_the_write_may_have_happened(
 def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    sayings, effects = COURSES[name]
+    replies, effects = COURSES[name]
     notes = Notes()
-    driver = Stopped(len(effects) - 1, RuntimeError("a recorder's own"), sayings)
+    driver = Stopped(len(effects) - 1, RuntimeError("a recorder's own"), replies)
     driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
     assert notes.states == {"entry-1": "open"}
     assert [record.levelname for record in caplog.records] == ["ERROR"]
@@ -153,8 +153,8 @@ def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(
 
 @pytest.mark.parametrize("name", COURSES)
 def test_the_courses_are_whole(name: str) -> None:
-    sayings, effects = COURSES[name]
-    driver = Stopped(-1, KeyboardInterrupt(), sayings)
+    replies, effects = COURSES[name]
+    driver = Stopped(-1, KeyboardInterrupt(), replies)
     notes = Notes()
     driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
     assert driver.seen == [kind for kind, _ in effects]
@@ -215,7 +215,7 @@ def test_a_request_that_was_interrupted_before_it_left_is_not_sent(
         sending.is_followed, sending.is_sent = is_followed, is_sent
         raise KeyboardInterrupt
 
-    driver, notes = heard(refused(), connecting), Notes()
+    driver, notes = scripted_driver(refused(), connecting), Notes()
     with pytest.raises(KeyboardInterrupt):
         driver.raw(described(name), SETTINGS, journal=notes)
     assert notes.states == {"entry-1": state}
@@ -226,7 +226,7 @@ def test_a_look_that_was_interrupted_before_it_left_changes_no_doubt() -> None:
         last_of(driver).sending.is_followed = True
         raise KeyboardInterrupt
 
-    driver, notes = heard(reset(), connecting), Notes()
+    driver, notes = scripted_driver(reset(), connecting), Notes()
     with pytest.raises(KeyboardInterrupt):
         driver.raw(described("bookings.confirm"), SETTINGS, journal=notes)
     assert notes.states == {"entry-1": "unknown"}
@@ -240,7 +240,7 @@ def last_of(driver: Driver) -> Send:
 
 
 def test_validators_are_built_before_a_write_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    driver, built = heard(good(BOOKING_CONFIRMATION)), list[tuple[str, bool]]()
+    driver, built = scripted_driver(good(BOOKING_CONFIRMATION)), list[tuple[str, bool]]()
 
     def note(model: type) -> None:
         built.append((model.__name__, any(isinstance(one, Send) for one in driver.effects)))

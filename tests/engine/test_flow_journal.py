@@ -11,7 +11,7 @@ from ferry_sdk import SAFETY, BookingConfirmation, FerryError, OutcomeUnknownErr
 from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk._engine.settings import Secret
 from tests.engine.recorder import Notes, entry, kinds
-from tests.engine.replies import booking, good, heard, refused, reply, reset
+from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
@@ -34,7 +34,7 @@ def test_every_write_is_tested_here() -> None:
 @every_write
 def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(name: str) -> None:
     notes = Notes()
-    driver = heard(good(ANSWERS[name]))
+    driver = scripted_driver(good(ANSWERS[name]))
     driver.raw(described(name), SETTINGS, journal=notes)
     assert kinds(driver) == [RunBlocking, Send, RunBlocking]
     assert notes.states == {"entry-1": "done"}
@@ -43,7 +43,7 @@ def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(nam
 @every_write
 def test_an_intent_says_what_is_about_to_be_done(name: str) -> None:
     notes = Notes()
-    driver = heard(good(ANSWERS[name]))
+    driver = scripted_driver(good(ANSWERS[name]))
     driver.raw(described(name), SETTINGS, journal=notes, correlation_id="c-1")
     (intent,) = notes.intents.values()
     write = described(name).write
@@ -59,7 +59,7 @@ def test_an_intent_says_what_is_about_to_be_done(name: str) -> None:
 def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_identity_alone() -> None:
     notes = Notes()
     for name in ("bookings.create", "mcp.create_booking"):
-        heard(good(BOOKING_CREATED)).raw(described(name), SETTINGS, journal=notes)
+        scripted_driver(good(BOOKING_CREATED)).raw(described(name), SETTINGS, journal=notes)
     first, second = notes.intents.values()
     assert first.identity == second.identity
     assert first.effect == second.effect
@@ -78,7 +78,7 @@ def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_ident
 def test_the_same_change_is_the_same_in_both_protocols(rest: str, mcp: str) -> None:
     notes = Notes()
     for name in (rest, mcp):
-        heard(good(ANSWERS[name])).raw(described(name), SETTINGS, journal=notes)
+        scripted_driver(good(ANSWERS[name])).raw(described(name), SETTINGS, journal=notes)
     first, second = notes.intents.values()
     assert (first.identity, first.effect, first.subject) == (
         second.identity,
@@ -101,7 +101,7 @@ def test_other_changes_are_others() -> None:
         ("mcp.call_tool", {}),
     ]
     for name, given in changes:
-        driver = heard(good(ANSWERS[name] | given))
+        driver = scripted_driver(good(ANSWERS[name] | given))
         driver.raw(described(name, **given), SETTINGS, journal=notes)
     known = {(intent.effect, intent.identity) for intent in notes.intents.values()}
     assert len(known) == len(changes)
@@ -111,12 +111,12 @@ def test_a_payment_is_the_same_whether_its_booking_is_named_or_not() -> None:
     notes = Notes()
     for booking_id in (None, "b-1"):
         operation = described("tickets.mark_paid", booking_id=booking_id)
-        heard(good(PAYMENT_RECORDED)).raw(operation, SETTINGS, journal=notes)
+        scripted_driver(good(PAYMENT_RECORDED)).raw(operation, SETTINGS, journal=notes)
     assert len({intent.identity for intent in notes.intents.values()}) == 1
 
 
 @pytest.mark.parametrize(
-    ("sayings", "state"),
+    ("replies", "state"),
     [
         ([refused] * 3, "not_sent"),
         ([lambda: reply(429)] * 3, "rejected"),
@@ -132,10 +132,10 @@ def test_a_payment_is_the_same_whether_its_booking_is_named_or_not() -> None:
 )
 @every_shown
 def test_every_ending_is_put_on_record_as_what_it_was(
-    name: str, sayings: list[Any], state: str
+    name: str, replies: list[Any], state: str
 ) -> None:
     notes = Notes()
-    driver = heard(*(saying() for saying in sayings))
+    driver = scripted_driver(*(make_reply() for make_reply in replies))
     with pytest.raises(FerryError) as info:
         driver.raw(described(name), SETTINGS, journal=notes)
     assert info.value.outcome == state
@@ -145,26 +145,26 @@ def test_every_ending_is_put_on_record_as_what_it_was(
 
 @every_write
 def test_an_unknown_outcome_names_its_entry(name: str) -> None:
-    driver = heard(reset(), then=reply(404))
+    driver = scripted_driver(reset(), then=reply(404))
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described(name), SETTINGS, journal=Notes())
     assert info.value.entry_id == "entry-1"
     with pytest.raises(OutcomeUnknownError) as info:
-        heard(reset(), then=reply(404)).raw(described(name), SETTINGS)
+        scripted_driver(reset(), then=reply(404)).raw(described(name), SETTINGS)
     assert info.value.entry_id is None
 
 
 @every_shown
 def test_what_is_read_back_is_done(name: str) -> None:
     notes = Notes()
-    driver = heard(reset(), reply(503), good(SHOWN[name]))
+    driver = scripted_driver(reset(), reply(503), good(SHOWN[name]))
     driver.raw(described(name), SETTINGS, journal=notes)
     assert notes.states == {"entry-1": "done"}
 
 
 def test_attempts_of_one_write_are_one_entry() -> None:
     notes = Notes()
-    driver = heard(refused(), reply(401), reply(429), good(BOOKING_CREATED))
+    driver = scripted_driver(refused(), reply(401), reply(429), good(BOOKING_CREATED))
     driver.raw(described("bookings.create"), SETTINGS, journal=notes, token=Secret(lambda: "token"))
     assert notes.states == {"entry-1": "done"}
 
@@ -172,7 +172,7 @@ def test_attempts_of_one_write_are_one_entry() -> None:
 @pytest.mark.parametrize("name", READS)
 def test_a_read_is_put_on_no_record(name: str) -> None:
     notes = Notes()
-    driver = heard(then=reply(404))
+    driver = scripted_driver(then=reply(404))
     with pytest.raises(FerryError):
         driver.raw(described(name), SETTINGS, journal=notes)
     assert notes.states == {}
@@ -182,7 +182,7 @@ def test_a_read_is_put_on_no_record(name: str) -> None:
 def test_a_write_that_is_refused_before_the_wire_is_put_on_no_record(name: str) -> None:
     notes = Notes()
     with pytest.raises(FerryError):
-        heard().raw(described(name), SETTINGS, journal=notes, read_only=True)
+        scripted_driver().raw(described(name), SETTINGS, journal=notes, read_only=True)
     assert notes.states == {}
 
 
@@ -198,7 +198,7 @@ def test_a_guard_says_no_before_anything_is_on_record(
     name: str, guard: dict[str, Any], before: Any
 ) -> None:
     notes = Notes()
-    driver = heard(good(before))
+    driver = scripted_driver(good(before))
     with pytest.raises(FerryError):
         driver.raw(described(name, **guard), SETTINGS, journal=notes)
     assert notes.states == {}
@@ -208,14 +208,14 @@ def test_a_guard_says_no_before_anything_is_on_record(
 def test_a_payment_without_a_token_is_put_on_no_record_as_open() -> None:
     notes = Notes()
     with pytest.raises(FerryError):
-        heard().raw(
+        scripted_driver().raw(
             described("tickets.mark_paid"), SETTINGS, journal=notes, organisation_token=None
         )
     assert set(notes.states.values()) <= {"not_sent"}
 
 
 def test_without_a_journal_nothing_is_consulted() -> None:
-    driver = heard(good(BOOKING_CONFIRMATION))
+    driver = scripted_driver(good(BOOKING_CONFIRMATION))
     answer = driver.raw(described("bookings.confirm"), SETTINGS).parse()
     assert isinstance(answer, BookingConfirmation)
     assert kinds(driver) == [Send]
@@ -227,9 +227,9 @@ def test_a_tool_may_have_arguments_of_any_key_that_json_takes(
     journal: Notes | None, arguments: Any
 ) -> None:
     operation = described("mcp.call_tool", arguments=arguments)
-    assert heard(good(1)).raw(operation, SETTINGS, journal=journal).parse() == 1
+    assert scripted_driver(good(1)).raw(operation, SETTINGS, journal=journal).parse() == 1
     with pytest.raises(OutcomeUnknownError):
-        heard(reset()).raw(operation, SETTINGS, journal=journal)
+        scripted_driver(reset()).raw(operation, SETTINGS, journal=journal)
 
 
 @pytest.mark.parametrize(
@@ -250,5 +250,5 @@ def test_a_tool_call_is_the_same_in_whatever_order_its_arguments_are_named() -> 
     notes = Notes()
     for arguments in ({"colour": "blue", "deck": 3}, {"deck": 3, "colour": "blue"}):
         operation = described("mcp.call_tool", arguments=arguments)
-        heard(good(1)).raw(operation, SETTINGS, journal=notes)
+        scripted_driver(good(1)).raw(operation, SETTINGS, journal=notes)
     assert len({intent.identity for intent in notes.intents.values()}) == 1

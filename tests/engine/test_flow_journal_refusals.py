@@ -11,7 +11,7 @@ from ferry_sdk import FerryError, JournalError, RequestTimeoutError, UnresolvedW
 from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import RunBlocking, Send
 from tests.engine.recorder import Notes, entry, kinds
-from tests.engine.replies import Script, booking, good, heard, reply, reset, ticket
+from tests.engine.replies import Script, booking, good, reply, reset, scripted_driver, ticket
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import described
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @every_write
 def test_a_write_that_the_journal_does_not_take_is_not_sent(name: str) -> None:
     trouble = JournalError("the disk is full")
-    driver = heard()
+    driver = scripted_driver()
     with pytest.raises(JournalError) as info:
         driver.raw(described(name), SETTINGS, journal=Notes(api_error=trouble))
     assert info.value is trouble
@@ -38,7 +38,7 @@ def test_an_outcome_that_the_journal_does_not_take_is_logged_and_the_result_give
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     notes = Notes(failure=JournalError("the disk is full"))
-    driver = heard(good(ANSWERS[name]))
+    driver = scripted_driver(good(ANSWERS[name]))
     assert driver.raw(described(name), SETTINGS, journal=notes).parse()
     assert notes.states == {"entry-1": "open"}
     (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
@@ -52,7 +52,7 @@ def test_an_error_comes_through_a_journal_that_fails(
 ) -> None:
     notes = Notes(failure=JournalError("the disk is full"))
     with pytest.raises(FerryError) as info:
-        heard(reply(409)).raw(described(name), SETTINGS, journal=notes)
+        scripted_driver(reply(409)).raw(described(name), SETTINGS, journal=notes)
     assert info.value.outcome == "rejected"
     assert any(record.levelno == logging.ERROR for record in caplog.records)
 
@@ -60,7 +60,7 @@ def test_an_error_comes_through_a_journal_that_fails(
 @pytest.mark.parametrize("name", [name for name in ANSWERS if name not in SHOWN])
 def test_what_no_read_shows_is_refused_while_its_twin_is_unresolved(name: str) -> None:
     twin = UnresolvedWriteError(entry(name, "open"))
-    driver = heard()
+    driver = scripted_driver()
     with pytest.raises(UnresolvedWriteError) as info:
         driver.raw(described(name), SETTINGS, journal=Notes(api_error=twin))
     assert info.value.entry.id == "entry-7"
@@ -71,7 +71,7 @@ def test_what_no_read_shows_is_refused_while_its_twin_is_unresolved(name: str) -
 @every_shown
 def test_a_twin_whose_effect_is_seen_is_settled_and_gives_the_result(name: str) -> None:
     notes = Notes(api_error=UnresolvedWriteError(entry(name)))
-    driver = heard(reset(), good(SHOWN[name]))
+    driver = scripted_driver(reset(), good(SHOWN[name]))
     result = driver.raw(described(name), SETTINGS, journal=notes).parse()
     assert result.read_back
     assert notes.states == {"entry-7": "done"}
@@ -85,7 +85,7 @@ def test_a_twin_whose_effect_is_not_seen_keeps_the_write_back(name: str, answer:
     notes = Notes(api_error=UnresolvedWriteError(entry(name)))
     is_booking = "stage" in SHOWN[name]
     unseen = good(booking("payment_due", "Pending") if is_booking else ticket("Pending"))
-    driver = heard(answer or unseen)
+    driver = scripted_driver(answer or unseen)
     with pytest.raises(UnresolvedWriteError) as info:
         driver.raw(described(name), SETTINGS, journal=notes)
     assert info.value.outcome == "not_sent"
@@ -96,7 +96,7 @@ def test_a_twin_whose_effect_is_not_seen_keeps_the_write_back(name: str, answer:
 
 def test_a_twin_that_is_settled_keeps_what_was_previewed() -> None:
     notes = Notes(api_error=UnresolvedWriteError(entry("bookings.cancel")))
-    driver = heard(good(CANCELLATION_FEE), good(SHOWN["bookings.cancel"]))
+    driver = scripted_driver(good(CANCELLATION_FEE), good(SHOWN["bookings.cancel"]))
     operation = described("bookings.cancel", max_penalty=50)
     result = driver.raw(operation, SETTINGS, journal=notes).parse()
     assert result.previewed is not None
@@ -118,7 +118,7 @@ class Slow(Notes):
 
 @every_write
 def test_an_intent_that_is_on_record_too_late_is_taken_back_and_nothing_sent(name: str) -> None:
-    notes, driver = Slow(), heard()
+    notes, driver = Slow(), scripted_driver()
     notes.driver = driver
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described(name), SETTINGS, journal=notes, deadline=5.0)
@@ -131,7 +131,7 @@ def test_an_intent_that_is_on_record_too_late_is_taken_back_and_nothing_sent(nam
 def test_a_journal_that_does_not_answer_in_time_keeps_the_write_back(name: str) -> None:
     late = RequestTimeoutError("the deadline has passed")
     with pytest.raises(RequestTimeoutError) as info:
-        heard().raw(described(name), SETTINGS, journal=Notes(api_error=late))
+        scripted_driver().raw(described(name), SETTINGS, journal=Notes(api_error=late))
     assert info.value.outcome == "not_sent"
 
 
@@ -140,13 +140,15 @@ def test_a_journal_that_hears_an_outcome_too_late_takes_no_result_away(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     notes = Notes(failure=RequestTimeoutError("the deadline has passed"))
-    assert heard(good(ANSWERS[name])).raw(described(name), SETTINGS, journal=notes).parse()
+    assert (
+        scripted_driver(good(ANSWERS[name])).raw(described(name), SETTINGS, journal=notes).parse()
+    )
     assert any(record.levelno == logging.ERROR for record in caplog.records)
 
 
 @every_write
 def test_the_journal_is_waited_for_until_the_deadline(name: str) -> None:
-    driver = heard(good(ANSWERS[name]))
+    driver = scripted_driver(good(ANSWERS[name]))
     driver.raw(described(name), SETTINGS, journal=Notes(), deadline=5.0)
     consulted = [effect for effect in driver.effects if isinstance(effect, RunBlocking)]
     assert [effect.until for effect in consulted] == [1005.0, 1005.0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.correlation import RecentIds
-from tests.engine.replies import booking, good, heard, reply
+from tests.engine.replies import booking, good, reply, scripted_driver
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
@@ -46,7 +46,7 @@ def of(name: str) -> Settings:
 @every_shown
 def test_a_reply_that_names_another_booking_counts_as_lost(name: str) -> None:
     other = ANSWERS[name] | {NAMES[name]: "another"}
-    driver = heard(good(other), good(SHOWN[name]))
+    driver = scripted_driver(good(other), good(SHOWN[name]))
     result = driver.raw(described(name), SETTINGS).parse()
     assert result.read_back
     assert getattr(result, NAMES[name]) in {"b-1", "t-1"}
@@ -57,7 +57,7 @@ def test_a_reply_that_names_another_booking_counts_as_lost(name: str) -> None:
 def test_whatever_else_it_names_it_is_not_the_effect(name: str, other: str) -> None:
     if other in {"b-1", "t-1"}:
         return
-    driver = heard(then=good(ANSWERS[name] | {NAMES[name]: other}))
+    driver = scripted_driver(then=good(ANSWERS[name] | {NAMES[name]: other}))
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described(name), SETTINGS, deadline=2.0)
     assert info.value.last_seen is None, "it was somebody else's"
@@ -70,7 +70,7 @@ def test_whatever_else_it_names_it_is_not_the_effect(name: str, other: str) -> N
 @every_shown
 def test_the_state_of_another_booking_shows_no_effect(name: str) -> None:
     member = "booking_id" if "booking_id" in SHOWN[name] else "id"
-    driver = heard(reply(503), then=good(SHOWN[name] | {member: "another"}))
+    driver = scripted_driver(reply(503), then=good(SHOWN[name] | {member: "another"}))
     with pytest.raises(OutcomeUnknownError):
         driver.raw(described(name), SETTINGS, deadline=2.0)
 
@@ -79,10 +79,10 @@ def test_the_state_of_another_booking_shows_no_effect(name: str) -> None:
 def test_a_read_that_gives_another_one_is_made_again(name: str) -> None:
     found, member = READS[name]
     mine: dict[str, Any] = found if name == "bookings.get" else {**found, member: "t-1"}
-    driver = heard(good(mine | {member: "another"}), good(mine))
+    driver = scripted_driver(good(mine | {member: "another"}), good(mine))
     driver.raw(described(name), SETTINGS)
     assert len(driver.requests) == 2
-    driver = heard(then=good(mine | {member: "another"}))
+    driver = scripted_driver(then=good(mine | {member: "another"}))
     with pytest.raises(UnexpectedResponseError) as info:
         driver.raw(described(name), SETTINGS)
     assert info.value.field == member
@@ -93,18 +93,18 @@ def test_a_read_that_gives_another_one_is_made_again(name: str) -> None:
 
 def test_a_tool_that_is_called_by_its_name_is_held_to_its_argument() -> None:
     operation = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
-    driver = heard(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
+    driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
     with pytest.raises(OutcomeUnknownError):
         driver.raw(operation, SETTINGS)
-    assert heard(good(ANSWERS["bookings.confirm"])).raw(operation, SETTINGS).parse()
-    assert heard(good({"status": "confirmed"})).raw(operation, SETTINGS).parse()
+    assert scripted_driver(good(ANSWERS["bookings.confirm"])).raw(operation, SETTINGS).parse()
+    assert scripted_driver(good({"status": "confirmed"})).raw(operation, SETTINGS).parse()
 
 
 @every_write
 def test_a_reply_to_another_call_of_this_process_counts_as_lost(name: str) -> None:
-    heard(good([])).raw(described("catalogue.ports"), of("call-A"))
+    scripted_driver(good([])).raw(described("catalogue.ports"), of("call-A"))
     lost = good(ANSWERS[name], **{HEADER: "call-A"})
-    driver = heard(lost, then=good(SHOWN.get(name), **{HEADER: "call-B"}))
+    driver = scripted_driver(lost, then=good(SHOWN.get(name), **{HEADER: "call-B"}))
     if name in SHOWN:
         assert driver.raw(described(name), of("call-B")).parse().read_back
     else:
@@ -115,15 +115,15 @@ def test_a_reply_to_another_call_of_this_process_counts_as_lost(name: str) -> No
 
 @pytest.mark.parametrize("status", [200, 401, 404, 409, 429, 503])
 def test_so_does_a_refusal_of_another_call(status: int) -> None:
-    heard(good([])).raw(described("catalogue.ports"), of("call-A"))
-    driver = heard(reply(status, {"error": True, "code": "NO"}, **{HEADER: "call-A"}))
+    scripted_driver(good([])).raw(described("catalogue.ports"), of("call-A"))
+    driver = scripted_driver(reply(status, {"error": True, "code": "NO"}, **{HEADER: "call-A"}))
     with pytest.raises(OutcomeUnknownError):
         driver.raw(described("bookings.create"), of("call-B"))
 
 
 def test_a_read_whose_reply_was_another_calls_is_made_again() -> None:
-    heard(good([])).raw(described("catalogue.ports"), of("call-A"))
-    driver = heard(good([], **{HEADER: "call-A"}), good([], **{HEADER: "call-B"}))
+    scripted_driver(good([])).raw(described("catalogue.ports"), of("call-A"))
+    driver = scripted_driver(good([], **{HEADER: "call-A"}), good([], **{HEADER: "call-B"}))
     assert driver.raw(described("catalogue.ports"), of("call-B")).parse().unreadable == ()
     assert len(driver.requests) == 2
 
@@ -131,7 +131,7 @@ def test_a_read_whose_reply_was_another_calls_is_made_again() -> None:
 def test_an_id_of_no_call_here_is_logged_once_and_no_more(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    driver = heard(then=good([], **{HEADER: "a gateway's own"}))
+    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
     for _ in range(3):
         driver.raw(described("catalogue.ports"), SETTINGS)
     (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
@@ -140,7 +140,7 @@ def test_an_id_of_no_call_here_is_logged_once_and_no_more(
 
 
 def test_a_reply_that_names_no_call_is_taken() -> None:
-    driver = heard(good(ANSWERS["bookings.confirm"], **{HEADER: ""}))
+    driver = scripted_driver(good(ANSWERS["bookings.confirm"], **{HEADER: ""}))
     assert not driver.raw(described("bookings.confirm"), SETTINGS).parse().read_back
 
 

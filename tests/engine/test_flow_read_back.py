@@ -19,10 +19,10 @@ from ferry_sdk._engine.effects import Sleep
 from tests.engine.replies import (
     booking,
     good,
-    heard,
     refused,
     reply,
     reset,
+    scripted_driver,
     ticket,
     timed_out,
     undecodable,
@@ -111,7 +111,7 @@ every_loss = pytest.mark.parametrize("lost", LOST.values(), ids=LOST)
 @every_loss
 @every_case
 def test_an_effect_seen_at_once_gives_the_result(case: Case, lost: Any) -> None:
-    driver = heard(lost(), good(case.after))
+    driver = scripted_driver(lost(), good(case.after))
     result = driver.raw(case.operation(), SETTINGS).parse()
     assert result.read_back
     assert type(result) is case.operation().answer.model
@@ -124,7 +124,7 @@ def test_an_effect_seen_at_once_gives_the_result(case: Case, lost: Any) -> None:
 
 @every_case
 def test_an_effect_seen_later_gives_the_result(case: Case) -> None:
-    driver = heard(reset(), *[good(case.before)] * 4, good(case.after))
+    driver = scripted_driver(reset(), *[good(case.before)] * 4, good(case.after))
     assert driver.raw(case.operation(), SETTINGS).parse().read_back
     assert driver.paths[1:] == [case.read] * 5
     for wait, pause in zip(driver.waits, (0.25, 0.5, 1, 2), strict=True):
@@ -136,7 +136,7 @@ def test_an_effect_seen_later_gives_the_result(case: Case) -> None:
 def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(
     case: Case, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver = heard(reset(), then=good(case.before))
+    driver = scripted_driver(reset(), then=good(case.before))
     perform = driver.perform
 
     def close_in_a_pause(effect: Any) -> Any:
@@ -154,7 +154,7 @@ def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(
 
 @every_case
 def test_a_write_whose_effect_is_never_seen_is_unknown_after_half_a_minute(case: Case) -> None:
-    driver = heard(reset(), then=good(case.before))
+    driver = scripted_driver(reset(), then=good(case.before))
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(case.operation(), SETTINGS)
     error = info.value
@@ -172,7 +172,7 @@ def test_a_write_whose_effect_is_never_seen_is_unknown_after_half_a_minute(case:
 
 @every_case
 def test_the_last_look_is_just_before_time_is_up(case: Case) -> None:
-    driver = heard(reset(), then=good(case.before))
+    driver = scripted_driver(reset(), then=good(case.before))
     driver.latency = 0.01
     with pytest.raises(OutcomeUnknownError):
         driver.raw(case.operation(), SETTINGS, deadline=20.0)
@@ -181,7 +181,7 @@ def test_the_last_look_is_just_before_time_is_up(case: Case) -> None:
 
 @every_case
 def test_the_write_itself_is_never_sent_again(case: Case) -> None:
-    driver = heard(reset(), *[reset()] * 3, *[refused()] * 3, then=good(case.before))
+    driver = scripted_driver(reset(), *[reset()] * 3, *[refused()] * 3, then=good(case.before))
     with pytest.raises(OutcomeUnknownError):
         driver.raw(case.operation(), SETTINGS, deadline=60.0)
     writes = [
@@ -206,7 +206,7 @@ def test_the_write_itself_is_never_sent_again(case: Case) -> None:
 )
 @every_case
 def test_a_look_that_fails_is_followed_by_others(case: Case, trouble: Any) -> None:
-    driver = heard(reset(), *(trouble() for _ in range(4)), good(case.after))
+    driver = scripted_driver(reset(), *(trouble() for _ in range(4)), good(case.after))
     assert driver.raw(case.operation(), SETTINGS).parse().read_back
     assert len(driver.requests) == 6
 
@@ -214,7 +214,7 @@ def test_a_look_that_fails_is_followed_by_others(case: Case, trouble: Any) -> No
 @pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 410, 422])
 @every_case
 def test_a_look_that_never_will_succeed_is_the_last(case: Case, status: int) -> None:
-    driver = heard(reset(), good(case.before), reply(status))
+    driver = scripted_driver(reset(), good(case.before), reply(status))
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(case.operation(), SETTINGS)
     assert info.value.last_seen.model_dump(include={"status"}) == {"status": case.before["status"]}
@@ -225,7 +225,7 @@ def test_a_look_that_never_will_succeed_is_the_last(case: Case, status: int) -> 
 @pytest.mark.parametrize("status", [401, 404])
 @every_case
 def test_what_cannot_be_read_at_all_is_unknown_at_once(case: Case, status: int) -> None:
-    driver = heard(reply(500, {"message": "oops"}), reply(status))
+    driver = scripted_driver(reply(500, {"message": "oops"}), reply(status))
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(case.operation(), SETTINGS)
     assert info.value.last_seen == {"message": "oops"}
@@ -234,7 +234,7 @@ def test_what_cannot_be_read_at_all_is_unknown_at_once(case: Case, status: int) 
 
 @every_case
 def test_a_look_that_is_told_to_wait_too_long_is_the_last(case: Case) -> None:
-    driver = heard(reset(), good(case.before), reply(429, retry_after="31"))
+    driver = scripted_driver(reset(), good(case.before), reply(429, retry_after="31"))
     with pytest.raises(OutcomeUnknownError):
         driver.raw(case.operation(), SETTINGS)
     assert len(driver.requests) == 3
@@ -243,7 +243,7 @@ def test_a_look_that_is_told_to_wait_too_long_is_the_last(case: Case) -> None:
 
 @every_case
 def test_a_redirect_is_unknown_and_not_read_back(case: Case) -> None:
-    driver = heard(reply(307, location="https://elsewhere.example/"))
+    driver = scripted_driver(reply(307, location="https://elsewhere.example/"))
     with pytest.raises(UnexpectedResponseError, match="redirect") as info:
         driver.raw(case.operation(), SETTINGS)
     assert info.value.outcome == "unknown"
@@ -253,7 +253,7 @@ def test_a_redirect_is_unknown_and_not_read_back(case: Case) -> None:
 @pytest.mark.parametrize("status", [400, 403, 404, 409, 410, 422])
 @every_case
 def test_a_refusal_is_final(case: Case, status: int) -> None:
-    driver = heard(reply(status))
+    driver = scripted_driver(reply(status))
     with pytest.raises(FerryError) as info:
         driver.raw(case.operation(), SETTINGS)
     assert info.value.outcome == "rejected"
@@ -263,7 +263,7 @@ def test_a_refusal_is_final(case: Case, status: int) -> None:
 @every_case
 def test_what_was_not_sent_or_refused_for_its_rate_is_not_read_back(case: Case) -> None:
     for failures, kind in ((refused(), FerryError), (reply(429), RateLimitError)):
-        driver = heard(*[failures] * 3)
+        driver = scripted_driver(*[failures] * 3)
         with pytest.raises(kind) as info:
             driver.raw(case.operation(), SETTINGS)
         assert info.value.outcome in ("not_sent", "rejected")
@@ -273,7 +273,7 @@ def test_what_was_not_sent_or_refused_for_its_rate_is_not_read_back(case: Case) 
 @pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking", "mcp.call_tool"])
 @every_loss
 def test_what_no_read_shows_is_unknown_at_once(name: str, lost: Any) -> None:
-    driver = heard(lost())
+    driver = scripted_driver(lost())
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described(name), SETTINGS)
     assert info.value.subject == {}
@@ -282,7 +282,7 @@ def test_what_no_read_shows_is_unknown_at_once(name: str, lost: Any) -> None:
 
 
 def test_a_reply_that_cannot_be_read_is_what_was_last_seen() -> None:
-    driver = heard(reply(200, {"booking_id": 7}))
+    driver = scripted_driver(reply(200, {"booking_id": 7}))
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described("bookings.create"), SETTINGS)
     assert info.value.last_seen == {"booking_id": 7}
@@ -292,7 +292,7 @@ def test_a_reply_that_cannot_be_read_is_what_was_last_seen() -> None:
 def test_an_unknown_outcome_names_the_request_without_its_content(case: Case) -> None:
     seen = set()
     for _ in range(2):
-        driver = heard(reset(), reply(404))
+        driver = scripted_driver(reset(), reply(404))
         with pytest.raises(OutcomeUnknownError) as info:
             driver.raw(case.operation(), SETTINGS)
         digest = info.value.request
@@ -304,34 +304,36 @@ def test_an_unknown_outcome_names_the_request_without_its_content(case: Case) ->
 
 @every_case
 def test_looks_carry_the_correlation_id_of_the_write(case: Case) -> None:
-    driver = heard(reset(), good(case.before), good(case.after))
+    driver = scripted_driver(reset(), good(case.before), good(case.after))
     raw = driver.raw(case.operation(), SETTINGS, correlation_id="c-1")
     ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
     assert ids == {"c-1"} == {raw.correlation_id}
 
 
 def test_a_payment_is_read_with_the_clients_own_token() -> None:
-    driver = heard(reset(), good(ticket("Issued")))
+    driver = scripted_driver(reset(), good(ticket("Issued")))
     driver.raw(described("tickets.mark_paid"), SETTINGS)
     sent = [request.headers["Authorization"] for request in driver.requests]
     assert sent == ["Bearer organisation-token", "Bearer test-token"]
 
 
 def test_a_booking_that_is_named_is_read_instead_of_the_ticket_and_not_sent() -> None:
-    driver = heard(reset(), good(booking("ticketed", "Issued")))
+    driver = scripted_driver(reset(), good(booking("ticketed", "Issued")))
     driver.raw(described("tickets.mark_paid", booking_id="b-1"), SETTINGS)
     assert driver.paths[1] == "/api/booking/b-1"
     assert b"b-1" not in (driver.requests[0].content or b"")
 
 
 def test_a_confirmed_booking_without_a_ticket_is_not_yet_a_result() -> None:
-    driver = heard(reset(), good(booking("ticketed")), good(booking("ticketed", "Issued")))
+    driver = scripted_driver(
+        reset(), good(booking("ticketed")), good(booking("ticketed", "Issued"))
+    )
     assert driver.raw(described("bookings.confirm"), SETTINGS).parse().ticket_id == "t-1"
     assert len(driver.requests) == 3
 
 
 def test_without_retries_each_look_is_one_request() -> None:
-    driver = heard(reset(), reset(), reset(), good(booking("ticketed", "Issued")))
+    driver = scripted_driver(reset(), reset(), reset(), good(booking("ticketed", "Issued")))
     driver.raw(described("bookings.confirm"), SETTINGS, max_retries=0)
     assert len(driver.requests) == 4
     assert [wait >= 0.25 for wait in driver.waits] == [True, True]
@@ -339,7 +341,7 @@ def test_without_retries_each_look_is_one_request() -> None:
 
 def test_the_failure_of_the_write_is_the_cause() -> None:
     lost = reset()
-    driver = heard(lost, reply(404))
+    driver = scripted_driver(lost, reply(404))
     with pytest.raises(OutcomeUnknownError) as info:
         driver.raw(described("bookings.confirm"), SETTINGS)
     assert info.value.__cause__ is lost

@@ -23,7 +23,7 @@ from ferry_sdk._engine.settings import Secret
 from ferry_sdk.client import _unknown_outcome
 from ferry_sdk.hooks import Hooks, OutcomeEvent
 from tests.engine.recorder import Notes, entry
-from tests.engine.replies import booking, good, heard, reply, reset, ticket
+from tests.engine.replies import booking, good, reply, reset, scripted_driver, ticket
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
 from tests.support.trip import booked
@@ -59,7 +59,7 @@ class Case:
     kind: type
 
     def lost(self) -> OutcomeUnknownError:
-        driver = heard(reset(), reply(404))
+        driver = scripted_driver(reset(), reply(404))
         with pytest.raises(OutcomeUnknownError) as info:
             driver.raw(
                 described(self.name, **self.subject),
@@ -138,8 +138,8 @@ every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.nam
 every_copy = pytest.mark.parametrize("made", COPIES.values(), ids=COPIES)
 
 
-def recovered(driver: Driver, error: object, **changes: Any) -> Any:
-    return driver.recovered(*_unknown_outcome(error), SETTINGS, **changes)
+def recover_again(driver: Driver, error: object, **changes: Any) -> Any:
+    return driver.recover_again(*_unknown_outcome(error), SETTINGS, **changes)
 
 
 def test_every_write_that_a_read_shows_is_recovered_here() -> None:
@@ -151,8 +151,8 @@ def test_every_write_that_a_read_shows_is_recovered_here() -> None:
 @every_copy
 @every_case
 def test_an_effect_that_is_seen_gives_the_writes_result(case: Case, made: Any) -> None:
-    driver = heard(good(case.after))
-    result = recovered(driver, made(case.lost()))
+    driver = scripted_driver(good(case.after))
+    result = recover_again(driver, made(case.lost()))
     assert type(result) is case.kind
     assert result.read_back
     assert getattr(result, "refund_amount", None) is None
@@ -166,9 +166,9 @@ def test_an_effect_that_is_not_seen_gives_the_same_error_with_fresher_facts(
 ) -> None:
     error = made(case.lost())
     before = len(error.attempts)
-    driver = heard(good(case.before))
+    driver = scripted_driver(good(case.before))
     with pytest.raises(OutcomeUnknownError) as info:
-        recovered(driver, error)
+        recover_again(driver, error)
     fresher = info.value
     assert fresher is not error
     assert fresher.last_seen.model_dump()["status"] == case.before["status"]
@@ -181,8 +181,8 @@ def test_an_effect_that_is_not_seen_gives_the_same_error_with_fresher_facts(
 
 @every_case
 def test_the_correlation_id_is_that_of_the_write(case: Case) -> None:
-    driver = heard(good(case.after))
-    recovered(driver, case.lost(), correlation_id="another")
+    driver = scripted_driver(good(case.after))
+    recover_again(driver, case.lost(), correlation_id="another")
     assert driver.requests[0].headers["x-client-correlation-id"] == "c-7"
 
 
@@ -190,31 +190,31 @@ def test_the_correlation_id_is_that_of_the_write(case: Case) -> None:
 def test_a_reading_that_fails_for_good_keeps_what_was_seen(case: Case) -> None:
     error = case.lost()
     error.last_seen = "what was seen"
-    driver = heard(reply(404))
+    driver = scripted_driver(reply(404))
     with pytest.raises(OutcomeUnknownError) as info:
-        recovered(driver, error)
+        recover_again(driver, error)
     assert info.value.last_seen == "what was seen"
     assert [attempt.status_code for attempt in info.value.attempts[-2:]] == [404, 404]
     assert info.value.__cause__ is not None
 
 
 def test_a_reading_is_repeated_as_any_read_is() -> None:
-    driver = heard(reset(), reply(503), good(CASES[0].after))
-    assert recovered(driver, CASES[0].lost(), max_retries=2).read_back
+    driver = scripted_driver(reset(), reply(503), good(CASES[0].after))
+    assert recover_again(driver, CASES[0].lost(), max_retries=2).read_back
     assert len(driver.waits) == 2
 
 
 def test_a_reading_has_the_deadline_of_the_client() -> None:
-    driver = heard(then=reset())
+    driver = scripted_driver(then=reset())
     with pytest.raises(OutcomeUnknownError):
-        recovered(driver, CASES[0].lost(), max_retries=10**6, deadline=3.0)
+        recover_again(driver, CASES[0].lost(), max_retries=10**6, deadline=3.0)
     assert driver.now <= 1003
 
 
 def test_a_reading_that_is_told_to_wait_too_long_is_the_last() -> None:
-    driver = heard(reply(429, retry_after="61"))
+    driver = scripted_driver(reply(429, retry_after="61"))
     with pytest.raises(OutcomeUnknownError) as info:
-        recovered(driver, CASES[0].lost())
+        recover_again(driver, CASES[0].lost())
     assert isinstance(info.value.__cause__, RateLimitError)
     assert info.value.__cause__.retry_after == 61
 
@@ -223,21 +223,21 @@ def test_an_error_can_be_recovered_again_and_again() -> None:
     error = CASES[0].lost()
     for count in range(1, 4):
         with pytest.raises(OutcomeUnknownError) as info:
-            recovered(heard(good(CASES[0].before)), error)
+            recover_again(scripted_driver(good(CASES[0].before)), error)
         assert len(info.value.attempts) == 2 + count
         error = info.value
-    assert recovered(heard(good(CASES[0].after)), error).read_back
+    assert recover_again(scripted_driver(good(CASES[0].after)), error).read_back
 
 
 @every_case
 def test_an_entry_is_recovered_as_its_error_is(case: Case) -> None:
     known = entry(case.name, **case.subject)
-    driver = heard(good(case.after))
-    assert type(recovered(driver, known)) is case.kind
+    driver = scripted_driver(good(case.after))
+    assert type(recover_again(driver, known)) is case.kind
     assert driver.paths == [case.path]
     assert driver.requests[0].headers["x-client-correlation-id"] == "c-7"
     with pytest.raises(OutcomeUnknownError) as info:
-        recovered(heard(good(case.before)), known)
+        recover_again(scripted_driver(good(case.before)), known)
     error = info.value
     assert (error.operation, error.subject, error.entry_id) == (case.name, case.subject, "entry-7")
     assert (error.correlation_id, error.request.method, error.request.path) == (
@@ -252,7 +252,7 @@ def test_an_entry_is_recovered_as_its_error_is(case: Case) -> None:
 def test_what_is_recovered_is_on_record_as_done(case: Case) -> None:
     for known in (case.lost(), entry(case.name, **case.subject)):
         notes = Notes()
-        recovered(heard(good(case.after)), known, journal=notes)
+        recover_again(scripted_driver(good(case.after)), known, journal=notes)
         name = "entry-1" if isinstance(known, OutcomeUnknownError) else "entry-7"
         assert notes.states == {name: "done"}
 
@@ -262,7 +262,7 @@ def test_what_is_not_recovered_stays_on_record_as_it_was(case: Case) -> None:
     for answer in (good(case.before), reply(404)):
         notes = Notes()
         with pytest.raises(OutcomeUnknownError):
-            recovered(heard(answer), case.lost(), journal=notes)
+            recover_again(scripted_driver(answer), case.lost(), journal=notes)
         assert notes.states == {}
 
 
@@ -270,7 +270,7 @@ def test_a_write_without_an_entry_is_put_on_no_record() -> None:
     error = CASES[0].lost()
     error.entry_id = None
     notes = Notes()
-    assert recovered(heard(good(CASES[0].after)), error, journal=notes).read_back
+    assert recover_again(scripted_driver(good(CASES[0].after)), error, journal=notes).read_back
     assert notes.states == {}
 
 
@@ -280,7 +280,7 @@ def test_a_write_without_an_entry_is_put_on_no_record() -> None:
 )
 def test_what_no_read_shows_cannot_be_recovered(name: str) -> None:
     with pytest.raises(OutcomeUnknownError) as lost:
-        heard(reset()).raw(described(name), SETTINGS)
+        scripted_driver(reset()).raw(described(name), SETTINGS)
     with pytest.raises(OutcomeUnknownError) as info:
         _unknown_outcome(lost.value)
     assert info.value is lost.value
@@ -328,8 +328,8 @@ def test_recovering_that_is_interrupted_leaves_the_write_unknown() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        recovered(
-            heard(),
+        recover_again(
+            scripted_driver(),
             CASES[0].lost(),
             token=Secret(interrupted),
             hooks=Hooks({OutcomeEvent: [told.append]}),

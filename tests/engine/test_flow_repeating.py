@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import NotFoundError, RateLimitError, ServerError
-from tests.engine.replies import heard, reply, reset
+from tests.engine.replies import reply, reset, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
 
@@ -26,7 +26,7 @@ def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(
         return high / 2
 
     monkeypatch.setattr("tenacity.wait.random.uniform", uniform)
-    driver = heard(then=reply(503))
+    driver = scripted_driver(then=reply(503))
     with pytest.raises(ServerError):
         driver.raw(PORTS, SETTINGS, max_retries=7)
     assert bounds[:7] == [(0, high) for high in (0.5, 1, 2, 4, 8, 8, 8)]
@@ -36,7 +36,7 @@ def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(
 def test_waits_differ_from_call_to_call() -> None:
     waits: set[float] = set()
     for _ in range(20):
-        driver = heard(reset(), NOT_FOUND)
+        driver = scripted_driver(reset(), NOT_FOUND)
         with pytest.raises(NotFoundError):
             driver.raw(PORTS, SETTINGS)
         waits |= {*driver.waits}
@@ -44,7 +44,7 @@ def test_waits_differ_from_call_to_call() -> None:
 
 
 def test_many_retries_wait_no_longer_than_eight_seconds_each() -> None:
-    driver = heard(then=reply(503))
+    driver = scripted_driver(then=reply(503))
     with pytest.raises(ServerError):
         driver.raw(PORTS, SETTINGS, max_retries=2000)
     assert len(driver.requests) == 2001
@@ -72,7 +72,7 @@ def test_retry_after_is_waited_for_exactly(
     name: str, asked: str, date: str | None, wait: float
 ) -> None:
     headers = {"retry_after": asked} | ({} if date is None else {"date": date})
-    driver = heard(reply(429, **headers), NOT_FOUND)
+    driver = scripted_driver(reply(429, **headers), NOT_FOUND)
     with pytest.raises(NotFoundError):
         driver.raw(described(name), SETTINGS)
     assert driver.waits == [wait]
@@ -80,7 +80,7 @@ def test_retry_after_is_waited_for_exactly(
 
 @pytest.mark.parametrize("asked", ["", "soon", "-1", "٣", "1e3", "Wed,", "31 Feb"])
 def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked: str) -> None:
-    driver = heard(reply(429, retry_after=asked, date=DATE), NOT_FOUND)
+    driver = scripted_driver(reply(429, retry_after=asked, date=DATE), NOT_FOUND)
     with pytest.raises(NotFoundError) as info:
         driver.raw(PORTS, SETTINGS)
     (wait,) = driver.waits
@@ -101,7 +101,7 @@ def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked: str) -> Non
 def test_without_a_deadline_no_more_than_a_minute_is_waited_for(
     asked: str, seconds: float, status: int
 ) -> None:
-    driver = heard(reply(status, retry_after=asked, date=DATE))
+    driver = scripted_driver(reply(status, retry_after=asked, date=DATE))
     with pytest.raises((RateLimitError, ServerError)) as info:
         driver.raw(PORTS, SETTINGS)
     assert info.value.retry_after == seconds
@@ -122,7 +122,7 @@ def test_without_a_deadline_no_more_than_a_minute_is_waited_for(
 def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(
     name: str, deadline: float, asked: str, is_waited_for: bool
 ) -> None:
-    driver = heard(reply(429, retry_after=asked), NOT_FOUND)
+    driver = scripted_driver(reply(429, retry_after=asked), NOT_FOUND)
     with pytest.raises(Exception) as info:  # noqa: PT011 -- which one depends on the deadline
         driver.raw(described(name), SETTINGS, deadline=deadline)
     assert driver.waits == ([float(asked)] if is_waited_for else [])
@@ -134,7 +134,7 @@ def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(
 
 def test_a_backoff_beyond_the_deadline_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
-    driver = heard(then=reply(503))
+    driver = scripted_driver(then=reply(503))
     with pytest.raises(ServerError):
         driver.raw(PORTS, SETTINGS, max_retries=9, deadline=3.0)
     assert driver.waits == [0.5, 1]
@@ -145,7 +145,7 @@ def test_a_rate_limit_without_a_time_is_outlived_in_the_last_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high / 10)
-    driver = heard(reply(429), NOT_FOUND)
+    driver = scripted_driver(reply(429), NOT_FOUND)
     with pytest.raises(NotFoundError):
         driver.raw(PORTS, SETTINGS, deadline=0.75)
 
@@ -159,7 +159,7 @@ def test_whatever_is_asked_the_waits_are_within_bounds(
     asked: list[float], deadline: float | None, max_retries: int
 ) -> None:
     replies = [reply(429, retry_after=f"{value:.3f}") for value in asked]
-    driver = heard(*replies, then=NOT_FOUND)
+    driver = scripted_driver(*replies, then=NOT_FOUND)
     with pytest.raises(Exception):  # noqa: B017, PT011 -- the end does not matter here
         driver.raw(
             described("bookings.create"), SETTINGS, deadline=deadline, max_retries=max_retries

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ferry_sdk import Availability, BookingCreated, InvalidInputError, NotFoundError
-from tests.engine.replies import good, heard, reply
+from tests.engine.replies import good, reply, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
 from tests.support.samples import AVAILABILITY, BOOKING_CREATED, PLACE, TARIFF
@@ -18,7 +18,7 @@ CREATIONS = ("bookings.create", "mcp.create_booking")
 LASTING = TARIFF | {"roundtrip_locked": False, "expiration_date": 4_000_000_000}
 
 
-def chosen(**changes: Any) -> Any:
+def create_with(**changes: Any) -> Any:
     """A selection as `Availability.select` makes it."""
     tariff = LASTING | changes.pop("tariff", {})
     sailing = Availability.model_validate(AVAILABILITY | changes | {"tariffs": [tariff]})
@@ -31,16 +31,18 @@ def company(name: str) -> dict[str, str]:
 
 def test_a_tariff_expires_at_its_moment() -> None:
     for ahead, is_expired in ((-3600, True), (0, True), (0.001, False), (3600, False)):
-        moment = datetime.fromtimestamp(heard().calendar() + ahead, timezone.utc)
+        moment = datetime.fromtimestamp(scripted_driver().calendar() + ahead, timezone.utc)
         for name in CREATIONS:
-            operation = described(name, availabilities=[chosen(tariff={"expiration_date": moment})])
+            operation = described(
+                name, availabilities=[create_with(tariff={"expiration_date": moment})]
+            )
             if is_expired:
                 with pytest.raises(InvalidInputError, match="expired") as info:
-                    heard().raw(operation, SETTINGS)
+                    scripted_driver().raw(operation, SETTINGS)
                 assert info.value.field == "availabilities[0]"
                 assert info.value.outcome == "not_sent"
             else:
-                answer = heard(good(BOOKING_CREATED)).raw(operation, SETTINGS).parse()
+                answer = scripted_driver(good(BOOKING_CREATED)).raw(operation, SETTINGS).parse()
                 assert isinstance(answer, BookingCreated)
 
 
@@ -52,7 +54,7 @@ def test_a_tariff_expires_at_its_moment() -> None:
 def test_a_tariff_expires_by_the_services_clock(
     heard_by: str, skew: int, left: int, is_expired: bool
 ) -> None:
-    driver = heard(then=good(BOOKING_CREATED))
+    driver = scripted_driver(then=good(BOOKING_CREATED))
     there = datetime.fromtimestamp(driver.calendar() + skew, timezone.utc)
     driver.answer = lambda _: reply(404, date=format_datetime(there, usegmt=True))
     with pytest.raises(NotFoundError):
@@ -60,7 +62,7 @@ def test_a_tariff_expires_by_the_services_clock(
     moment = datetime.fromtimestamp(driver.calendar() + left, timezone.utc)
     driver.answer = good(BOOKING_CREATED)
     operation = described(
-        "bookings.create", availabilities=[chosen(tariff={"expiration_date": moment})]
+        "bookings.create", availabilities=[create_with(tariff={"expiration_date": moment})]
     )
     if is_expired:
         with pytest.raises(InvalidInputError, match="expired"):
@@ -80,7 +82,7 @@ def test_a_tariff_expires_by_the_services_clock(
     ],
 )
 def test_a_date_that_cannot_be_read_says_nothing_of_the_clock(date: str | None) -> None:
-    driver = heard(reply(404, **({} if date is None else {"date": date})))
+    driver = scripted_driver(reply(404, **({} if date is None else {"date": date})))
     driver.session.skew = 12.0
     with pytest.raises(NotFoundError):
         driver.raw(described("catalogue.ports"), SETTINGS)
@@ -96,7 +98,7 @@ def test_a_date_that_cannot_be_read_says_nothing_of_the_clock(date: str | None) 
     ],
 )
 def test_a_date_is_a_moment_whatever_its_offset(date: str) -> None:
-    driver = heard(reply(404, date=date))
+    driver = scripted_driver(reply(404, date=date))
     with pytest.raises(NotFoundError):
         driver.raw(described("catalogue.ports"), SETTINGS)
     assert driver.session.skew == -0.25
@@ -105,14 +107,16 @@ def test_a_date_is_a_moment_whatever_its_offset(date: str) -> None:
 @pytest.mark.parametrize("date", ["Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"])
 @pytest.mark.parametrize("name", CREATIONS)
 def test_a_date_beyond_reason_breaks_nothing(name: str, date: str) -> None:
-    driver = heard(reply(404, date=date), good(BOOKING_CREATED), then=good(BOOKING_CREATED))
+    driver = scripted_driver(
+        reply(404, date=date), good(BOOKING_CREATED), then=good(BOOKING_CREATED)
+    )
     with pytest.raises(NotFoundError):
         driver.raw(described("catalogue.ports"), SETTINGS)
     driver.now += 100
     assert driver.raw(described(name), SETTINGS).parse()
     moment = datetime.fromtimestamp(driver.calendar(), timezone.utc) + timedelta(days=1)
     driver.session.update_clock_skew(date, driver.calendar())
-    operation = described(name, availabilities=[chosen(tariff={"expiration_date": moment})])
+    operation = described(name, availabilities=[create_with(tariff={"expiration_date": moment})])
     if "9999" in date:
         with pytest.raises(InvalidInputError, match="expired"):
             driver.raw(operation, SETTINGS)
@@ -121,17 +125,17 @@ def test_a_date_beyond_reason_breaks_nothing(name: str, date: str) -> None:
 
 
 def test_the_expired_one_of_several_is_named() -> None:
-    driver = heard()
+    driver = scripted_driver()
     past = datetime.fromtimestamp(driver.calendar() - 1, timezone.utc)
     later = past + timedelta(hours=1)
-    selections = [chosen(tariff={"expiration_date": moment}) for moment in (later, past)]
+    selections = [create_with(tariff={"expiration_date": moment}) for moment in (later, past)]
     with pytest.raises(InvalidInputError) as info:
         driver.raw(described("bookings.create", availabilities=selections), SETTINGS)
     assert info.value.field == "availabilities[1]"
 
 
 def test_three_bare_ids_are_checked_for_nothing() -> None:
-    driver = heard(good(BOOKING_CREATED))
+    driver = scripted_driver(good(BOOKING_CREATED))
     assert driver.raw(described("bookings.create"), SETTINGS).parse()
 
 
@@ -139,7 +143,7 @@ def test_three_bare_ids_are_checked_for_nothing() -> None:
 @pytest.mark.parametrize("locked", [0, 1])
 def test_a_locked_tariff_is_not_paired_with_another_carrier(name: str, locked: int) -> None:
     selections = [
-        chosen(company=company(carrier), tariff={"roundtrip_locked": number == locked})
+        create_with(company=company(carrier), tariff={"roundtrip_locked": number == locked})
         for number, carrier in enumerate(["CTN", "GNV"])
     ]
     with pytest.raises(InvalidInputError, match="same company") as info:
@@ -150,20 +154,20 @@ def test_a_locked_tariff_is_not_paired_with_another_carrier(name: str, locked: i
 @pytest.mark.parametrize("name", CREATIONS)
 def test_locked_tariffs_of_one_carrier_are_booked(name: str) -> None:
     locked = {"roundtrip_locked": True}
-    selections = [chosen(company=company("CTN"), tariff=locked) for _ in range(2)]
-    driver = heard(good(BOOKING_CREATED))
+    selections = [create_with(company=company("CTN"), tariff=locked) for _ in range(2)]
+    driver = scripted_driver(good(BOOKING_CREATED))
     assert driver.raw(described(name, availabilities=selections), SETTINGS).parse()
 
 
 def test_tariffs_that_are_not_locked_may_be_of_two_carriers() -> None:
-    selections = [chosen(company=company(carrier)) for carrier in ("CTN", "GNV")]
-    driver = heard(good(BOOKING_CREATED))
+    selections = [create_with(company=company(carrier)) for carrier in ("CTN", "GNV")]
+    driver = scripted_driver(good(BOOKING_CREATED))
     assert driver.raw(described("bookings.create", availabilities=selections), SETTINGS).parse()
 
 
 def test_what_a_selection_knows_beyond_its_ids_is_not_sent() -> None:
-    driver = heard(good(BOOKING_CREATED))
-    one = chosen(tariff={"roundtrip_locked": True})
+    driver = scripted_driver(good(BOOKING_CREATED))
+    one = create_with(tariff={"roundtrip_locked": True})
     driver.raw(described("bookings.create", availabilities=[one]), SETTINGS)
     sent = driver.requests[0].content or b""
     assert one.company.encode() not in sent

@@ -20,7 +20,7 @@ from ferry_sdk._engine.effects import SingleFlight
 from ferry_sdk._engine.settings import Secret
 from tests.engine.interleaved import Interleaved
 from tests.engine.recorder import Notes
-from tests.engine.replies import booking, good, heard, refused, reply, reset
+from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
@@ -66,7 +66,7 @@ def test_one_request_confirms_for_all(seed: int, callers: int, over_mcp: bool) -
     names = ["mcp.confirm_booking" if over_mcp else "bookings.confirm"]
     names += ["bookings.confirm"] * (callers - 1)
     notes = Notes()
-    driver = heard(good(CONFIRMED))
+    driver = scripted_driver(good(CONFIRMED))
     settings = replace(SETTINGS, journal=notes)
     outcomes = at_once(driver, settings, seed, *(described(name) for name in names))
     assert [raw.parse().ticket_id for raw in outcomes] == ["t-1"] * callers
@@ -77,7 +77,7 @@ def test_one_request_confirms_for_all(seed: int, callers: int, over_mcp: bool) -
 @given(seed=seeds)
 def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed: int) -> None:
     api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
-    driver = heard(reply(409, api_error))
+    driver = scripted_driver(reply(409, api_error))
     outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
     assert {type(error) for error in outcomes} == {BookingConfirmError}
     assert len({id(error) for error in outcomes}) == 3
@@ -90,7 +90,7 @@ def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed: int) -> N
 
 @given(seed=seeds)
 def test_one_look_after_the_other_is_enough_for_all(seed: int) -> None:
-    driver = heard(reset(), good(booking()), good(booking("ticketed", "Issued")))
+    driver = scripted_driver(reset(), good(booking()), good(booking("ticketed", "Issued")))
     outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
     assert all(raw.parse().read_back for raw in outcomes)
     assert len(driver.requests) == 3
@@ -98,7 +98,7 @@ def test_one_look_after_the_other_is_enough_for_all(seed: int) -> None:
 
 @given(seed=seeds)
 def test_an_unknown_outcome_is_the_same_for_all(seed: int) -> None:
-    driver = heard(reset(), reply(404))
+    driver = scripted_driver(reset(), reply(404))
     settings = replace(SETTINGS, journal=Notes())
     outcomes = at_once(driver, settings, seed, *[described("bookings.confirm")] * 3)
     assert {type(error) for error in outcomes} == {OutcomeUnknownError}
@@ -112,7 +112,7 @@ def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed: int) -> None:
     def answer(request: Request) -> Reply:
         return good(booking() if request.method == "GET" else CONFIRMED)(request)
 
-    driver = heard(then=answer)
+    driver = scripted_driver(then=answer)
     outcomes = at_once(
         driver,
         SETTINGS,
@@ -142,7 +142,7 @@ def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed: int) -> None:
     ],
 )
 def test_other_changes_have_requests_of_their_own(first: Any, second: Any) -> None:
-    driver = heard(then=reply(409))
+    driver = scripted_driver(then=reply(409))
     outcomes = at_once(driver, SETTINGS, 0, first, second)
     assert {type(outcome) for outcome in outcomes} == {ConflictError}
     assert len(driver.requests) == 2
@@ -150,13 +150,13 @@ def test_other_changes_have_requests_of_their_own(first: Any, second: Any) -> No
 
 @given(seed=seeds)
 def test_two_creations_make_two_bookings(seed: int) -> None:
-    driver = heard(then=good(BOOKING_CREATED))
+    driver = scripted_driver(then=good(BOOKING_CREATED))
     at_once(driver, SETTINGS, seed, *[described("bookings.create")] * 2, ahead=1)
     assert len(driver.requests) == 2
 
 
 def key(operation: Any, settings: Settings = SETTINGS) -> Any:
-    steps: Any = heard().steps(operation, settings)
+    steps: Any = scripted_driver().steps(operation, settings)
     effect = next(steps)
     steps.close()
     return effect.key if isinstance(effect, SingleFlight) else None
@@ -176,7 +176,7 @@ def test_what_is_shared_is_shared_by_address_token_and_content(name: str) -> Non
     assert key(operation) != key(
         operation, replace(SETTINGS, token=other, organisation_token=other)
     )
-    assert "test-token" not in repr(next(heard().steps(operation, SETTINGS)))
+    assert "test-token" not in repr(next(scripted_driver().steps(operation, SETTINGS)))
 
 
 def test_a_token_function_need_not_be_hashable() -> None:
@@ -194,7 +194,7 @@ def test_who_joined_one_that_was_interrupted_reads_back(
     seed: int, is_seen: bool, after: int
 ) -> None:
     shown = booking("ticketed", "Issued") if is_seen else booking("payment_due", "Pending")
-    driver = heard(then=good(shown))
+    driver = scripted_driver(then=good(shown))
     together = Interleaved(driver, seed)
     flier, joined = (
         together.course(driver.steps(described("bookings.confirm"), SETTINGS)) for _ in range(2)
@@ -217,7 +217,7 @@ def test_who_joined_one_that_was_interrupted_reads_back(
 
 @given(seed=seeds)
 def test_who_comes_later_makes_a_request_of_their_own(seed: int) -> None:
-    driver = heard(then=good(CONFIRMED))
+    driver = scripted_driver(then=good(CONFIRMED))
     for _ in range(2):
         at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 2)
     assert len(driver.requests) == 2
@@ -225,7 +225,7 @@ def test_who_comes_later_makes_a_request_of_their_own(seed: int) -> None:
 
 @pytest.mark.parametrize("name", SHARED)
 def test_who_joined_and_has_no_time_left_does_not_know(name: str) -> None:
-    driver = heard()
+    driver = scripted_driver()
     steps: Any = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
     assert next(steps).until == 1005.0
     driver.now = 1005.0
@@ -238,7 +238,7 @@ def test_who_joined_and_has_no_time_left_does_not_know(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHARED)
 def test_who_joined_one_that_sent_nothing_has_sent_nothing(name: str) -> None:
-    steps: Any = heard().steps(described(name), SETTINGS)
+    steps: Any = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
     with pytest.raises(ConnectionFailedError) as info:
         steps.throw(refused())

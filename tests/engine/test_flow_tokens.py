@@ -24,7 +24,7 @@ from ferry_sdk._engine.effects import CallUser
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.hooks import Hooks, RetryEvent
 from tests.engine.interleaved import Interleaved
-from tests.engine.replies import booking, good, heard, refused, reply, reset
+from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
 from tests.support.driven import SETTINGS, Driven, Driver, in_turn, replied
 from tests.support.mcp_samples import TICKET as MCP_TICKET
 from tests.support.operations import OPERATIONS, described
@@ -54,7 +54,7 @@ class Tokens:
         return given
 
 
-def shown(driver: Driver) -> list[str]:
+def bearer_tokens(driver: Driver) -> list[str]:
     """The tokens of the requests, in order."""
     return [request.headers["Authorization"].removeprefix("Bearer ") for request in driver.requests]
 
@@ -67,10 +67,10 @@ def secrets_of(name: str, tokens: Tokens) -> dict[str, Secret]:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_one_refresh_and_one_resend_follow_a_401(name: str) -> None:
     tokens = Tokens()
-    driver = heard(REFUSED, NOT_FOUND)
+    driver = scripted_driver(REFUSED, NOT_FOUND)
     with pytest.raises(NotFoundError) as info:
         driver.raw(described(name), SETTINGS, max_retries=0, **secrets_of(name, tokens))
-    assert shown(driver) == ["token-1", "token-2"]
+    assert bearer_tokens(driver) == ["token-1", "token-2"]
     assert tokens.asked == 2
     assert [attempt.status_code for attempt in info.value.attempts] == [401, 404]
     assert driver.waits == []
@@ -79,7 +79,7 @@ def test_one_refresh_and_one_resend_follow_a_401(name: str) -> None:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_second_401_is_final(name: str) -> None:
     tokens = Tokens()
-    driver = heard(REFUSED, REFUSED)
+    driver = scripted_driver(REFUSED, REFUSED)
     with pytest.raises(AuthenticationError) as info:
         driver.raw(described(name), SETTINGS, **secrets_of(name, tokens))
     assert tokens.asked == 2
@@ -89,7 +89,7 @@ def test_a_second_401_is_final(name: str) -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_token_that_is_a_text_is_sent_once(name: str) -> None:
-    driver = heard(REFUSED)
+    driver = scripted_driver(REFUSED)
     with pytest.raises(AuthenticationError):
         driver.raw(described(name), SETTINGS)
     assert len(driver.requests) == 1
@@ -98,7 +98,7 @@ def test_a_token_that_is_a_text_is_sent_once(name: str) -> None:
 def test_other_refusals_ask_for_no_new_token() -> None:
     for status in (400, 402, 403, 404, 407, 422):
         tokens = Tokens()
-        driver = heard(reply(status))
+        driver = scripted_driver(reply(status))
         with pytest.raises(FerryError):
             driver.raw(described("bookings.create"), SETTINGS, token=Secret(tokens))
         assert tokens.asked == 1
@@ -107,25 +107,25 @@ def test_other_refusals_ask_for_no_new_token() -> None:
 def test_the_function_is_asked_before_the_first_call_only() -> None:
     tokens = Tokens()
     settings = {"token": Secret(tokens)}
-    driver = heard(then=good([]))
+    driver = scripted_driver(then=good([]))
     for _ in range(3):
         driver.raw(described("catalogue.ports"), SETTINGS, **settings)
         driver.raw(described("mcp.ports"), SETTINGS, **settings)
     assert tokens.asked == 1
-    assert set(shown(driver)) == {"token-1"}
+    assert set(bearer_tokens(driver)) == {"token-1"}
 
 
 def test_a_renewed_token_is_kept_for_the_next_call() -> None:
     settings = {"token": Secret(Tokens())}
-    driver = heard(REFUSED, then=good([]))
+    driver = scripted_driver(REFUSED, then=good([]))
     for _ in range(2):
         driver.raw(described("catalogue.ports"), SETTINGS, **settings)
-    assert shown(driver) == ["token-1", "token-2", "token-2"]
+    assert bearer_tokens(driver) == ["token-1", "token-2", "token-2"]
 
 
 @pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
 def test_the_refresh_counts_as_no_retry(name: str) -> None:
-    driver = heard(refused(), REFUSED, refused(), refused())
+    driver = scripted_driver(refused(), REFUSED, refused(), refused())
     with pytest.raises(ConnectionFailedError) as info:
         driver.raw(described(name), SETTINGS, token=Secret(Tokens()), max_retries=2)
     assert [attempt.sent for attempt in info.value.attempts] == [False, True, False, False]
@@ -135,7 +135,7 @@ def test_the_refresh_counts_as_no_retry(name: str) -> None:
 def test_each_token_is_renewed_by_its_own_function() -> None:
     plain, organisation = Tokens(), Tokens()
     settings = {"token": Secret(plain), "organisation_token": Secret(organisation)}
-    driver = heard(REFUSED, reset(), REFUSED, NOT_FOUND)
+    driver = scripted_driver(REFUSED, reset(), REFUSED, NOT_FOUND)
     with pytest.raises(OutcomeUnknownError):
         driver.raw(described("tickets.mark_paid"), SETTINGS, **settings)
     assert (organisation.asked, plain.asked) == (2, 2)
@@ -144,19 +144,19 @@ def test_each_token_is_renewed_by_its_own_function() -> None:
 
 def test_a_token_refused_while_reading_back_is_renewed() -> None:
     tokens = Tokens()
-    driver = heard(REFUSED, reset(), REFUSED, good(booking("ticketed", "Issued")))
+    driver = scripted_driver(REFUSED, reset(), REFUSED, good(booking("ticketed", "Issued")))
     raw = driver.raw(described("bookings.confirm"), SETTINGS, token=Secret(tokens))
     assert raw.parse().read_back
-    assert shown(driver) == ["token-1", "token-2", "token-2", "token-3"]
+    assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
 
 
 def test_a_token_refused_by_a_guards_read_is_renewed() -> None:
-    driver = heard(REFUSED, good(booking()), REFUSED, good(BOOKING_CONFIRMATION))
+    driver = scripted_driver(REFUSED, good(booking()), REFUSED, good(BOOKING_CONFIRMATION))
     raw = driver.raw(
         described("bookings.confirm", expect_total="148.18"), SETTINGS, token=Secret(Tokens())
     )
     assert isinstance(raw.parse(), BookingConfirmation)
-    assert shown(driver) == ["token-1", "token-2", "token-2", "token-3"]
+    assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
 
 
 def test_a_token_refused_at_the_handshake_is_renewed() -> None:
@@ -178,7 +178,7 @@ def test_a_token_refused_at_the_handshake_is_renewed() -> None:
 def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(
     name: str, given: Any
 ) -> None:
-    driver = heard()
+    driver = scripted_driver()
     with pytest.raises(ConfigurationError, match="token: expected printable ASCII") as info:
         driver.raw(described(name), SETTINGS, token=Secret(Tokens(given)))
     assert info.value.outcome == "not_sent"
@@ -187,12 +187,12 @@ def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(
 
 def test_a_renewed_token_that_cannot_stand_in_a_header_ends_the_call() -> None:
     secret = Secret(Tokens("good", "b\nad", "better"))
-    driver = heard(REFUSED, REFUSED, good([]))
+    driver = scripted_driver(REFUSED, REFUSED, good([]))
     with pytest.raises(ConfigurationError) as info:
         driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
     assert [attempt.status_code for attempt in info.value.attempts] == [401]
     driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
-    assert shown(driver) == ["good", "good", "better"]
+    assert bearer_tokens(driver) == ["good", "good", "better"]
 
 
 @pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
@@ -200,7 +200,7 @@ def test_a_renewed_token_that_cannot_stand_in_a_header_ends_the_call() -> None:
 def test_what_the_function_raises_goes_to_the_caller(name: str, replies: list[Any]) -> None:
     trouble = LookupError("the vault is closed")
     tokens = Tokens(*["token-1"] * len(replies), trouble)
-    driver = heard(*replies)
+    driver = scripted_driver(*replies)
     with pytest.raises(LookupError) as info:
         driver.raw(described(name), SETTINGS, token=Secret(tokens))
     assert info.value is trouble
@@ -209,15 +209,15 @@ def test_what_the_function_raises_goes_to_the_caller(name: str, replies: list[An
 
 def test_after_a_failed_refresh_the_next_call_asks_again() -> None:
     secret = Secret(Tokens("old", LookupError(), "new"))
-    driver = heard(REFUSED, REFUSED, good([]))
+    driver = scripted_driver(REFUSED, REFUSED, good([]))
     with pytest.raises(LookupError):
         driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
     driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
-    assert shown(driver) == ["old", "old", "new"]
+    assert bearer_tokens(driver) == ["old", "old", "new"]
 
 
 def test_a_payment_without_an_organisation_token_is_not_sent() -> None:
-    driver = heard()
+    driver = scripted_driver()
     with pytest.raises(ConfigurationError, match="FERRY_ORGANISATION_TOKEN") as info:
         driver.raw(described("tickets.mark_paid"), SETTINGS, organisation_token=None)
     assert info.value.outcome == "not_sent"
@@ -247,7 +247,7 @@ def only(good_token: str) -> Callable[[Request], Reply]:
 def test_calls_at_the_same_time_ask_once(seed: int, names: list[str], is_first: bool) -> None:
     tokens = Tokens(*([] if is_first else ["token-0"]), "fresh")
     secret = Secret(tokens)
-    driver = heard(then=only("fresh"))
+    driver = scripted_driver(then=only("fresh"))
     settings = replace(SETTINGS, token=secret)
     if not is_first:
         secret.current = tokens()
@@ -259,14 +259,14 @@ def test_calls_at_the_same_time_ask_once(seed: int, names: list[str], is_first: 
     assert [raw.status_code for raw in outcomes] == [200] * len(names)
     assert tokens.asked == asked_before + 1
     assert len([effect for effect in driver.effects if isinstance(effect, CallUser)]) == 1
-    refusals = [token for token in shown(driver) if token == "token-0"]
+    refusals = [token for token in bearer_tokens(driver) if token == "token-0"]
     assert len(refusals) <= len(names)
 
 
 @given(seed=st.integers(0, 10**6))
 def test_a_refresh_that_fails_is_made_by_the_next_in_turn(seed: int) -> None:
     tokens = Tokens(LookupError("closed"), "fresh")
-    driver = heard(then=only("fresh"))
+    driver = scripted_driver(then=only("fresh"))
     settings = replace(SETTINGS, token=Secret(tokens))
     together = Interleaved(driver, seed)
     outcomes = together.outcomes(
@@ -286,7 +286,9 @@ def test_a_refresh_that_fails_is_made_by_the_next_in_turn(seed: int) -> None:
 @pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "mcp.create_booking"])
 def test_no_token_of_the_client_is_in_a_message_of_the_service(name: str) -> None:
     words = "token-1, token-2 and organisation-token may not"
-    driver = heard(REFUSED, reply(403, {"message": words, "code": words}, www_authenticate=words))
+    driver = scripted_driver(
+        REFUSED, reply(403, {"message": words, "code": words}, www_authenticate=words)
+    )
     with pytest.raises(PermissionDeniedError) as info:
         driver.raw(described(name), SETTINGS, token=Secret(Tokens()))
     error = info.value
@@ -298,7 +300,7 @@ def test_a_call_that_follows_a_renewal_is_announced_as_any_repetition(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     told: list[RetryEvent] = []
-    driver = heard(reply(401), good([]))
+    driver = scripted_driver(reply(401), good([]))
     with caplog.at_level(logging.INFO, "ferry_sdk"):
         driver.raw(
             described("catalogue.ports"),

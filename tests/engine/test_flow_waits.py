@@ -16,7 +16,16 @@ from ferry_sdk import (
     Stage,
 )
 from ferry_sdk._engine.effects import CallUser
-from tests.engine.replies import booking, good, heard, refused, reply, reset, timed_out, undecodable
+from tests.engine.replies import (
+    booking,
+    good,
+    refused,
+    reply,
+    reset,
+    scripted_driver,
+    timed_out,
+    undecodable,
+)
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
 
@@ -31,14 +40,14 @@ every_wait = pytest.mark.parametrize("name", WAITS)
 
 @every_wait
 def test_what_is_there_already_is_given_at_once(name: str) -> None:
-    driver = heard(good(ENOUGH[name]))
+    driver = scripted_driver(good(ENOUGH[name]))
     driver.raw(described(name), SETTINGS)
     assert driver.waits == []
 
 
 @every_wait
 def test_pauses_grow_gently_up_to_ten_seconds(name: str) -> None:
-    driver = heard(*[good(NOT_YET[name])] * 12, good(ENOUGH[name]))
+    driver = scripted_driver(*[good(NOT_YET[name])] * 12, good(ENOUGH[name]))
     driver.raw(described(name, deadline=600), SETTINGS)
     pauses = (0.25, 0.5, 1, 2, 4, 8, 10, 10, 10, 10, 10, 10)
     for wait, pause in zip(driver.waits, pauses, strict=True):
@@ -48,7 +57,7 @@ def test_pauses_grow_gently_up_to_ten_seconds(name: str) -> None:
 
 @every_wait
 def test_what_does_not_come_ends_at_the_deadline_with_what_was_seen_last(name: str) -> None:
-    driver = heard(then=good(NOT_YET[name]))
+    driver = scripted_driver(then=good(NOT_YET[name]))
     with pytest.raises(RequestTimeoutError, match="the condition was not met") as info:
         driver.raw(described(name, deadline=45), SETTINGS)
     error = info.value
@@ -60,7 +69,7 @@ def test_what_does_not_come_ends_at_the_deadline_with_what_was_seen_last(name: s
 @every_wait
 @pytest.mark.parametrize("deadline", [0.01, 0.2, 0.25, 0.3])
 def test_a_short_deadline_leaves_one_look(name: str, deadline: float) -> None:
-    driver = heard(then=good(NOT_YET[name]))
+    driver = scripted_driver(then=good(NOT_YET[name]))
     driver.latency = 0.005
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described(name, deadline=deadline), SETTINGS)
@@ -91,7 +100,7 @@ def test_a_deadline_that_is_no_time_is_refused(name: str, deadline: float) -> No
 )
 def test_a_booking_is_waited_for_until_it_is_of_a_stage(until: Any, stages: list[str]) -> None:
     for stage in [*Stage, "moored"]:
-        driver = heard(good(booking(stage)), good(booking(stages[0])))
+        driver = scripted_driver(good(booking(stage)), good(booking(stages[0])))
         is_final = stage in ("voided", "lapsed") and stage not in stages
         if is_final:
             with pytest.raises(RequestTimeoutError):
@@ -104,7 +113,7 @@ def test_a_booking_is_waited_for_until_it_is_of_a_stage(until: Any, stages: list
 
 @pytest.mark.parametrize("stage", ["voided", "lapsed"])
 def test_a_booking_that_is_over_is_waited_for_no_longer(stage: str) -> None:
-    driver = heard(good(booking("payment_due")), good(booking(stage)))
+    driver = scripted_driver(good(booking("payment_due")), good(booking(stage)))
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described("bookings.wait"), SETTINGS)
     assert isinstance(info.value.last_seen, Booking)
@@ -119,19 +128,21 @@ def test_a_predicate_decides_by_itself() -> None:
         seen.append(known.stage)
         return len(known.tickets) == 2
 
-    driver = heard(good(booking("voided")), good(booking("lapsed")), good(booking("x", "a", "b")))
+    driver = scripted_driver(
+        good(booking("voided")), good(booking("lapsed")), good(booking("x", "a", "b"))
+    )
     found = driver.raw(described("bookings.wait", until=has_two), SETTINGS).parse()
     assert len(found.tickets) == 2
     assert seen == ["voided", "lapsed", "x"]
 
 
 def test_what_a_predicate_raises_goes_to_the_caller() -> None:
-    def spoilt(_: Booking) -> bool:
+    def failing_condition(_: Booking) -> bool:
         raise ZeroDivisionError
 
-    driver = heard(then=good(booking("ticketed")))
+    driver = scripted_driver(then=good(booking("ticketed")))
     with pytest.raises(ZeroDivisionError):
-        driver.raw(described("bookings.wait", until=spoilt), SETTINGS)
+        driver.raw(described("bookings.wait", until=failing_condition), SETTINGS)
 
 
 @pytest.mark.parametrize("until", [[], (), set()])
@@ -144,7 +155,7 @@ def test_a_wait_for_no_stage_at_all_is_refused(until: Any) -> None:
 @every_wait
 def test_progress_is_told_of_everything_that_is_read(name: str) -> None:
     told: list[Any] = []
-    driver = heard(good(NOT_YET[name]), reset(), good(NOT_YET[name]), good(ENOUGH[name]))
+    driver = scripted_driver(good(NOT_YET[name]), reset(), good(NOT_YET[name]), good(ENOUGH[name]))
     last = driver.raw(described(name, on_progress=told.append), SETTINGS).parse()
     assert len(told) == 3
     assert told[-1] is last
@@ -152,7 +163,7 @@ def test_progress_is_told_of_everything_that_is_read(name: str) -> None:
 
 @every_wait
 def test_progress_that_takes_long_is_not_awaited_beyond_the_deadline(name: str) -> None:
-    driver = heard(then=good(ENOUGH[name]))
+    driver = scripted_driver(then=good(ENOUGH[name]))
     driver.raw(described(name, on_progress=lambda _: None), SETTINGS)
     (asked,) = [effect for effect in driver.effects if isinstance(effect, CallUser)]
     assert asked.until == 1060.0
@@ -167,7 +178,7 @@ def test_progress_that_outlasts_the_deadline_does_not_hide_what_was_seen(
         driver.now = 1060.0
         raise RequestTimeoutError("the deadline has passed")
 
-    driver = heard(good(ENOUGH[name] if is_there else NOT_YET[name]))
+    driver = scripted_driver(good(ENOUGH[name] if is_there else NOT_YET[name]))
     operation = described(name, on_progress=told)
     if is_there:
         assert driver.raw(operation, SETTINGS).parse()
@@ -186,7 +197,7 @@ def test_a_time_out_of_the_callers_own_is_not_the_waits(name: str, moment: float
         driver.now = moment
         raise own
 
-    driver = heard(good(ENOUGH[name]))
+    driver = scripted_driver(good(ENOUGH[name]))
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described(name, on_progress=told), SETTINGS)
     assert info.value is own
@@ -198,7 +209,7 @@ def test_what_progress_raises_goes_to_the_caller(name: str, trouble: BaseExcepti
     def told(_: object) -> None:
         raise trouble
 
-    driver = heard(then=good(NOT_YET[name]))
+    driver = scripted_driver(then=good(NOT_YET[name]))
     with pytest.raises(type(trouble)) as info:
         driver.raw(described(name, on_progress=told), SETTINGS)
     assert info.value is trouble
@@ -223,7 +234,7 @@ def test_what_progress_raises_goes_to_the_caller(name: str, trouble: BaseExcepti
 @pytest.mark.parametrize("max_retries", [0, 2])
 @every_wait
 def test_failures_that_pass_are_outlived(name: str, trouble: Any, max_retries: int) -> None:
-    driver = heard(
+    driver = scripted_driver(
         good(NOT_YET[name]), *(trouble() for _ in range(8)), good(NOT_YET[name]), good(ENOUGH[name])
     )
     driver.raw(described(name, deadline=300), SETTINGS, max_retries=max_retries)
@@ -232,7 +243,7 @@ def test_failures_that_pass_are_outlived(name: str, trouble: Any, max_retries: i
 
 @every_wait
 def test_a_wait_that_ends_in_failures_has_the_last_as_its_cause(name: str) -> None:
-    driver = heard(good(NOT_YET[name]), then=reply(503))
+    driver = scripted_driver(good(NOT_YET[name]), then=reply(503))
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described(name, deadline=20), SETTINGS)
     assert isinstance(info.value.__cause__, FerryError)
@@ -242,7 +253,7 @@ def test_a_wait_that_ends_in_failures_has_the_last_as_its_cause(name: str) -> No
 
 @every_wait
 def test_a_wait_that_could_read_nothing_has_seen_nothing(name: str) -> None:
-    driver = heard(then=reset())
+    driver = scripted_driver(then=reset())
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described(name, deadline=20), SETTINGS)
     assert info.value.last_seen is None
@@ -251,7 +262,7 @@ def test_a_wait_that_could_read_nothing_has_seen_nothing(name: str) -> None:
 @pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 410, 422])
 @every_wait
 def test_a_failure_that_stays_ends_the_wait(name: str, status: int) -> None:
-    driver = heard(good(NOT_YET[name]), reply(status))
+    driver = scripted_driver(good(NOT_YET[name]), reply(status))
     with pytest.raises(FerryError) as info:
         driver.raw(described(name), SETTINGS)
     assert not isinstance(info.value, RequestTimeoutError)
@@ -261,13 +272,13 @@ def test_a_failure_that_stays_ends_the_wait(name: str, status: int) -> None:
 @every_wait
 def test_a_subject_that_is_not_there_is_not_waited_for(name: str) -> None:
     with pytest.raises(NotFoundError):
-        heard(reply(404)).raw(described(name), SETTINGS)
+        scripted_driver(reply(404)).raw(described(name), SETTINGS)
 
 
 @every_wait
 @pytest.mark.parametrize("asked", ["60", "3600", "9" * 400])
 def test_a_retry_after_beyond_the_deadline_ends_the_wait(name: str, asked: str) -> None:
-    driver = heard(good(NOT_YET[name]), reply(429, retry_after=asked))
+    driver = scripted_driver(good(NOT_YET[name]), reply(429, retry_after=asked))
     with pytest.raises(RequestTimeoutError) as info:
         driver.raw(described(name, deadline=45), SETTINGS)
     assert driver.now < 1002
@@ -277,14 +288,14 @@ def test_a_retry_after_beyond_the_deadline_ends_the_wait(name: str, asked: str) 
 
 @every_wait
 def test_a_retry_after_within_the_deadline_is_waited_for(name: str) -> None:
-    driver = heard(reply(429, retry_after="70"), good(ENOUGH[name]))
+    driver = scripted_driver(reply(429, retry_after="70"), good(ENOUGH[name]))
     driver.raw(described(name, deadline=100), SETTINGS, max_retries=0)
     assert driver.waits == [70.0]
 
 
 @every_wait
 def test_where_there_is_time_for_the_last_look_only_there_is_no_other(name: str) -> None:
-    driver = heard(then=good(NOT_YET[name]))
+    driver = scripted_driver(then=good(NOT_YET[name]))
     with pytest.raises(RequestTimeoutError):
         driver.raw(described(name, deadline=0.5), SETTINGS)
     assert driver.waits == []
@@ -292,6 +303,6 @@ def test_where_there_is_time_for_the_last_look_only_there_is_no_other(name: str)
 
 @every_wait
 def test_a_retry_after_up_to_the_last_look_is_waited_for(name: str) -> None:
-    driver = heard(reply(429, retry_after="1"), good(ENOUGH[name]))
+    driver = scripted_driver(reply(429, retry_after="1"), good(ENOUGH[name]))
     driver.raw(described(name, deadline=1.5), SETTINGS, max_retries=0)
     assert driver.waits == [1.0]

@@ -28,7 +28,7 @@ from ferry_sdk._engine.redaction import (
     plain_words,
     vocabulary,
 )
-from tests.engine.replies import heard, reply
+from tests.engine.replies import reply, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.exchanges import client_of
 from tests.support.operations import OPERATIONS, described
@@ -203,7 +203,7 @@ def test_a_refusal_that_names_an_unknown_traveller_shows_nobody(
     body = {"error": True, "code": "DOC_EXPIRED", "message": MESSAGE}
     settings = replace(SETTINGS, correlation_id="call")  # a random one may have 1980 in it
     for code in ("DOC_EXPIRED", MESSAGE, "Okonkwo"):
-        driver = heard(then=reply(409, {**body, "code": code}, x_request_id="of Okonkwo"))
+        driver = scripted_driver(then=reply(409, {**body, "code": code}, x_request_id="of Okonkwo"))
         with pytest.raises(FerryError) as info:
             driver.raw(described(name), settings)
         error = info.value
@@ -220,7 +220,7 @@ def test_a_refusal_that_names_an_unknown_traveller_shows_nobody(
 
 
 def test_a_refusal_of_a_search_says_all_of_its_words() -> None:
-    driver = heard(then=reply(404, {"message": "Nothing sails from Genoa to Palermo."}))
+    driver = scripted_driver(then=reply(404, {"message": "Nothing sails from Genoa to Palermo."}))
     with pytest.raises(APIError, match=r"Nothing sails from Genoa to Palermo\."):
         driver.raw(described("availability.search"), SETTINGS)
 

@@ -51,8 +51,8 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def sent(clients: Clients, call: Callable[[Ferry], object], **settings: Any) -> httpx.Request:
-    """The request that a call of a client of these settings makes."""
+def request_of(clients: Clients, call: Callable[[Ferry], object], **settings: Any) -> httpx.Request:
+    """Return the request of a call made with these settings."""
     service = Exchanges(PORTS)
     call(client_of(clients, service, **settings))
     return service.requests[-1]
@@ -67,7 +67,7 @@ def ask_ports(ferry: Ferry) -> object:
 
 @pytest.mark.usefixtures("environment")
 def test_the_environment_fills_in_what_is_left_out(clients: Clients) -> None:
-    request = sent(clients, ask_ports, token=None, base_url=None)
+    request = request_of(clients, ask_ports, token=None, base_url=None)
     assert str(request.url) == "https://env.example/api/port"
     assert request.headers["authorization"] == "Bearer env-token"
     assert request.headers["accept-language"] == "it"
@@ -83,7 +83,7 @@ def test_the_environment_gives_the_organisation_token(clients: Clients) -> None:
 
 @pytest.mark.usefixtures("environment")
 def test_arguments_go_before_the_environment(clients: Clients) -> None:
-    request = sent(clients, ask_ports, language="el")
+    request = request_of(clients, ask_ports, language="el")
     assert str(request.url) == f"{URL}/api/port"
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
     assert request.headers["accept-language"] == "el"
@@ -200,11 +200,11 @@ def test_plain_http_elsewhere_needs_to_be_allowed(kind: Callable[..., object], h
 
 @pytest.mark.parametrize("url", [URL, f"{URL}/", f"{URL}//"])
 def test_slashes_at_the_end_of_the_address_do_not_matter(clients: Clients, url: str) -> None:
-    assert str(sent(clients, ask_ports, base_url=url).url) == f"{URL}/api/port"
+    assert str(request_of(clients, ask_ports, base_url=url).url) == f"{URL}/api/port"
 
 
 def test_an_address_may_have_a_path(clients: Clients) -> None:
-    request = sent(clients, ask_ports, base_url=f"{URL}/gateway/")
+    request = request_of(clients, ask_ports, base_url=f"{URL}/gateway/")
     assert str(request.url) == f"{URL}/gateway/api/port"
 
 
@@ -212,7 +212,7 @@ def test_an_address_may_have_a_path(clients: Clients) -> None:
 
 
 def test_what_every_request_carries(clients: Clients) -> None:
-    headers = sent(clients, ask_ports).headers
+    headers = request_of(clients, ask_ports).headers
     assert headers["user-agent"] == f"ferry_sdk/{ferry_sdk.__version__}"
     assert headers["accept"] == "application/json"
     assert headers["accept-encoding"] == "gzip"
@@ -240,14 +240,16 @@ def test_mcp_carries_the_same(clients: Clients) -> None:
 
 @pytest.mark.parametrize("version", ["2", 2])
 def test_language_and_version_go_along(clients: Clients, version: str | int) -> None:
-    headers = sent(clients, ask_ports, language="fr-FR,fr;q=0.9", client_version=version).headers
+    headers = request_of(
+        clients, ask_ports, language="fr-FR,fr;q=0.9", client_version=version
+    ).headers
     assert headers["accept-language"] == "fr-FR,fr;q=0.9"
     assert headers["x-client-version"] == "2"
 
 
 def test_default_headers_go_along_and_may_rename_the_client(clients: Clients) -> None:
     own = {"X-Agency": "A1", "User-Agent": "shop/2"}
-    headers = sent(clients, ask_ports, default_headers=own).headers
+    headers = request_of(clients, ask_ports, default_headers=own).headers
     assert headers["x-agency"] == "A1"
     assert headers.get_list("user-agent") == ["shop/2"]
 
@@ -380,11 +382,11 @@ def test_none_is_a_time_out_of_none(clients: Clients, ferry_sandbox: Sandbox) ->
 
 def test_each_part_of_a_time_out_reaches_the_connection(clients: Clients) -> None:
     limits = Timeout(connect=1, read=2, write=3, pool=4)
-    request = sent(clients, ask_ports, timeout=limits)
+    request = request_of(clients, ask_ports, timeout=limits)
     assert request.extensions["timeout"] == {"connect": 1, "read": 2, "write": 3, "pool": 4}
-    assert sent(clients, ask_ports, timeout=7).extensions["timeout"]["read"] == 7
-    assert sent(clients, ask_ports, timeout=None).extensions["timeout"]["read"] is None
-    assert sent(clients, ask_ports).extensions["timeout"]["read"] == 30
+    assert request_of(clients, ask_ports, timeout=7).extensions["timeout"]["read"] == 7
+    assert request_of(clients, ask_ports, timeout=None).extensions["timeout"]["read"] is None
+    assert request_of(clients, ask_ports).extensions["timeout"]["read"] == 30
 
 
 @pytest.mark.parametrize("max_retries", [0, 3])

@@ -9,7 +9,7 @@ from tests.effects.exploring import TRIES
 from tests.effects.judging import SOFT
 
 from .judging import violations
-from .runs import Run, drawn
+from .runs import Run, draw_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,12 +35,12 @@ class Finding:
         return "\n".join([again, f"    {self.run!r}", *lines])
 
 
-def explored(stage: Stage, numbers: Iterable[int]) -> tuple[int, list[Finding]]:
+def explore(stage: Stage, numbers: Iterable[int]) -> tuple[int, list[Finding]]:
     """Make the runs of these numbers; how many were made, and what was found."""
     findings: list[Finding] = []
     ran = 0
     for number in numbers:
-        run = drawn(number)
+        run = draw_run(number)
         found: list[str] = []
         for _ in range(TRIES):
             found = violations(stage.run(run))

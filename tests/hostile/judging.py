@@ -122,10 +122,10 @@ def _of_unknown(error: FerryError) -> Iterator[str]:
 
 
 def _of_record(it: Outcome) -> Iterator[str]:
-    arrived = _arrived(it)
+    arrival = _arrived(it)
     if it.state == "done" and not it.effects:
         yield "on record as done, and it was not"
-    if it.state == "not_sent" and arrived:
+    if it.state == "not_sent" and arrival:
         yield f"on record as not sent, and it arrived: {it.error!r} {it.exchanges}"
     if (
         it.state == "rejected"
@@ -133,7 +133,7 @@ def _of_record(it: Outcome) -> Iterator[str]:
         and not any(one.stroke.kind.truth == "contradiction" for one in it.exchanges)
     ):
         yield f"on record as rejected, and it was done: {it.error!r} {it.exchanges}"
-    if it.state == "none" and arrived:
+    if it.state == "none" and arrival:
         yield "it arrived, and is not on record"
     if it.state not in {None, "none", "open", _said(it)} and _said(it) != "interrupted":
         yield f"on record as {it.state}, and the client said {_said(it)}"

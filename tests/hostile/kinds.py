@@ -8,7 +8,7 @@ from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from .replies import End, Kind, Reply, bomb, chunked, encoded, event, packed, trickled
+from .replies import End, Kind, Reply, bomb, chunks_of, compress, encoded, event, trickle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,11 +55,11 @@ _CONNECTION: dict[str, Kind] = {
     "closed inside the body": Kind("lost", lambda r: [_cut(r), End.CLOSE]),
     "stuck inside the body": Kind("lost", lambda r: [_cut(r), _FOREVER]),
     "reset inside a chunk": Kind(
-        "lost", lambda r: [r.head(_CHUNKS) + chunked(r.body())[:-9], 0.002, End.RESET]
+        "lost", lambda r: [r.head(_CHUNKS) + chunks_of(r.body())[:-9], 0.002, End.RESET]
     ),
-    "trickling": Kind("done", lambda r: trickled(r.http(), 20, 0.004)),
+    "trickling": Kind("done", lambda r: trickle(r.http(), 20, 0.004)),
     "trickling, and nothing in it": Kind(
-        "lost", lambda r: [*trickled(_blank(r), 60, 0.02), End.CLOSE]
+        "lost", lambda r: [*trickle(_blank(r), 60, 0.02), End.CLOSE]
     ),
     "closed after the reply": Kind("done", lambda r: [r.http(), End.CLOSE]),
     "another reply at once behind it": Kind("done", lambda r: [r.http() + _of_another(r)]),
@@ -82,9 +82,9 @@ _FRAMES: dict[str, Kind] = {
     "the same length twice": Kind(
         "done", lambda r: [r.http(None, ("content-length", str(len(r.body()))))]
     ),
-    "chunks": Kind("done", lambda r: [r.head(_CHUNKS) + chunked(r.body())]),
+    "chunks": Kind("done", lambda r: [r.head(_CHUNKS) + chunks_of(r.body())]),
     "chunks and a length": Kind(
-        "done", lambda r: [r.head(_CHUNKS, length=3) + chunked(r.body()), 0.01, End.CLOSE]
+        "done", lambda r: [r.head(_CHUNKS, length=3) + chunks_of(r.body()), 0.01, End.CLOSE]
     ),
     "a chunk that quotes a traveller": Kind(
         "lost", lambda r: [r.head(_CHUNKS) + _text(r) + b"\r\n" + r.body(), 0.01, End.CLOSE]
@@ -92,12 +92,12 @@ _FRAMES: dict[str, Kind] = {
     "a chunk of a huge size": Kind(
         "lost", lambda r: [r.head(_CHUNKS) + b"f" * 40 + b"\r\n" + r.body(), 0.01, End.CLOSE]
     ),
-    "gzip": Kind("done", lambda r: [r.http(packed(r.body()), _GZIP)]),
-    "gzip cut short": Kind("lost", lambda r: [r.http(packed(r.body())[:40], _GZIP)]),
+    "gzip": Kind("done", lambda r: [r.http(compress(r.body()), _GZIP)]),
+    "gzip cut short": Kind("lost", lambda r: [r.http(compress(r.body())[:40], _GZIP)]),
     "gzip that is none": Kind("lost", lambda r: [r.http(None, _GZIP)]),
     "gzip that is garbage": Kind("lost", lambda r: [r.http(b"\x1f\x8b\x08" + b"\xff" * 90, _GZIP)]),
     "gzip with garbage behind it": Kind(
-        "done", lambda r: [r.http(packed(r.body()) + b"\xff" * 90, _GZIP)]
+        "done", lambda r: [r.http(compress(r.body()) + b"\xff" * 90, _GZIP)]
     ),
     "gzip that becomes huge": Kind("lost", lambda r: [r.http(bomb(), _GZIP)]),
     "packed in no known way": Kind("done", lambda r: [r.http(None, ("content-encoding", "br2"))]),
@@ -220,10 +220,10 @@ _MCP: dict[str, Kind] = {
     ),
     "a stream that stays open": Kind("done", lambda r: [r.stream(event(r.body())), _FOREVER]),
     "a stream that trickles": Kind(
-        "done", lambda r: [*trickled(r.stream(event(r.body())), 20, 0.004), End.CLOSE]
+        "done", lambda r: [*trickle(r.stream(event(r.body())), 20, 0.004), End.CLOSE]
     ),
     "a stream of comments": Kind(
-        "lost", lambda r: [*trickled(r.stream(b": wait\n" * 60), 60, 0.02), End.CLOSE]
+        "lost", lambda r: [*trickle(r.stream(b": wait\n" * 60), 60, 0.02), End.CLOSE]
     ),
     "a stream that ends early": Kind(
         "lost", lambda r: [r.stream(event(r.body())[:-30]), End.CLOSE]

@@ -140,7 +140,7 @@ class Preparation:
     def begin(self, call: Call, ferry: Any) -> tuple[Outcome, Callable[[], Any]]:
         """Prepare a call; what will become of it, and what makes it."""
         number = len(self._subjects)
-        booking = self._server.service.booked(is_confirmed=call.operation not in _UNCONFIRMED)
+        booking = self._server.service.book(is_confirmed=call.operation not in _UNCONFIRMED)
         selection = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
         traveller = self._traveller | {"doc_number": f"{self._document}-{number}"}
         sailing = {"availabilities": [selection], "passengers": [traveller]}

@@ -143,13 +143,13 @@ def event(data: bytes) -> bytes:
     return b"event: message\ndata: " + data + b"\n\n"
 
 
-def chunked(body: bytes, size: int = 100) -> bytes:
+def chunks_of(body: bytes, size: int = 100) -> bytes:
     """A body in chunks, with its end."""
     pieces = [body[at : at + size] for at in range(0, len(body), size)]
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in [*pieces, b""])
 
 
-def trickled(data: bytes, pieces: int, seconds: float) -> Iterable[Step]:
+def trickle(data: bytes, pieces: int, seconds: float) -> Iterable[Step]:
     """The bytes in so many pieces, with a wait before each."""
     size = -(-len(data) // pieces)
     for at in range(0, len(data), size):
@@ -162,11 +162,11 @@ def bomb() -> bytes:
     """Sixty thousand bytes that become sixty million, each of which starts or ends a list."""
     packer = zlib.compressobj(9, wbits=31)
     piece = b"[]," * 350_000
-    packed = [packer.compress(b"["), *(packer.compress(piece) for _ in range(58))]
-    return b"".join([*packed, packer.compress(b"[]]"), packer.flush()])
+    compress = [packer.compress(b"["), *(packer.compress(piece) for _ in range(58))]
+    return b"".join([*compress, packer.compress(b"[]]"), packer.flush()])
 
 
-def packed(data: bytes) -> bytes:
+def compress(data: bytes) -> bytes:
     """Packed by gzip."""
     return gzip.compress(data, mtime=0)
 

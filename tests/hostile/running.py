@@ -16,7 +16,7 @@ from typing_extensions import Self
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, Ferry
 from ferry_sdk._transport.httpcore_client import client as clients
-from tests.effects.running import noted
+from tests.effects.running import note_log
 from tests.support.stopwatch import Stopwatch
 
 from .evidence import Evidence
@@ -65,7 +65,7 @@ class Stage:
         """Make a run, to its very end."""
         evidence = Evidence(run)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        with noted(evidence.noise), logged() as lines:
+        with note_log(evidence.noise), logged() as lines:
             preparation = Preparation(self._server, evidence)
             if run.is_async:
                 asyncio.run(self._arun(evidence, preparation))

@@ -97,7 +97,7 @@ class Run:
         return any(call.operation.startswith("mcp.") for call in self.calls)
 
 
-def drawn(number: int) -> Run:
+def draw_run(number: int) -> Run:
     """The run of a number."""
     dice = Random(number)  # noqa: S311 -- no secret is drawn
     return Run(

@@ -210,7 +210,7 @@ class HostileServer:
         request = exchange.asked
         result = _result(request)
         status, value = (200, result) if result else self.service.answer(request)
-        other = self.service.booked(is_confirmed=True)
+        other = self.service.book(is_confirmed=True)
         return Reply(
             status,
             value,

@@ -137,7 +137,7 @@ class Service:
         self._bookings: dict[str, Booking] = {}
         self._lock = threading.Lock()
 
-    def booked(self, *, is_confirmed: bool) -> Booking:
+    def book(self, *, is_confirmed: bool) -> Booking:
         """A new booking, which counts as no effect."""
         number = next(_numbers)
         booking = Booking(f"bo-{number}", f"ti-{number}")
@@ -149,7 +149,7 @@ class Service:
     def perform(self, request: Asked, correlation_id: str) -> None:
         """Do what a request asks for."""
         with self._lock:
-            booking = self._bookings.get(request.subject) or self.booked(is_confirmed=False)
+            booking = self._bookings.get(request.subject) or self.book(is_confirmed=False)
             match request.effect:
                 case "bookings.confirm":
                     booking.stage, booking.status, booking.payment = "ticketed", "Issued", "paid"
@@ -172,7 +172,7 @@ class Service:
         name = request.effect or request.operation
         about = booking or self._bookings.get(request.subject or request.document)
         status = 201 if name in _CREATED else 200
-        return status, _content(name, about or self.booked(is_confirmed=False))
+        return status, _content(name, about or self.book(is_confirmed=False))
 
 
 def _content(operation: str, it: Booking) -> Any:

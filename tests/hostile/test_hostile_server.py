@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.hostile.exploring import explored
+from tests.hostile.exploring import explore
 from tests.hostile.kinds import KINDS
 from tests.hostile.running import Stage
 from tests.support.tiers import mostly_long
@@ -33,6 +33,6 @@ def test_there_are_many_kinds_of_hostile_replies() -> None:
 def test_no_reply_makes_the_client_break_a_promise(
     stage: Stage, record_property: Callable[[str, object], None], first: int
 ) -> None:
-    ran, findings = explored(stage, range(first, first + EACH))
+    ran, findings = explore(stage, range(first, first + EACH))
     record_property("runs against the hostile server", ran)
     assert not findings, "\n".join(map(str, findings))

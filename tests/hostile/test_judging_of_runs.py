@@ -37,7 +37,7 @@ def result(booking_id: str) -> BookingConfirmation:
     )
 
 
-def arrived(stroke: str) -> Exchange:
+def arrival(stroke: str) -> Exchange:
     """The request of a confirmation, which met a stroke."""
     return Exchange(Stroke(stroke), "call-1", Asked("bookings.confirm", "bo-1"))
 
@@ -58,14 +58,14 @@ def judged(**known: Any) -> list[str]:
 
 
 def test_a_result_of_what_was_done_breaks_no_promise() -> None:
-    assert not judged(value=result("bo-1"), effects=[DONE], exchanges=[arrived("right")])
+    assert not judged(value=result("bo-1"), effects=[DONE], exchanges=[arrival("right")])
 
 
 def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
-    assert not judged(error=UNKNOWN, effects=[DONE], exchanges=[arrived("no reply")])
+    assert not judged(error=UNKNOWN, effects=[DONE], exchanges=[arrival("no reply")])
     assert not judged(error=ConnectionFailedError("no"))
     assert not judged(
-        error=BadRequestError("no", status_code=400), exchanges=[arrived("a refusal")]
+        error=BadRequestError("no", status_code=400), exchanges=[arrival("a refusal")]
     )
 
 
@@ -77,23 +77,23 @@ def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
         ({"value": result("bo-1")}, "done, said the client, and it was not"),
         ({"value": result("bo-2"), "effects": [DONE]}, "bo-1 was asked for"),
         (
-            {"error": UNKNOWN, "exchanges": [arrived("no reply"), arrived("no reply")]},
+            {"error": UNKNOWN, "exchanges": [arrival("no reply"), arrival("no reply")]},
             "sent again",
         ),
         (
-            {"error": ConnectionFailedError("no"), "exchanges": [arrived("no reply")]},
+            {"error": ConnectionFailedError("no"), "exchanges": [arrival("no reply")]},
             "not sent, said the client, and it arrived",
         ),
         (
             {
                 "error": BadRequestError("no", status_code=400),
-                "exchanges": [arrived("a refusal")],
+                "exchanges": [arrival("a refusal")],
                 "effects": [DONE],
             },
             "rejected, said the client, and it was done",
         ),
         (
-            {"error": NotFoundError("no", status_code=404), "exchanges": [arrived("101")]},
+            {"error": NotFoundError("no", status_code=404), "exchanges": [arrival("101")]},
             "nothing was refused",
         ),
         ({"error": KeyError("no")}, "an error of another family"),
@@ -101,10 +101,10 @@ def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
         ({"error": ConnectionFailedError(f"{SECRET.upper()}!")}, "its str holds"),
         ({"error": ConnectionFailedError("&#81;UARRINGTON-UNSAL")}, "its pickle holds"),
         ({"error": UNKNOWN, "seconds": 1.4}, "late"),
-        ({"error": UNKNOWN, "state": "none", "exchanges": [arrived("101")]}, "not on record"),
+        ({"error": UNKNOWN, "state": "none", "exchanges": [arrival("101")]}, "not on record"),
         ({"error": UNKNOWN, "state": "done"}, "on record as done, and it was not"),
         (
-            {"error": UNKNOWN, "state": "not_sent", "exchanges": [arrived("101")]},
+            {"error": UNKNOWN, "state": "not_sent", "exchanges": [arrival("101")]},
             "on record as not sent, and it arrived",
         ),
         ({"error": UNKNOWN, "state": "unknown", "again": KeyError("no")}, "it failed"),

@@ -79,7 +79,7 @@ def leaves_a_block(frame: FrameType, entered: set[tuple[FrameType, int]]) -> boo
 
 
 @contextmanager
-def interrupted_at(line: int, folders: tuple[str, ...]) -> Generator[list[str]]:
+def interrupt_at(line: int, folders: tuple[str, ...]) -> Generator[list[str]]:
     """Raise KeyboardInterrupt at this line of the libraries in the folders; gives where it was."""
     where: list[str] = []
     entered: set[tuple[FrameType, int]] = set()
@@ -109,7 +109,7 @@ def interrupted_at(line: int, folders: tuple[str, ...]) -> Generator[list[str]]:
 def interrupted(call: Callable[[], object], line: int, folders: tuple[str, ...]) -> list[str]:
     """Make a call that is interrupted at a line; where that was, if it did not end before."""
     try:
-        with interrupted_at(line, folders) as where:
+        with interrupt_at(line, folders) as where:
             call()
     except BaseException:  # noqa: BLE001 -- an interrupt, or what the stroke leads to
         return where
@@ -151,7 +151,7 @@ def test_a_thread_interrupted_at_any_line_keeps_no_place(
 
 
 @types.coroutine
-def cancelled_at(step: int, call: Coroutine[Any, Any, Any]) -> Generator[Any, Any, bool]:
+def cancel_at(step: int, call: Coroutine[Any, Any, Any]) -> Generator[Any, Any, bool]:
     """Await a call and cancel its task where it waits for this time; whether it came to that."""
     waits, error = 0, None
     while True:
@@ -170,7 +170,7 @@ def cancelled_at(step: int, call: Coroutine[Any, Any, Any]) -> Generator[Any, An
             error = thrown
 
 
-async def awaited(call: Any) -> bool:
+async def await_call(call: Any) -> bool:
     """Await it in a task of its own."""
     result: bool = await call
     return result
@@ -197,7 +197,7 @@ def test_a_task_cancelled_wherever_it_waits_keeps_no_place(
                 server.begin("call-1", [Stroke(name)])
                 if step % 2:
                     server.hang_up()
-                task = asyncio.ensure_future(awaited(cancelled_at(step, CALLS[call](view))))
+                task = asyncio.ensure_future(await_call(cancel_at(step, CALLS[call](view))))
                 if not await task:
                     return step
                 gc.collect(0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tenacity import wait_none
 
-from tests.observability.told import Told
+from tests.observability.event_log import EventLog
 from tests.support.trip import booked
 
 if TYPE_CHECKING:
@@ -24,16 +24,18 @@ def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def event_log() -> EventLog:
+    return EventLog()
 
 
 @pytest.fixture
-def observed(any_clients: Clients, ferry_sandbox: Sandbox, told: Told) -> Callable[..., Ferry]:
-    """Makes clients of the local service whose hooks are `told`, async ones where they may be."""
+def make_client(
+    any_clients: Clients, ferry_sandbox: Sandbox, event_log: EventLog
+) -> Callable[..., Ferry]:
+    """Make clients of the local service with the hooks of the log, async ones for `AsyncFerry`."""
 
-    def made(token: Any = None, **settings: Any) -> Ferry:
-        hooks = told.ahooks if any_clients.is_async else told.hooks
+    def make(token: Any = None, **settings: Any) -> Ferry:
+        hooks = event_log.ahooks if any_clients.is_async else event_log.hooks
         return any_clients(
             token or ferry_sandbox.token,
             base_url=ferry_sandbox.base_url,
@@ -41,7 +43,7 @@ def observed(any_clients: Clients, ferry_sandbox: Sandbox, told: Told) -> Callab
             **{"event_hooks": hooks, **settings},
         )
 
-    return made
+    return make
 
 
 @pytest.fixture

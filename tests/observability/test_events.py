@@ -27,7 +27,7 @@ from ferry_sdk import (
 from ferry_sdk._protocols.rest import Rest
 from tests.backend.gathering import at_once, eventually
 from tests.backend.stopping import by_scope
-from tests.observability.told import NAMES, Told
+from tests.observability.event_log import NAMES, EventLog
 from tests.support.hold import Hold
 from tests.support.operations import OPERATIONS, described
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 
 def test_a_call_is_a_request_a_response_and_an_outcome(
-    observed: NewFerry, told: Told, ferry_sandbox: Sandbox
+    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox
 ) -> None:
     with correlation("order-4711"):
-        observed().catalogue.ports()
-    request, response, outcome = told.events
+        make_client().catalogue.ports()
+    request, response, outcome = event_log.events
     assert request.call is response.request.call is outcome.call
     assert (request.call.operation, request.call.correlation_id) == (
         "catalogue.ports",
@@ -62,159 +62,168 @@ def test_a_call_is_a_request_a_response_and_an_outcome(
 
 
 def test_the_seconds_of_an_exchange_leave_out_those_of_the_hooks(
-    told: Told, ferry_sandbox: Sandbox
+    event_log: EventLog, ferry_sandbox: Sandbox
 ) -> None:
-    hooks: Any = {**told.hooks, "request": [lambda _: time.sleep(0.3)]}
+    hooks: Any = {**event_log.hooks, "request": [lambda _: time.sleep(0.3)]}
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
         ferry.catalogue.ports()
-    assert told.outcome.seconds - told.responses[0].seconds >= 0.3
+    assert event_log.outcome.seconds - event_log.responses[0].seconds >= 0.3
 
 
 def test_a_retry_is_told_between_the_attempts(
-    observed: NewFerry, told: Told, ferry_sandbox: Sandbox
+    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox
 ) -> None:
     ferry_sandbox.faults.add("rate_limited", "catalogue.ports", retry_after=0)
     ferry_sandbox.faults.add("cut_before", "catalogue.ports")
-    observed().catalogue.ports()
+    make_client().catalogue.ports()
     both = ["request", "response"]
-    assert told.kinds == [*both, "retry", *both, "retry", *both, "outcome"]
-    assert [request.attempt for request in told.requests] == [1, 2, 3]
-    assert [retry.attempt for retry in told.retries] == [1, 2]
-    statuses = [response.status_code for response in told.responses]
+    assert event_log.kinds == [*both, "retry", *both, "retry", *both, "outcome"]
+    assert [request.attempt for request in event_log.requests] == [1, 2, 3]
+    assert [retry.attempt for retry in event_log.retries] == [1, 2]
+    statuses = [response.status_code for response in event_log.responses]
     assert sorted(statuses, key=str) == [200, 429, None]
-    assert {retry.problem for retry in told.retries} == {
+    assert {retry.problem for retry in event_log.retries} == {
         "RateLimitError",
         "ConnectionFailedError",
     }
-    assert [retry.status_code for retry in told.retries] == statuses[:2]
-    assert [attempt.waited for attempt in told.outcome.attempts[:2]] == [
-        retry.wait for retry in told.retries
+    assert [retry.status_code for retry in event_log.retries] == statuses[:2]
+    assert [attempt.waited for attempt in event_log.outcome.attempts[:2]] == [
+        retry.wait for retry in event_log.retries
     ]
 
 
 def test_a_lost_reply_and_its_reading_back_are_one_call(
-    observed: NewFerry, told: Told, ferry_sandbox: Sandbox, booking_id: str
+    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get")
-    assert observed().bookings.confirm(booking_id).read_back
-    assert [(one.operation, one.attempt, one.route) for one in told.requests] == [
+    assert make_client().bookings.confirm(booking_id).read_back
+    assert [(one.operation, one.attempt, one.route) for one in event_log.requests] == [
         ("bookings.confirm", 1, "/api/booking/confirm"),
         ("bookings.get", 1, "/api/booking/{id}"),
         ("bookings.get", 2, "/api/booking/{id}"),
     ]
-    assert told.responses[0].problem == "ConnectionFailedError"
-    assert told.responses[0].status_code is None
-    assert {event.call for event in told.requests} == {told.outcome.call}
-    assert (told.outcome.outcome, told.outcome.read_back) == ("done", True)
+    assert event_log.responses[0].problem == "ConnectionFailedError"
+    assert event_log.responses[0].status_code is None
+    assert {event.call for event in event_log.requests} == {event_log.outcome.call}
+    assert (event_log.outcome.outcome, event_log.outcome.read_back) == ("done", True)
 
 
 @pytest.mark.usefixtures("look_once")
 def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
-    observed: NewFerry, told: Told, ferry_sandbox: Sandbox, booking_id: str
+    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
-    ferry = observed()
+    ferry = make_client()
     with pytest.raises(OutcomeUnknownError) as raised:
         ferry.bookings.confirm(booking_id)
-    assert (told.outcome.outcome, told.outcome.problem) == ("unknown", "OutcomeUnknownError")
-    assert told.outcome.attempts == raised.value.attempts
-    assert len(told.retries) == len(told.requests) - 2 > 0
+    assert (event_log.outcome.outcome, event_log.outcome.problem) == (
+        "unknown",
+        "OutcomeUnknownError",
+    )
+    assert event_log.outcome.attempts == raised.value.attempts
+    assert len(event_log.retries) == len(event_log.requests) - 2 > 0
     ferry_sandbox.faults.clear()
-    told.events.clear()
+    event_log.events.clear()
     ferry.recover(raised.value)
-    assert told.kinds == ["request", "response", "outcome"]
-    assert told.requests[0].operation == "bookings.get"
-    assert told.outcome.call.operation == "recover"
-    assert told.outcome.call.correlation_id == raised.value.correlation_id
-    assert (told.outcome.outcome, told.outcome.read_back) == ("done", True)
+    assert event_log.kinds == ["request", "response", "outcome"]
+    assert event_log.requests[0].operation == "bookings.get"
+    assert event_log.outcome.call.operation == "recover"
+    assert event_log.outcome.call.correlation_id == raised.value.correlation_id
+    assert (event_log.outcome.outcome, event_log.outcome.read_back) == ("done", True)
 
 
 @pytest.mark.parametrize("protocol", ["rest", "mcp"])
 def test_a_token_that_is_renewed_makes_a_retry(
-    observed: NewFerry, told: Told, ferry_sandbox: Sandbox, protocol: str
+    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox, protocol: str
 ) -> None:
     tokens = iter(["stale", ferry_sandbox.token])
-    ferry = observed(lambda: next(tokens))
+    ferry = make_client(lambda: next(tokens))
     assert ferry.catalogue.ports() if protocol == "rest" else ferry.mcp.countries()
-    (retry,) = told.retries
+    (retry,) = event_log.retries
     assert (retry.problem, retry.status_code, retry.wait) == ("AuthenticationError", 401, 0.0)
-    assert told.requests[-1].attempt == 2
-    assert told.outcome.outcome == "done"
+    assert event_log.requests[-1].attempt == 2
+    assert event_log.outcome.outcome == "done"
 
 
-def test_the_handshake_of_mcp_is_told_as_what_it_is(observed: NewFerry, told: Told) -> None:
-    observed().mcp.countries()
-    assert [(one.protocol, one.rpc_method, one.route) for one in told.requests] == [
+def test_the_handshake_of_mcp_is_told_as_what_it_is(
+    make_client: NewFerry, event_log: EventLog
+) -> None:
+    make_client().mcp.countries()
+    assert [(one.protocol, one.rpc_method, one.route) for one in event_log.requests] == [
         ("MCP", "initialize", "/mcp"),
         ("MCP", "notifications/initialized", "/mcp"),
         ("MCP", "resources/read", "/mcp"),
     ]
-    assert told.outcome.call.operation == "mcp.countries"
+    assert event_log.outcome.call.operation == "mcp.countries"
 
 
 def test_a_deadline_ends_the_exchange_and_the_call(
-    observed: NewFerry, told: Told, ferry_sandbox: Sandbox
+    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox
 ) -> None:
-    ferry = observed()
+    ferry = make_client()
     ferry.catalogue.ports()  # the first call of a process imports what calls need
-    told.events.clear()
+    event_log.events.clear()
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=20)
     with pytest.raises(RequestTimeoutError):
         ferry.with_options(deadline=0.3).catalogue.ports()
-    assert told.kinds == ["request", "response", "outcome"]
-    assert told.responses[0].problem == "RequestTimeoutError"
-    assert 0.2 < told.responses[0].seconds < 2
-    assert told.outcome.outcome == "unknown"
+    assert event_log.kinds == ["request", "response", "outcome"]
+    assert event_log.responses[0].problem == "RequestTimeoutError"
+    assert 0.2 < event_log.responses[0].seconds < 2
+    assert event_log.outcome.outcome == "unknown"
 
 
 def test_a_call_that_is_refused_before_the_wire_has_an_outcome_only(
-    observed: NewFerry, told: Told
+    make_client: NewFerry, event_log: EventLog
 ) -> None:
     with pytest.raises(ReadOnlyError):
-        observed(read_only=True).bookings.confirm("b-1")
-    assert told.kinds == ["outcome"]
-    assert (told.outcome.outcome, told.outcome.problem) == ("not_sent", "ReadOnlyError")
+        make_client(read_only=True).bookings.confirm("b-1")
+    assert event_log.kinds == ["outcome"]
+    assert (event_log.outcome.outcome, event_log.outcome.problem) == ("not_sent", "ReadOnlyError")
 
 
 def test_a_guard_that_holds_back_makes_the_write_not_sent(
-    observed: NewFerry, told: Told, booking_id: str
+    make_client: NewFerry, event_log: EventLog, booking_id: str
 ) -> None:
     with pytest.raises(PriceChangedError):
-        observed().bookings.confirm(booking_id, expect_total=1)
-    assert [request.operation for request in told.requests] == ["bookings.get"]
-    assert told.outcome.outcome == "not_sent"
+        make_client().bookings.confirm(booking_id, expect_total=1)
+    assert [request.operation for request in event_log.requests] == ["bookings.get"]
+    assert event_log.outcome.outcome == "not_sent"
 
 
 def test_a_wait_is_one_call(
-    observed: NewFerry, told: Told, ferry_sandbox: Sandbox, booking_id: str
+    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
     ferry_sandbox.faults.add("server_error", "bookings.get")
-    ferry = observed()
+    ferry = make_client()
     ferry.bookings.wait(booking_id, until="payment_due", deadline=20)
-    assert told.kinds == ["request", "response", "retry", "request", "response", "outcome"]
-    assert told.outcome.call.operation == "bookings.wait"
+    assert event_log.kinds == ["request", "response", "retry", "request", "response", "outcome"]
+    assert event_log.outcome.call.operation == "bookings.wait"
 
 
-def test_looking_again_is_no_retry(observed: NewFerry, told: Told, booking_id: str) -> None:
+def test_looking_again_is_no_retry(
+    make_client: NewFerry, event_log: EventLog, booking_id: str
+) -> None:
     with pytest.raises(RequestTimeoutError):
-        observed().bookings.wait(booking_id, until="ticketed", deadline=0.6)
-    assert len(told.requests) > 1
-    assert not told.retries
+        make_client().bookings.wait(booking_id, until="ticketed", deadline=0.6)
+    assert len(event_log.requests) > 1
+    assert not event_log.retries
 
 
 def test_two_who_ask_for_the_same_have_an_outcome_each(
-    told: Told, ferry_sandbox: Sandbox, booking_id: str, joined: list[object]
+    event_log: EventLog, ferry_sandbox: Sandbox, booking_id: str, joined: list[object]
 ) -> None:
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=told.hooks) as one:
+    with Ferry(
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=event_log.hooks
+    ) as one:
         both = at_once(*[lambda: one.bookings.confirm(booking_id)] * 2)
         eventually(lambda: hold.held and joined)
         hold.release()
         assert both[0].value() == both[1].value()
-    assert sorted(told.kinds) == ["outcome", "outcome", "request", "response"]
-    outcomes = told.events[-2:]
+    assert sorted(event_log.kinds) == ["outcome", "outcome", "request", "response"]
+    outcomes = event_log.events[-2:]
     assert {event.outcome for event in outcomes} == {"done"}
     assert len({event.call.correlation_id for event in outcomes}) == 2
 
@@ -230,7 +239,7 @@ def test_two_who_ask_for_the_same_have_an_outcome_each(
 )
 def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
     request: pytest.FixtureRequest,
-    told: Told,
+    event_log: EventLog,
     ferry_sandbox: Sandbox,
     booking_id: str,
     loop: str,
@@ -244,22 +253,22 @@ def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
 
     async def main() -> None:
         async with AsyncFerry(
-            ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=told.ahooks
+            ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=event_log.ahooks
         ) as ferry:
             call = partial(ferry.bookings.confirm, booking_id, **expected)
             await by_scope(call, lambda: hold.held)
 
     request.getfixturevalue(f"{loop}_portal").call(main)
-    assert told.kinds == ["request", "response", "outcome"]
-    assert told.responses[0].problem in {"CancelledError", "Cancelled"}
-    assert told.outcome.outcome == outcome
-    assert told.outcome.problem == told.responses[0].problem
+    assert event_log.kinds == ["request", "response", "outcome"]
+    assert event_log.responses[0].problem in {"CancelledError", "Cancelled"}
+    assert event_log.outcome.outcome == outcome
+    assert event_log.outcome.problem == event_log.responses[0].problem
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 def test_one_who_joined_a_request_and_is_cancelled_does_not_know(
     request: pytest.FixtureRequest,
-    told: Told,
+    event_log: EventLog,
     ferry_sandbox: Sandbox,
     booking_id: str,
     joined: list[object],
@@ -271,7 +280,7 @@ def test_one_who_joined_a_request_and_is_cancelled_does_not_know(
         async with (
             AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as first,
             AsyncFerry(
-                ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=told.hooks
+                ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=event_log.hooks
             ) as second,
             anyio.create_task_group() as group,
         ):
@@ -282,32 +291,34 @@ def test_one_who_joined_a_request_and_is_cancelled_does_not_know(
             hold.release()
 
     request.getfixturevalue(f"{loop}_portal").call(main)
-    assert told.kinds == ["outcome"]
-    assert told.outcome.outcome == "unknown"
+    assert event_log.kinds == ["outcome"]
+    assert event_log.outcome.outcome == "unknown"
 
 
-def test_views_and_raw_responses_tell_the_same_hooks(observed: NewFerry, told: Told) -> None:
-    ferry = observed()
+def test_views_and_raw_responses_tell_the_same_hooks(
+    make_client: NewFerry, event_log: EventLog
+) -> None:
+    ferry = make_client()
     ferry.with_options(deadline=20).catalogue.ports()
     raw = ferry.with_raw_response.catalogue.ports()
-    assert told.kinds == ["request", "response", "outcome"] * 2
-    assert told.events[-1].call.correlation_id == raw.correlation_id
+    assert event_log.kinds == ["request", "response", "outcome"] * 2
+    assert event_log.events[-1].call.correlation_id == raw.correlation_id
 
 
 def test_a_voucher_is_fetched_under_no_address_of_its_own(
-    observed: NewFerry, told: Told, booking_id: str, tmp_path: Any
+    make_client: NewFerry, event_log: EventLog, booking_id: str, tmp_path: Any
 ) -> None:
-    ferry = observed()
+    ferry = make_client()
     ticket_id = ferry.bookings.confirm(booking_id).ticket_id
-    told.events.clear()
+    event_log.events.clear()
     ferry.tickets.save_pdf(ticket_id, tmp_path / "voucher.pdf")
-    assert [one.route for one in told.requests] == ["/api/ticket/{id}/pdf", "/{voucher}"]
+    assert [one.route for one in event_log.requests] == ["/api/ticket/{id}/pdf", "/{voucher}"]
 
 
 def test_no_event_names_an_id_a_token_or_a_traveller(
-    observed: NewFerry, told: Told, ferry_sandbox: Sandbox
+    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox
 ) -> None:
-    ferry = observed()
+    ferry = make_client()
     for call in (
         ferry.tickets.get,
         ferry.tickets.cancel,
@@ -321,8 +332,8 @@ def test_no_event_names_an_id_a_token_or_a_traveller(
             availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
             passengers=[{"type": "Adult", "first_name": "Canarywoman", "last_name": "C-Smythe"}],
         )
-    text = repr(told.events)
-    assert len(told.events) >= 15
+    text = repr(event_log.events)
+    assert len(event_log.events) >= 15
     for canary in ("id-4711", "Canarywoman", "C-Smythe", ferry_sandbox.token):
         assert canary not in text
 
@@ -335,11 +346,11 @@ def test_no_route_shows_an_id(name: str) -> None:
         assert call.route == re.sub(r"\b[a-z]-1\b", "{id}", f"/api/{call.path}")
 
 
-def test_a_reply_that_is_refused_is_rejected(observed: NewFerry, told: Told) -> None:
+def test_a_reply_that_is_refused_is_rejected(make_client: NewFerry, event_log: EventLog) -> None:
     with pytest.raises(NotFoundError):
-        observed().tickets.get("t-1")
-    assert told.responses[0].status_code == 404
-    assert (told.outcome.outcome, told.outcome.problem) == (
+        make_client().tickets.get("t-1")
+    assert event_log.responses[0].status_code == 404
+    assert (event_log.outcome.outcome, event_log.outcome.problem) == (
         "rejected",
         "TicketNotFoundError",
     )

@@ -12,7 +12,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError
 from ferry_sdk.journal import Journal
-from tests.observability.told import NAMES, Told
+from tests.observability.event_log import NAMES, EventLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,8 +54,8 @@ async def afailing(_: object) -> None:
 @pytest.mark.parametrize("kind", [OutOfOrderError, StopIteration, RequestTimeoutError])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_failing_hook_costs_no_confirmation(
-    observed: Callable[..., Ferry],
-    told: Told,
+    make_client: Callable[..., Ferry],
+    event_log: EventLog,
     ferry_sandbox: Sandbox,
     booking_id: str,
     name: str,
@@ -64,25 +64,25 @@ def test_a_failing_hook_costs_no_confirmation(
     def hook(_: object) -> None:
         raise kind("no")
 
-    hooks: Any = {**told.hooks, name: [hook, told.events.append]}
+    hooks: Any = {**event_log.hooks, name: [hook, event_log.events.append]}
     ferry_sandbox.counters.reset()
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=0)
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
-    assert observed(event_hooks=hooks).bookings.confirm(booking_id).read_back
+    assert make_client(event_hooks=hooks).bookings.confirm(booking_id).read_back
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
-    assert told.kinds == [
+    assert event_log.kinds == [
         *("request", "response", "retry", "request", "response", "request", "response", "outcome")
     ]
 
 
 def test_a_failing_hook_is_told_of_loudly_once(
     any_clients: Clients,
-    observed: Callable[..., Ferry],
+    make_client: Callable[..., Ferry],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
     hook = afailing if any_clients.is_async else failing
-    ferry = observed(event_hooks={"request": [hook], "outcome": [hook]})
+    ferry = make_client(event_hooks={"request": [hook], "outcome": [hook]})
     ferry.catalogue.ports()
     ferry.with_options(deadline=20).catalogue.ports()
     (record,) = warnings_of(caplog)
@@ -101,7 +101,7 @@ def test_an_async_hook_that_hangs_is_left_after_a_while(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
     booking_id: str,
-    told: Told,
+    event_log: EventLog,
 ) -> None:
     monkeypatch.setattr("ferry_sdk._engine.hook_runner.LONGEST", 0.1)
 
@@ -110,13 +110,16 @@ def test_an_async_hook_that_hangs_is_left_after_a_while(
             ferry_sandbox.token,
             base_url=ferry_sandbox.base_url,
             deadline=20,
-            event_hooks={"response": [lambda _: anyio.sleep(60)], "outcome": [told.events.append]},
+            event_hooks={
+                "response": [lambda _: anyio.sleep(60)],
+                "outcome": [event_log.events.append],
+            },
         ) as ferry:
             with anyio.fail_after(15):
                 return await ferry.bookings.confirm(booking_id)
 
     assert not portal.call(main).read_back
-    assert told.outcome.outcome == "done"
+    assert event_log.outcome.outcome == "done"
     (record,) = warnings_of(caplog)
     assert "RequestTimeoutError" in record.getMessage()
 
@@ -189,15 +192,18 @@ def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
     assert all(str(said) in words for words in warned)
 
 
-def test_an_interruption_in_a_hook_goes_on(ferry_sandbox: Sandbox, told: Told) -> None:
+def test_an_interruption_in_a_hook_goes_on(ferry_sandbox: Sandbox, event_log: EventLog) -> None:
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    hooks: Any = {**told.hooks, "request": [told.events.append, interrupted]}
+    hooks: Any = {**event_log.hooks, "request": [event_log.events.append, interrupted]}
     with (
         Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry,
         pytest.raises(KeyboardInterrupt),
     ):
         ferry.bookings.confirm("b-1")
-    assert told.kinds == ["request", "response", "outcome"]
-    assert (told.outcome.outcome, told.outcome.problem) == ("not_sent", "KeyboardInterrupt")
+    assert event_log.kinds == ["request", "response", "outcome"]
+    assert (event_log.outcome.outcome, event_log.outcome.problem) == (
+        "not_sent",
+        "KeyboardInterrupt",
+    )

@@ -80,7 +80,7 @@ def fields(template: str) -> int:
 
 
 def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
-    observed: Callable[..., Ferry],
+    make_client: Callable[..., Ferry],
     ferry_sandbox: Sandbox,
     ferry: Ferry,
     caplog: pytest.LogCaptureFixture,
@@ -89,7 +89,7 @@ def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
     caplog.set_level(logging.DEBUG, "ferry_sdk")
     caplog.clear()
     tokens: Any = iter(["canary-stale-token", ferry_sandbox.token])
-    client = observed(lambda: next(tokens), event_hooks={"retry": [lambda _: 1 / 0]})
+    client = make_client(lambda: next(tokens), event_hooks={"retry": [lambda _: 1 / 0]})
     with correlation("order-4711"):
         ferry_sandbox.faults.add("server_error", "catalogue.ports", times=2)
         client.catalogue.ports()
@@ -112,7 +112,7 @@ def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
 
 
 def test_a_reply_that_was_lost_is_told_of(
-    observed: Callable[..., Ferry],
+    make_client: Callable[..., Ferry],
     ferry_sandbox: Sandbox,
     booking_id: str,
     caplog: pytest.LogCaptureFixture,
@@ -120,7 +120,7 @@ def test_a_reply_that_was_lost_is_told_of(
     caplog.set_level(logging.INFO, "ferry_sdk")
     caplog.clear()
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
-    observed().bookings.confirm(booking_id)
+    make_client().bookings.confirm(booking_id)
     (record,) = [one for one in caplog.records if one.name == "ferry_sdk"]
     assert record.levelno == logging.INFO
     assert "bookings.confirm may have happened (ConnectionFailedError)" in record.getMessage()

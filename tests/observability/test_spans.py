@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
-    from tests.observability.told import Told
+    from tests.observability.event_log import EventLog
 
 
 class Spans:
@@ -76,20 +76,20 @@ def spans() -> Spans:
 
 
 @pytest.fixture
-def traced(observed: Callable[..., Ferry], spans: Spans) -> Callable[..., Ferry]:
+def make_traced_client(make_client: Callable[..., Ferry], spans: Spans) -> Callable[..., Ferry]:
     """Makes clients that make spans."""
 
     def made(token: Any = None, **settings: Any) -> Ferry:
         hooks = otel.event_hooks(tracer_provider=spans.provider)
-        return observed(token, **{"event_hooks": hooks, **settings})
+        return make_client(token, **{"event_hooks": hooks, **settings})
 
     return made
 
 
 def test_a_call_and_its_attempt(
-    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
+    make_traced_client: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
 ) -> None:
-    ferry = traced()
+    ferry = make_traced_client()
     with correlation("order-4711"), suppress(FerryError):
         ferry.bookings.get("b-4711")
     call, (attempt,) = spans.one_call()
@@ -123,8 +123,10 @@ def test_a_call_and_its_attempt(
     assert times == sorted(times, key=lambda one: one or 0)
 
 
-def test_a_call_that_goes_well_has_no_error(traced: Callable[..., Ferry], spans: Spans) -> None:
-    traced().catalogue.ports()
+def test_a_call_that_goes_well_has_no_error(
+    make_traced_client: Callable[..., Ferry], spans: Spans
+) -> None:
+    make_traced_client().catalogue.ports()
     call, (attempt,) = spans.one_call()
     for span in (call, attempt):
         assert span.status.status_code.name == "UNSET"
@@ -133,12 +135,12 @@ def test_a_call_that_goes_well_has_no_error(traced: Callable[..., Ferry], spans:
 
 
 def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
-    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox, booking_id: str
+    make_traced_client: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=0)
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get")
-    traced().bookings.confirm(booking_id)
+    make_traced_client().bookings.confirm(booking_id)
     call, attempts = spans.one_call()
     confirm, get = "POST /api/booking/confirm", "GET /api/booking/{id}"
     assert [span.name for span in attempts] == [confirm, confirm, get, get]
@@ -166,17 +168,19 @@ def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
 
 
 def test_a_renewed_token_is_two_attempts(
-    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
+    make_traced_client: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
 ) -> None:
     tokens = iter(["canary-stale", ferry_sandbox.token])
-    traced(lambda: next(tokens)).catalogue.ports()
+    make_traced_client(lambda: next(tokens)).catalogue.ports()
     _, attempts = spans.one_call()
     known: list[Any] = [span.attributes for span in attempts]
     assert [one["http.response.status_code"] for one in known] == [401, 200]
 
 
-def test_the_handshake_of_mcp_is_below_the_call(traced: Callable[..., Ferry], spans: Spans) -> None:
-    traced().mcp.countries()
+def test_the_handshake_of_mcp_is_below_the_call(
+    make_traced_client: Callable[..., Ferry], spans: Spans
+) -> None:
+    make_traced_client().mcp.countries()
     call, attempts = spans.one_call()
     assert call.name == "mcp.countries"
     known: list[Any] = [span.attributes for span in attempts]
@@ -188,11 +192,11 @@ def test_the_handshake_of_mcp_is_below_the_call(traced: Callable[..., Ferry], sp
 
 
 def test_a_deadline_ends_both_spans(
-    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
+    make_traced_client: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
 ) -> None:
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=20)
     with pytest.raises(RequestTimeoutError):
-        traced(deadline=0.4).catalogue.ports()
+        make_traced_client(deadline=0.4).catalogue.ports()
     call, (attempt,) = spans.one_call()
     for span in (call, attempt):
         assert (span.attributes or {})["error.type"] == "RequestTimeoutError"
@@ -219,9 +223,11 @@ def test_a_cancelled_call_leaves_no_span_open(
     assert (attempt.attributes or {})["error.type"] in {"CancelledError", "Cancelled"}
 
 
-def test_a_call_that_never_left_is_a_span_alone(traced: Callable[..., Ferry], spans: Spans) -> None:
+def test_a_call_that_never_left_is_a_span_alone(
+    make_traced_client: Callable[..., Ferry], spans: Spans
+) -> None:
     with pytest.raises(FerryError):
-        traced(read_only=True).bookings.confirm("b-1")
+        make_traced_client(read_only=True).bookings.confirm("b-1")
     call, attempts = spans.one_call()
     assert not attempts
     assert (call.attributes or {})["error.type"] == "ReadOnlyError"
@@ -230,7 +236,7 @@ def test_a_call_that_never_left_is_a_span_alone(traced: Callable[..., Ferry], sp
 # ---- whose child it is ------------------------------------------------------------------------
 
 
-def each_below_its_own(spans: Spans, count: int) -> None:
+def assert_each_below_its_own(spans: Spans, count: int) -> None:
     """Every span of the program's has one call below it, and that its one attempt."""
     mine = [span for span in spans.all if span.name.startswith("request ")]
     assert len(mine) == count
@@ -261,7 +267,7 @@ def test_the_parent_is_what_is_current_in_the_callers_thread(
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(work, range(24)))
-    each_below_its_own(spans, 24)
+    assert_each_below_its_own(spans, 24)
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
@@ -287,25 +293,25 @@ def test_the_parent_is_what_is_current_in_the_callers_task(
                     group.start_soon(work, number)
 
     portal.call(main)
-    each_below_its_own(spans, 24)
+    assert_each_below_its_own(spans, 24)
 
 
 # ---- the rest ---------------------------------------------------------------------------------
 
 
 def test_hooks_of_ones_own_are_told_besides(
-    observed: Callable[..., Ferry], spans: Spans, told: Told
+    make_client: Callable[..., Ferry], spans: Spans, event_log: EventLog
 ) -> None:
-    hooks = otel.event_hooks(told.hooks, tracer_provider=spans.provider)
-    observed(event_hooks=hooks).catalogue.ports()
-    assert told.kinds == ["request", "response", "outcome"]
+    hooks = otel.event_hooks(event_log.hooks, tracer_provider=spans.provider)
+    make_client(event_hooks=hooks).catalogue.ports()
+    assert event_log.kinds == ["request", "response", "outcome"]
     assert len(spans.all) == 2
 
 
 def test_no_span_shows_an_id_a_token_or_a_traveller(
-    traced: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
+    make_traced_client: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
 ) -> None:
-    ferry = traced()
+    ferry = make_traced_client()
     for call in (ferry.tickets.get, ferry.tickets.cancel, ferry.mcp.view_ticket):
         with suppress(FerryError):
             call("id-4711")
@@ -322,10 +328,10 @@ def test_no_span_shows_an_id_a_token_or_a_traveller(
 
 
 def test_nothing_is_kept_of_a_call_that_is_over(
-    traced: Callable[..., Ferry], spans: Spans, told: Told
+    make_traced_client: Callable[..., Ferry], spans: Spans, event_log: EventLog
 ) -> None:
-    hooks: Any = otel.event_hooks(told.hooks, tracer_provider=spans.provider)
-    traced(event_hooks=hooks).catalogue.ports()
+    hooks: Any = otel.event_hooks(event_log.hooks, tracer_provider=spans.provider)
+    make_traced_client(event_hooks=hooks).catalogue.ports()
     (start_attempt,) = [hook for hook in hooks["request"] if hook.__name__ == "start_attempt"]
     assert not start_attempt.__self__._calls
     assert not start_attempt.__self__._attempts

@@ -63,11 +63,11 @@ def content(*blocks, **members):
     return {"content": list(blocks), **members}
 
 
-def embedded(value, **rest):
+def embedded_text(value, **rest):
     return {"type": "resource", "resource": {"uri": "resource://service/x", **(value or rest)}}
 
 
-def encoded(value):
+def base64_blob(value):
     return base64.b64encode(json.dumps(value).encode()).decode()
 
 
@@ -116,8 +116,8 @@ OTHER_BLOCKS = (
         pytest.param(content(*halves([ONE, TWO])), ["a1", "a2"], id="R11"),
         pytest.param(content(), [], id="R12"),
         pytest.param(content(structuredContent=None), [], id="R12 null"),
-        pytest.param(content(embedded({"text": json.dumps([ONE])})), ["a1"], id="R13 text"),
-        pytest.param(content(embedded({"blob": encoded([ONE])})), ["a1"], id="R13 blob"),
+        pytest.param(content(embedded_text({"text": json.dumps([ONE])})), ["a1"], id="R13 text"),
+        pytest.param(content(embedded_text({"blob": base64_blob([ONE])})), ["a1"], id="R13 blob"),
         pytest.param([ONE, TWO], ["a1", "a2"], id="R14 list"),
         pytest.param([], [], id="R14 empty list"),
         pytest.param(ONE, ["a1"], id="R14 one record"),
@@ -147,8 +147,8 @@ def test_a_list_is_read_out_of_every_envelope(clients, carrier, result, names):
         pytest.param(lambda v: content(text(v)), id="R9"),
         pytest.param(lambda v: content(text(json.dumps(v, indent=2))), id="R9 indented"),
         pytest.param(lambda v: content(*halves(v)), id="R11"),
-        pytest.param(lambda v: content(embedded({"text": json.dumps(v)})), id="R13 text"),
-        pytest.param(lambda v: content(embedded({"blob": encoded(v)})), id="R13 blob"),
+        pytest.param(lambda v: content(embedded_text({"text": json.dumps(v)})), id="R13 text"),
+        pytest.param(lambda v: content(embedded_text({"blob": base64_blob(v)})), id="R13 blob"),
         pytest.param(lambda v: v, id="R14"),
         pytest.param(lambda v: content(*OTHER_BLOCKS, text(v)), id="R15"),
         pytest.param(lambda v: content(text(v), resultType="complete"), id="complete"),
@@ -244,7 +244,7 @@ def test_any_tool_gives_its_value(clients, carrier, result, value):
 # A tool that failed
 
 
-def hidden(error):
+def error_in_every_place(error):
     """The interface's error object in every place it may be in."""
     words = json.dumps(error)
     return [
@@ -265,14 +265,14 @@ def hidden(error):
         pytest.param({"result": content(structuredContent=error)}, id="R5 structure"),
         pytest.param({"result": content(structuredContent={"result": error})}, id="R5 wrapped"),
         pytest.param({"result": content(text(error))}, id="R5 text"),
-        pytest.param({"result": content(embedded({"text": words}))}, id="R5 resource"),
+        pytest.param({"result": content(embedded_text({"text": words}))}, id="R5 resource"),
         pytest.param({"error": {"code": -32603, "message": "", "data": error}}, id="R6"),
         pytest.param({"error": {"code": -32000, "message": "", "data": error}}, id="R6 other"),
         pytest.param(error, id="T8 beside the envelope"),
     ]
 
 
-@pytest.mark.parametrize("members", hidden(failure()))
+@pytest.mark.parametrize("members", error_in_every_place(failure()))
 def test_a_failure_is_found_wherever_it_hides(clients, carrier, members):
     server = Scripted(carried(carrier, **members))
     with pytest.raises(TicketNotFoundError) as caught:
@@ -283,13 +283,17 @@ def test_a_failure_is_found_wherever_it_hides(clients, carrier, members):
     assert server.methods == ["initialize", "tools/call"]
 
 
-@pytest.mark.parametrize("members", hidden(failure("AVAILABILITY_ERROR", "Nothing sails")))
+@pytest.mark.parametrize(
+    "members", error_in_every_place(failure("AVAILABILITY_ERROR", "Nothing sails"))
+)
 def test_a_failed_search_is_no_empty_list(clients, carrier, members):
     with pytest.raises(AvailabilityError, match="Nothing sails"):
         search(Scripted(carried(carrier, **members)).client(clients))
 
 
-@pytest.mark.parametrize("members", hidden(failure("BOOKING_CREATE_ERROR", "Sold out")))
+@pytest.mark.parametrize(
+    "members", error_in_every_place(failure("BOOKING_CREATE_ERROR", "Sold out"))
+)
 def test_a_write_that_was_refused_is_known_to_be(clients, carrier, members):
     server = Scripted(carried(carrier, **members))
     with pytest.raises(BookingCreateError, match="Sold out") as caught:
@@ -513,7 +517,7 @@ def test_a_write_without_a_reply_is_unknown_and_not_tried_again(clients, answer)
     assert server.methods == ["initialize", "tools/call"]
 
 
-def broken(error):
+def raise_error(error):
     def answer(_):
         raise error
 
@@ -532,9 +536,11 @@ def broken(error):
     ],
 )
 def test_a_break_after_sending_repeats_reads_alone(clients, error):
-    server = Scripted(broken(error), carried("json", result=content(structuredContent=TICKET)))
+    server = Scripted(raise_error(error), carried("json", result=content(structuredContent=TICKET)))
     assert view(server.client(clients)).id == "t1"
-    server = Scripted(broken(error), carried("json", result=content(structuredContent=BOOKING)))
+    server = Scripted(
+        raise_error(error), carried("json", result=content(structuredContent=BOOKING))
+    )
     with pytest.raises(OutcomeUnknownError):
         book(server.client(clients))
     assert server.methods == ["initialize", "tools/call"]
@@ -545,7 +551,9 @@ def test_a_break_after_sending_repeats_reads_alone(clients, error):
     [httpx.ConnectError("refused"), httpx.ConnectTimeout("slow"), httpx.PoolTimeout("full")],
 )
 def test_what_was_not_sent_is_sent_again_even_a_write(clients, error):
-    server = Scripted(broken(error), carried("json", result=content(structuredContent=BOOKING)))
+    server = Scripted(
+        raise_error(error), carried("json", result=content(structuredContent=BOOKING))
+    )
     assert book(server.client(clients)).booking_id == "b1"
     assert server.methods == ["initialize", "tools/call", "tools/call"]
 
@@ -617,7 +625,7 @@ URI = "resource://service/ports"
             id="plain type",
         ),
         pytest.param(contents({"text": json.dumps(PORTS)}), 2, id="no uri"),
-        pytest.param(contents({"uri": URI, "blob": encoded(PORTS)}), 2, id="blob"),
+        pytest.param(contents({"uri": URI, "blob": base64_blob(PORTS)}), 2, id="blob"),
         pytest.param(
             contents({"text": json.dumps(PORTS[:1])}, {"text": json.dumps(PORTS[1:])}), 2, id="two"
         ),

@@ -452,12 +452,12 @@ def threads(work):
     """Does the work in many threads that begin together."""
     ready = threading.Barrier(MANY)
 
-    def begun(number):
+    def begin(number):
         ready.wait()
         return work(number)
 
     with ThreadPoolExecutor(MANY) as pool:
-        return list(pool.map(begun, range(MANY)))
+        return list(pool.map(begin, range(MANY)))
 
 
 def tasks(backend, sandbox, *rounds):
@@ -478,7 +478,7 @@ def slow_handshake(sandbox):
     sandbox.faults.add("delay_before", "mcp.initialize", seconds=0.2)
 
 
-def ended(sandbox):
+def end_sessions(sandbox):
     """Ends all sessions; the next handshake is slow, so that every call meets the end."""
     sandbox.clock.advance(3601)
     slow_handshake(sandbox)
@@ -494,7 +494,7 @@ def test_first_calls_of_many_threads_make_one_handshake(ferry_sandbox):
 def test_threads_that_meet_the_same_end_renew_once(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         ferry.mcp.ports()
-        ended(ferry_sandbox)
+        end_sessions(ferry_sandbox)
         ferry_sandbox.faults.add("delay_before", "mcp.ports", times=MANY, seconds=0.1)
         threads(lambda _: ferry.mcp.ports())
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
@@ -510,7 +510,7 @@ def test_first_calls_of_many_tasks_make_one_handshake(ferry_sandbox, backend):
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_tasks_that_meet_the_same_end_renew_once(ferry_sandbox, backend):
     def second():
-        ended(ferry_sandbox)
+        end_sessions(ferry_sandbox)
         ferry_sandbox.faults.add("delay_before", "mcp.ports", times=MANY, seconds=0.1)
 
     tasks(backend, ferry_sandbox, lambda: None, second)

@@ -333,7 +333,7 @@ FAULTS += [fault for fault in NOTHING_DONE | DONE if fault not in FAULTS]
 
 
 @pytest.fixture
-def prepared(both: Ferry, ferry_sandbox: Sandbox) -> Prepared:
+def prepare(both: Ferry, ferry_sandbox: Sandbox) -> Prepared:
     sailing = found(both)
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     creation: dict[str, Any] = {"availabilities": [selection], "passengers": PASSENGERS}
@@ -350,14 +350,14 @@ def prepared(both: Ferry, ferry_sandbox: Sandbox) -> Prepared:
 @every_write
 @pytest.mark.parametrize("fault", mostly_long(FAULTS, short=3))
 def test_a_write_without_a_readable_reply_is_sent_once_and_unknown_or_read_back(
-    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, act: Act, fault: str
+    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, act: Act, fault: str
 ) -> None:
     details = (NOTHING_DONE | DONE)[fault]
     ferry_sandbox.faults.add(fault, act.operation, times=None, **details)
     if fault in DONE and act.counted_as in SHOWN:
-        assert act.call(both, prepared).read_back
+        assert act.call(both, prepare).read_back
     else:
-        error = caught(OutcomeUnknownError, act.call, both, prepared)
+        error = caught(OutcomeUnknownError, act.call, both, prepare)
         assert error.operation == act.operation
         assert error.outcome == "unknown"
         assert error.attempts[0].sent
@@ -368,10 +368,10 @@ def test_a_write_without_a_readable_reply_is_sent_once_and_unknown_or_read_back(
 
 @every_write
 def test_a_write_refused_for_its_rate_is_sent_again_and_done_once(
-    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, act: Act
+    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, act: Act
 ) -> None:
     ferry_sandbox.faults.add("rate_limited", act.operation, times=2, retry_after=0)
-    act.call(both, prepared)
+    act.call(both, prepare)
     assert ferry_sandbox.counters.requests[act.operation] == 3
     assert len(ferry_sandbox.counters.effects_of(act.counted_as)) == 1
 
@@ -379,12 +379,12 @@ def test_a_write_refused_for_its_rate_is_sent_again_and_done_once(
 @every_write
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_token_is_no_unknown_outcome(
-    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, act: Act, status: int
+    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, act: Act, status: int
 ) -> None:
     ferry_sandbox.faults.add("unauthorized", act.operation, times=None, status=status)
     kind = AuthenticationError if status == 401 else PermissionDeniedError
     with pytest.raises(kind) as info:
-        act.call(both, prepared)
+        act.call(both, prepare)
     assert info.value.outcome == "rejected"
     assert not ferry_sandbox.counters.effects
 
@@ -392,10 +392,10 @@ def test_a_refused_token_is_no_unknown_outcome(
 @every_write
 @pytest.mark.parametrize("status", [302, 307])
 def test_a_write_is_never_sent_where_a_redirect_leads(
-    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, act: Act, status: int
+    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, act: Act, status: int
 ) -> None:
     ferry_sandbox.faults.add("redirect", act.operation, status=status)
-    error = caught(UnexpectedResponseError, act.call, both, prepared)
+    error = caught(UnexpectedResponseError, act.call, both, prepare)
     assert error.status_code == status
     assert ferry_sandbox.counters.requests[act.operation] == 1
     assert not ferry_sandbox.counters.effects
@@ -403,11 +403,11 @@ def test_a_write_is_never_sent_where_a_redirect_leads(
 
 @every_write
 def test_a_token_that_only_reads_is_refused_a_write(
-    clients: Clients, ferry_sandbox: Sandbox, prepared: Prepared, act: Act
+    clients: Clients, ferry_sandbox: Sandbox, prepare: Prepared, act: Act
 ) -> None:
     token = ferry_sandbox.read_only_token
     ferry = clients(token, base_url=ferry_sandbox.base_url, organisation_token=token)
-    error = caught(PermissionDeniedError, act.call, ferry, prepared)
+    error = caught(PermissionDeniedError, act.call, ferry, prepare)
     assert (error.status_code, error.code) == (403, "FORBIDDEN")
     assert not ferry_sandbox.counters.effects
 
@@ -429,14 +429,14 @@ every_read = pytest.mark.parametrize(
 def test_a_read_without_a_readable_reply_is_sent_again(
     both: Ferry,
     ferry_sandbox: Sandbox,
-    prepared: Prepared,
+    prepare: Prepared,
     operation: str,
     call: Callable[[Ferry, Prepared], object],
     fault: str,
 ) -> None:
     details = (NOTHING_DONE | DONE).get(fault, {})
     ferry_sandbox.faults.add(fault, operation, times=2, **details)
-    call(both, prepared)
+    call(both, prepare)
     assert ferry_sandbox.counters.requests[operation] == 3
     assert not ferry_sandbox.counters.effects
 
@@ -466,14 +466,14 @@ def test_a_read_without_a_readable_reply_is_sent_again(
 def test_a_read_that_never_succeeds_says_why_and_how_often(
     both: Ferry,
     ferry_sandbox: Sandbox,
-    prepared: Prepared,
+    prepare: Prepared,
     operation: str,
     call: Callable[[Ferry, Prepared], object],
     fault: str,
     kind: type[FerryError],
 ) -> None:
     ferry_sandbox.faults.add(fault, operation, times=None)
-    error = caught(kind, call, both.with_options(max_retries=1), prepared)
+    error = caught(kind, call, both.with_options(max_retries=1), prepare)
     assert ferry_sandbox.counters.requests[operation] == 2
     assert [attempt.problem for attempt in error.attempts] == [kind.__name__] * 2
 
@@ -486,10 +486,10 @@ def test_a_redirected_read_is_not_sent_again(both: Ferry, ferry_sandbox: Sandbox
 
 
 def test_a_value_never_seen_is_a_value(
-    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared
+    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared
 ) -> None:
     ferry_sandbox.faults.add("unknown_enum", "bookings.get", field="stage", value="moored")
-    booking = both.bookings.get(prepared.booking_id)
+    booking = both.bookings.get(prepare.booking_id)
     assert booking.stage == "moored"
     assert not booking.stage.is_known
 
@@ -497,10 +497,10 @@ def test_a_value_never_seen_is_a_value(
 @pytest.mark.parametrize("fault", ["missing_field", "null_field"])
 @pytest.mark.parametrize("field", ["booking_id", "total_price", "stage", "tickets"])
 def test_a_field_that_is_not_there_is_named(
-    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, fault: str, field: str
+    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, fault: str, field: str
 ) -> None:
     ferry_sandbox.faults.add(fault, "bookings.get", times=None, field=field)
-    error = caught(UnexpectedResponseError, both.bookings.get, prepared.booking_id)
+    error = caught(UnexpectedResponseError, both.bookings.get, prepare.booking_id)
     assert error.field == field
     assert field in str(error)
     assert error.status_code == 200
@@ -509,10 +509,10 @@ def test_a_field_that_is_not_there_is_named(
 
 @pytest.mark.parametrize("fault", ["missing_field", "null_field"])
 def test_a_write_whose_answer_lacks_its_id_is_unknown(
-    both: Ferry, ferry_sandbox: Sandbox, prepared: Prepared, fault: str
+    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, fault: str
 ) -> None:
     ferry_sandbox.faults.add(fault, "bookings.create", field="booking_id")
-    error = caught(OutcomeUnknownError, both.bookings.create, **prepared.creation)
+    error = caught(OutcomeUnknownError, both.bookings.create, **prepare.creation)
     seen: Any = error.last_seen
     assert seen["booking_reference"]
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
@@ -531,16 +531,14 @@ def test_a_retry_after_too_long_to_wait_for_is_in_the_error(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_what_the_local_service_refuses_comes_with_its_code(
-    both: Ferry, prepared: Prepared
-) -> None:
+def test_what_the_local_service_refuses_comes_with_its_code(both: Ferry, prepare: Prepared) -> None:
     error = caught(TicketNotFoundError, both.tickets.get, "t-nobody")
     assert (error.status_code, error.code) == (404, "TICKET_NOT_FOUND")
     caught(TicketNotFoundError, both.mcp.view_ticket, "t-nobody")
-    both.bookings.confirm(prepared.booking_id)
-    again = caught(BookingConfirmError, both.bookings.confirm, prepared.booking_id)
+    both.bookings.confirm(prepare.booking_id)
+    again = caught(BookingConfirmError, both.bookings.confirm, prepare.booking_id)
     assert (again.status_code, again.outcome) == (409, "rejected")
-    over_mcp = caught(BookingConfirmError, both.mcp.confirm_booking, prepared.booking_id)
+    over_mcp = caught(BookingConfirmError, both.mcp.confirm_booking, prepare.booking_id)
     assert (over_mcp.code, over_mcp.message) == (again.code, again.message)
 
 

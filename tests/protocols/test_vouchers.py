@@ -50,7 +50,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
-def issued(ferry: Ferry, **which: str) -> str:
+def issue_ticket(ferry: Ferry, **which: str) -> str:
     """A ticket of the local service's that has its voucher."""
     return ferry.bookings.confirm(booked(ferry, **which).booking_id).ticket_id
 
@@ -71,7 +71,7 @@ class Somewhere:
 @pytest.mark.parametrize("kind", [str, Path, Somewhere])
 def test_a_voucher_is_saved_under_its_path(both: Ferry, tmp_path: Path, kind: Any) -> None:
     path = tmp_path / "voucher.pdf"
-    saved = both.tickets.save_pdf(issued(both), kind(path))
+    saved = both.tickets.save_pdf(issue_ticket(both), kind(path))
     assert saved == path
     assert isinstance(saved, Path)
     content = path.read_bytes()
@@ -83,7 +83,7 @@ def test_a_voucher_is_saved_under_its_path(both: Ferry, tmp_path: Path, kind: An
 def test_a_file_that_exists_is_replaced(both: Ferry, tmp_path: Path) -> None:
     path = tmp_path / "voucher.pdf"
     path.write_bytes(b"old" * 100_000)
-    both.tickets.save_pdf(issued(both), path)
+    both.tickets.save_pdf(issue_ticket(both), path)
     content = path.read_bytes()
     assert content.startswith(b"%PDF-")
     assert b"oldold" not in content
@@ -93,7 +93,7 @@ def test_a_relative_path_is_relative(
     both: Ferry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert both.tickets.save_pdf(issued(both), "v.pdf") == Path("v.pdf")
+    assert both.tickets.save_pdf(issue_ticket(both), "v.pdf") == Path("v.pdf")
     assert (tmp_path / "v.pdf").exists()
 
 
@@ -114,7 +114,7 @@ def test_a_ticket_nobody_has_is_not_found(both: Ferry, tmp_path: Path) -> None:
 def test_what_is_no_pdf_is_unexpected_and_leaves_no_file(
     both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path, fault: str
 ) -> None:
-    ticket_id = issued(both)
+    ticket_id = issue_ticket(both)
     ferry_sandbox.faults.add(fault, "voucher.file", times=None)
     error = caught(UnexpectedResponseError, both.tickets.save_pdf, ticket_id, tmp_path / "v.pdf")
     assert error.status_code == 200
@@ -125,7 +125,7 @@ def test_what_is_no_pdf_is_unexpected_and_leaves_no_file(
 def test_a_file_that_broke_off_is_fetched_again(
     both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path, fault: str
 ) -> None:
-    ticket_id = issued(both)
+    ticket_id = issue_ticket(both)
     ferry_sandbox.faults.add(fault, "voucher.file", times=2)
     path = both.tickets.save_pdf(ticket_id, tmp_path / "v.pdf")
     assert path.read_bytes().rstrip().endswith(b"%%EOF")
@@ -135,7 +135,7 @@ def test_a_file_that_broke_off_is_fetched_again(
 def test_a_file_that_never_comes_leaves_the_old_one(
     both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    ticket_id = issued(both)
+    ticket_id = issue_ticket(both)
     path = tmp_path / "v.pdf"
     path.write_bytes(b"old")
     ferry_sandbox.faults.add("server_error", "voucher.file", times=None)
@@ -148,7 +148,7 @@ def test_a_file_that_never_comes_leaves_the_old_one(
 def test_a_redirect_to_plain_http_is_not_followed(
     both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    ticket_id = issued(both)
+    ticket_id = issue_ticket(both)
     with listening() as (address, requests):
         ferry_sandbox.faults.add("redirect", "voucher.file", times=None, location=address)
         caught(UnexpectedResponseError, both.tickets.save_pdf, ticket_id, tmp_path / "v.pdf")
@@ -171,7 +171,9 @@ def test_a_foreign_address_without_tls_is_never_asked(
     with listening() as (address, requests):
         url = address.replace("127.0.0.1", host)
         ferry_sandbox.faults.add("wrong_shape", "tickets.pdf", times=None, value={"url": url})
-        caught(UnexpectedResponseError, both.tickets.save_pdf, issued(both), tmp_path / "v.pdf")
+        caught(
+            UnexpectedResponseError, both.tickets.save_pdf, issue_ticket(both), tmp_path / "v.pdf"
+        )
         assert requests == []
     assert not list(tmp_path.iterdir())
 
@@ -228,7 +230,7 @@ class Web:
         return [str(request.url) for request in self.requests[1:]]
 
 
-def moved(to: str, status: int = 302) -> httpx.Response:
+def redirect(to: str, status: int = 302) -> httpx.Response:
     return httpx.Response(status, headers={"location": to})
 
 
@@ -300,7 +302,9 @@ def test_a_foreign_redirect_is_followed_without_the_token(
     clients: Clients, tmp_path: Path, status: int
 ) -> None:
     end = "https://store.example/v.pdf?signature=1"
-    web = Web(CDN, {CDN: moved("/next", status), "https://cdn.example/next": moved(end, status)})
+    web = Web(
+        CDN, {CDN: redirect("/next", status), "https://cdn.example/next": redirect(end, status)}
+    )
     client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
     assert web.places == [CDN, "https://cdn.example/next", end]
     assert [request.method for request in web.requests] == ["GET"] * 4
@@ -311,7 +315,7 @@ def test_a_foreign_redirect_is_followed_without_the_token(
 def test_a_redirect_away_from_https_is_unexpected(
     clients: Clients, tmp_path: Path, to: str
 ) -> None:
-    web = Web(CDN, {CDN: moved(to)})
+    web = Web(CDN, {CDN: redirect(to)})
     ferry = client_of(clients, web)
     caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
     assert web.places == [CDN]
@@ -319,7 +323,7 @@ def test_a_redirect_away_from_https_is_unexpected(
 
 
 def test_a_redirect_back_home_does_not_bring_the_token(clients: Clients, tmp_path: Path) -> None:
-    web = Web(CDN, {CDN: moved(f"{URL}/voucher/1.pdf")})
+    web = Web(CDN, {CDN: redirect(f"{URL}/voucher/1.pdf")})
     client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
     assert web.places == [CDN, f"{URL}/voucher/1.pdf"]
     assert "authorization" not in web.requests[2].headers
@@ -329,14 +333,14 @@ def test_a_redirect_from_home_does_not_take_the_token_along(
     clients: Clients, tmp_path: Path
 ) -> None:
     home = f"{URL}/voucher/1.pdf"
-    web = Web(home, {home: moved(CDN)})
+    web = Web(home, {home: redirect(CDN)})
     client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
     assert web.places == [home, CDN]
     assert TOKEN not in str(web.requests[2].headers.raw)
 
 
 def test_redirects_without_end_are_given_up(clients: Clients, tmp_path: Path) -> None:
-    web = Web(CDN, {CDN: moved(CDN)})
+    web = Web(CDN, {CDN: redirect(CDN)})
     ferry = client_of(clients, web)
     error = caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
     assert error.status_code == 302

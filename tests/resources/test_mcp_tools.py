@@ -57,14 +57,14 @@ def summer(ferry_sandbox):
 
 
 @pytest.fixture
-def wired(clients, ferry_sandbox):
+def wired_client(clients, ferry_sandbox):
     with recorded(clients, ferry_sandbox) as made:
         yield made
 
 
 class TestTheWire:
-    def test_a_session_is_opened_once_and_then_named(self, wired):
-        ferry, wire = wired
+    def test_a_session_is_opened_once_and_then_named(self, wired_client):
+        ferry, wire = wired_client
         ferry.mcp.countries()
         ferry.mcp.companies()
         methods = [json.loads(one.content)["method"] for one in wire.requests]
@@ -95,8 +95,8 @@ class TestTheWire:
             assert message["method"].startswith("notifications/") or message["id"]
         assert len({one.headers["x-client-correlation-id"] for one in wire.requests}) == 1
 
-    def test_no_two_requests_have_one_id(self, wired):
-        ferry, wire = wired
+    def test_no_two_requests_have_one_id(self, wired_client):
+        ferry, wire = wired_client
         for _ in range(3):
             ferry.mcp.countries()
         ids = [json.loads(one.content).get("id") for one in wire.requests]
@@ -105,8 +105,8 @@ class TestTheWire:
 
 
 class TestSearch:
-    def test_it_has_the_body_of_the_rest_search(self, wired):
-        ferry, wire = wired
+    def test_it_has_the_body_of_the_rest_search(self, wired_client):
+        ferry, wire = wired_client
         trip = search(back=True, passengers=AGES, vehicle={"code": CAR})
         found = ferry.mcp.search_availability(**trip)
         asked = wire.tool_arguments()
@@ -125,8 +125,8 @@ class TestSearch:
 
 
 class TestCreate:
-    def test_it_speaks_the_words_of_mcp(self, wired):
-        ferry, wire = wired
+    def test_it_speaks_the_words_of_mcp(self, wired_client):
+        ferry, wire = wired_client
         found = ferry.mcp.search_availability(**search(passengers=AGES))
         selections = chosen(found)
         made = ferry.mcp.create_booking(
@@ -177,8 +177,8 @@ class TestCreate:
         assert booking.total_price == made.total_price
         assert len(booking.tickets[0].passengers) == 3
 
-    def test_the_same_party_over_rest_is_in_the_words_of_rest(self, wired):
-        ferry, wire = wired
+    def test_the_same_party_over_rest_is_in_the_words_of_rest(self, wired_client):
+        ferry, wire = wired_client
         selections = chosen(ferry.availability.search(**search(passengers=AGES)))
         ferry.bookings.create(availabilities=selections, passengers=FAMILY)
         assert [(one["type"], one["gender"]) for one in wire.body["passengers"]] == [
@@ -187,8 +187,8 @@ class TestCreate:
             ("Infant", "F"),
         ]
 
-    def test_an_id_of_the_search_stands_instead_of_availabilities(self, wired):
-        ferry, wire = wired
+    def test_an_id_of_the_search_stands_instead_of_availabilities(self, wired_client):
+        ferry, wire = wired_client
         one = ferry.mcp.search_availability(**search())[0]
         made = ferry.mcp.create_booking(id=one.id, passengers=[TRAVELLER])
         asked = wire.tool_arguments()
@@ -199,8 +199,8 @@ class TestCreate:
     @pytest.mark.parametrize(
         "choice", [{}, {"id": "a1", "availabilities": []}, {"id": ""}, {"availabilities": []}]
     )
-    def test_both_or_neither_is_refused_before_the_wire(self, wired, choice):
-        ferry, wire = wired
+    def test_both_or_neither_is_refused_before_the_wire(self, wired_client, choice):
+        ferry, wire = wired_client
         with pytest.raises(InvalidInputError) as caught:
             ferry.mcp.create_booking(passengers=[TRAVELLER], **choice)
         assert caught.value.field in {"id", "availabilities"}
@@ -214,8 +214,8 @@ class TestCreate:
 
 
 class TestConfirmViewCancel:
-    def test_the_trip_gives_what_rest_gives(self, wired):
-        ferry, wire = wired
+    def test_the_trip_gives_what_rest_gives(self, wired_client):
+        ferry, wire = wired_client
         made = booked(ferry)
         confirmed = ferry.mcp.confirm_booking(made.booking_id)
         assert wire.body["params"] == {
@@ -248,8 +248,8 @@ class TestConfirmViewCancel:
         assert (done.ticket_id, done.status) == (confirmed.ticket_id, "cancelled")
         assert ferry.mcp.view_ticket(confirmed.ticket_id).status is TicketStatus.CANCELED
 
-    def test_a_number_that_is_not_known_is_left_out(self, wired):
-        ferry, wire = wired
+    def test_a_number_that_is_not_known_is_left_out(self, wired_client):
+        ferry, wire = wired_client
         ticket = ticket_of(ferry)
         ferry.mcp.cancel_ticket(ticket.id, ticket_number=None)
         assert wire.tool_arguments() == {"ticket_id": ticket.id}
@@ -273,8 +273,8 @@ class TestConfirmViewCancel:
         assert not ferry_sandbox.counters.effects_of("bookings.confirm")
 
     @pytest.mark.parametrize("bad", ["", "..", None, 5])
-    def test_an_id_that_is_none_is_refused_before_the_wire(self, wired, bad):
-        ferry, wire = wired
+    def test_an_id_that_is_none_is_refused_before_the_wire(self, wired_client, bad):
+        ferry, wire = wired_client
         for field, call in (
             ("booking_id", ferry.mcp.confirm_booking),
             ("ticket_id", ferry.mcp.view_ticket),
@@ -298,8 +298,8 @@ class TestCatalogues:
             ("departures", "departures", ScheduledDeparture),
         ],
     )
-    def test_each_is_a_resource_of_records(self, wired, name, uri, kind):
-        ferry, wire = wired
+    def test_each_is_a_resource_of_records(self, wired_client, name, uri, kind):
+        ferry, wire = wired_client
         found = getattr(ferry.mcp, name)()
         assert wire.body["method"] == "resources/read"
         assert wire.body["params"] == {"uri": f"resource://service/{uri}"}
@@ -396,8 +396,8 @@ class TestAnyToolOrResource:
         with pytest.raises(NotFoundError):
             both.mcp.read_resource("resource://service/songs")
 
-    def test_arguments_that_json_cannot_carry_are_refused(self, wired):
-        ferry, wire = wired
+    def test_arguments_that_json_cannot_carry_are_refused(self, wired_client):
+        ferry, wire = wired_client
         ferry.mcp.list_tools()
         before = len(wire.requests)
         with pytest.raises(InvalidInputError) as caught:
@@ -405,8 +405,8 @@ class TestAnyToolOrResource:
         assert caught.value.outcome == "not_sent"
         assert len(wire.requests) == before
 
-    def test_the_tools_are_listed(self, wired):
-        ferry, wire = wired
+    def test_the_tools_are_listed(self, wired_client):
+        ferry, wire = wired_client
         tools = ferry.mcp.list_tools()
         assert wire.body["method"] == "tools/list"
         assert {type(one) for one in tools} == {McpTool}
@@ -424,8 +424,8 @@ class TestAnyToolOrResource:
                 tool.name in {"search_availability", "view_ticket"}
             )
 
-    def test_the_resources_are_listed(self, wired):
-        ferry, wire = wired
+    def test_the_resources_are_listed(self, wired_client):
+        ferry, wire = wired_client
         resources = ferry.mcp.list_resources()
         assert wire.body["method"] == "resources/list"
         assert {type(one) for one in resources} == {McpResource}

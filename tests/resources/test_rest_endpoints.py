@@ -68,7 +68,7 @@ def summer(ferry_sandbox):
 
 
 @pytest.fixture
-def wired(clients, ferry_sandbox):
+def wired_client(clients, ferry_sandbox):
     with recorded(clients, ferry_sandbox) as made:
         yield made
 
@@ -91,8 +91,8 @@ def every_endpoint(ferry):
     ferry.bookings.cancel(booked(ferry).booking_id)
 
 
-def test_each_row_of_the_interface_is_asked_by_its_method_and_path(wired):
-    ferry, wire = wired
+def test_each_row_of_the_interface_is_asked_by_its_method_and_path(wired_client):
+    ferry, wire = wired_client
     every_endpoint(ferry)
     asked = {
         (
@@ -149,21 +149,21 @@ def test_every_request_keeps_the_conventions(clients, ferry_sandbox):
         )
 
 
-def test_what_was_not_set_is_not_sent(wired):
-    ferry, wire = wired
+def test_what_was_not_set_is_not_sent(wired_client):
+    ferry, wire = wired_client
     ferry.catalogue.ports()
     assert not {"accept-language", "x-client-version"} & set(wire.last.headers)
 
 
-def test_a_catalogue_that_takes_no_body_is_sent_none(wired):
-    ferry, wire = wired
+def test_a_catalogue_that_takes_no_body_is_sent_none(wired_client):
+    ferry, wire = wired_client
     ferry.catalogue.journeys()
     assert (wire.last.method, wire.last.content) == ("POST", b"")
 
 
 class TestSearch:
-    def test_one_way_sends_what_is_required_and_nothing_else(self, wired):
-        ferry, wire = wired
+    def test_one_way_sends_what_is_required_and_nothing_else(self, wired_client):
+        ferry, wire = wired_client
         ferry.availability.search(**search())
         assert wire.body == {
             "request": {
@@ -179,8 +179,8 @@ class TestSearch:
             ],
         }
 
-    def test_a_round_trip_with_a_car_for_a_family_sends_everything(self, wired):
-        ferry, wire = wired
+    def test_a_round_trip_with_a_car_for_a_family_sends_everything(self, wired_client):
+        ferry, wire = wired_client
         found = ferry.availability.search(
             company="GNV",
             depart_code="ITGOA",
@@ -298,8 +298,8 @@ class TestSearch:
 
 
 class TestBooking:
-    def test_the_least_that_can_be_sent(self, wired):
-        ferry, wire = wired
+    def test_the_least_that_can_be_sent(self, wired_client):
+        ferry, wire = wired_client
         selections = chosen(ferry.availability.search(**search()))
         made = ferry.bookings.create(availabilities=selections, passengers=[TRAVELLER])
         assert wire.body == {
@@ -315,8 +315,8 @@ class TestBooking:
         }
         assert type(made) is BookingCreated
 
-    def test_everything_that_can_be_sent(self, wired):
-        ferry, wire = wired
+    def test_everything_that_can_be_sent(self, wired_client):
+        ferry, wire = wired_client
         found = ferry.availability.search(**search(back=True, vehicle={"code": CAR}))
         selections = chosen(found)
         ferry.bookings.create(
@@ -408,9 +408,9 @@ class TestBooking:
         ],
     )
     def test_an_option_and_a_presale_are_kept_until_their_tariff_expires(
-        self, wired, kind, wanted, status, held
+        self, wired_client, kind, wanted, status, held
     ):
-        ferry, wire = wired
+        ferry, wire = wired_client
         made = booked(ferry, kind=kind, reservation_type=wanted)
         assert wire.body["reservation_type"] == wanted
         assert made.status == status
@@ -418,8 +418,8 @@ class TestBooking:
         confirmed = ferry.bookings.confirm(made.booking_id)
         assert confirmed.status == "confirmed"
 
-    def test_it_is_confirmed_by_its_id(self, wired):
-        ferry, wire = wired
+    def test_it_is_confirmed_by_its_id(self, wired_client):
+        ferry, wire = wired_client
         made = booked(ferry)
         confirmed = ferry.bookings.confirm(made.booking_id)
         assert wire.body == {"id": made.booking_id}
@@ -499,8 +499,8 @@ class TestBooking:
         assert ticket.availability.return_.journey.arrive_port_name == "Marseille"
 
     @pytest.mark.parametrize("with_reference", [True, False])
-    def test_it_is_cancelled_with_or_without_its_reference(self, wired, with_reference):
-        ferry, wire = wired
+    def test_it_is_cancelled_with_or_without_its_reference(self, wired_client, with_reference):
+        ferry, wire = wired_client
         made = booked(ferry)
         ferry.bookings.confirm(made.booking_id)
         fee = ferry.bookings.cancel_fee(made.booking_id)
@@ -571,8 +571,8 @@ class TestTicket:
         assert ticket_of(both).vehicle is None
 
     @pytest.mark.parametrize("with_number", [True, False])
-    def test_it_is_cancelled_with_or_without_its_number(self, wired, with_number):
-        ferry, wire = wired
+    def test_it_is_cancelled_with_or_without_its_number(self, wired_client, with_number):
+        ferry, wire = wired_client
         ticket = ticket_of(ferry)
         number = ticket.ticket_number if with_number else None
         done = ferry.tickets.cancel(ticket.id, ticket_number=number)
@@ -614,8 +614,8 @@ class TestPayment:
     def unpaid(self, ferry):
         return ferry.bookings.get(booked(ferry).booking_id).tickets[0].id
 
-    def test_it_carries_the_organisation_token_and_what_was_said(self, wired, ferry_sandbox):
-        ferry, wire = wired
+    def test_it_carries_the_organisation_token_and_what_was_said(self, wired_client, ferry_sandbox):
+        ferry, wire = wired_client
         ticket_id = self.unpaid(ferry)
         paid_at = datetime(2026, 5, 1, 11, 30, tzinfo=timezone(timedelta(hours=2)))
         done = ferry.tickets.mark_paid(
@@ -632,8 +632,8 @@ class TestPayment:
         assert (done.ticket_id, done.payment_status) == (ticket_id, PaymentStatus.PAID)
         assert done.read_back is False
 
-    def test_the_least_is_the_reference(self, wired):
-        ferry, wire = wired
+    def test_the_least_is_the_reference(self, wired_client):
+        ferry, wire = wired_client
         ferry.tickets.mark_paid(self.unpaid(ferry), external_payment_ref="pi_1")
         assert wire.body == {"external_payment_ref": "pi_1"}
 
@@ -680,8 +680,8 @@ class TestCatalogues:
         assert one.route == "Genoa → Palermo"
         assert one.duration == timedelta(minutes=one.duration_minutes) > timedelta(hours=10)
 
-    def test_departures_of_a_provider_or_of_some_journeys(self, wired):
-        ferry, wire = wired
+    def test_departures_of_a_provider_or_of_some_journeys(self, wired_client):
+        ferry, wire = wired_client
         everything = ferry.catalogue.departures("GNV")
         assert wire.body == {"provider_id": "GNV"}
         assert {type(one) for one in everything} == {Departure}
@@ -761,16 +761,16 @@ class TestIdentifiers:
             ("~a-b_c.d", "~a-b_c.d"),
         ],
     )
-    def test_odd_characters_stay_inside_one_segment(self, wired, ticket_id, segment):
-        ferry, wire = wired
+    def test_odd_characters_stay_inside_one_segment(self, wired_client, ticket_id, segment):
+        ferry, wire = wired_client
         with pytest.raises(Exception) as caught:  # noqa: PT011 -- 404, by the service or its router
             ferry.tickets.get(ticket_id)
         assert getattr(caught.value, "status_code", None) == 404
         assert wire.path == f"/api/ticket/{segment}"
 
     @pytest.mark.parametrize("bad", ["", " ", "\t", ".", "..", "\ud800", None, 7, b"t1"])
-    def test_what_cannot_be_a_segment_is_refused_before_the_wire(self, wired, bad):
-        ferry, wire = wired
+    def test_what_cannot_be_a_segment_is_refused_before_the_wire(self, wired_client, bad):
+        ferry, wire = wired_client
         calls = [
             ("booking_id", ferry.bookings.get),
             ("booking_id", ferry.bookings.confirm),
@@ -789,8 +789,8 @@ class TestIdentifiers:
             assert caught.value.outcome == "not_sent"
         assert wire.requests == []
 
-    def test_the_journeys_asked_for_are_checked_one_by_one(self, wired):
-        ferry, wire = wired
+    def test_the_journeys_asked_for_are_checked_one_by_one(self, wired_client):
+        ferry, wire = wired_client
         with pytest.raises(InvalidInputError) as caught:
             ferry.catalogue.departures("GNV", journey_ids=[OUT, ""])
         assert caught.value.field == "journey_ids[1]"

@@ -79,7 +79,7 @@ class Driver:
         """The call's answer and how it came."""
         return self.walk(self.steps(operation, replace(settings, **changes)))
 
-    def recovered(self, error: Any, read_back: Any, settings: Settings, **changes: Any) -> Any:
+    def recover_again(self, error: Any, read_back: Any, settings: Settings, **changes: Any) -> Any:
         """What a write gives that is read back once more."""
         context = self._context("recover", replace(settings, **changes), error.correlation_id)
         return self.walk(recover(error, read_back, context))

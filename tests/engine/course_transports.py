@@ -1,4 +1,4 @@
-"""The transports themselves, over the effects of a course: nothing is sent and nobody waits."""
+"""The real transports with the effects of a course: they send nothing and wait for nothing."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 NOWHERE = httpx.MockTransport(lambda _: httpx.Response(500))
 
 
-class Walked(Transport):
-    """The transport for threads that a course is walked with."""
+class CourseTransport(Transport):
+    """The sync transport, with the effects of a course."""
 
     def __init__(self) -> None:
         super().__init__(SETTINGS, httpx.Client(transport=NOWHERE))
         self.course: Any = None
 
     def outcome(self, course: Course) -> Any:
-        """What the call gives or fails with."""
+        """Return the result or the error of the call."""
         self.course = course
         try:
             return self._run_flow(course.steps())
@@ -43,8 +43,8 @@ class Walked(Transport):
         return had[0] if had else super()._perform(effect)
 
 
-class AsyncWalked(AsyncTransport):
-    """The transport for tasks that a course is walked with."""
+class AsyncCourseTransport(AsyncTransport):
+    """The async transport, with the effects of a course."""
 
     def __init__(self) -> None:
         super().__init__(SETTINGS, httpx.AsyncClient(transport=NOWHERE))
@@ -52,7 +52,7 @@ class AsyncWalked(AsyncTransport):
         self.scope = anyio.CancelScope()
 
     async def outcome(self, course: Course) -> Any:
-        """What the call gives or fails with."""
+        """Return the result or the error of the call."""
         self.course = course
         with anyio.CancelScope() as self.scope:
             try:

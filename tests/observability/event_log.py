@@ -1,4 +1,4 @@
-"""Hooks that keep what they are told."""
+"""Hooks that keep their events."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 NAMES = ("request", "response", "retry", "outcome")
 
 
-class Told:
-    """What hooks were told, in order.
+class EventLog:
+    """The events of hooks, in order.
 
     Attributes:
-        events: All of it.
+        events: All of them.
     """
 
     def __init__(self) -> None:
