@@ -15,8 +15,7 @@ from ._service import FEW, Service
 if TYPE_CHECKING:
     from ._measure import Effort
 
-FEE_BAR: Final = Bar(0.8, is_least=True)
-CREATE_BAR: Final = Bar(0.7, is_least=True)
+BAR: Final = Bar(0.8, is_least=True)
 OURS: Final = "ferry_over_aiohttp"
 
 
@@ -25,19 +24,19 @@ def measure(effort: Effort) -> list[Line]:
     with Service(FEW) as service:
         url = service.base_url
         return [
-            _rated(url, effort, "cancel_fee", "async_fee", FEE_BAR, "openai_over_aiohttp"),
-            _rated(url, effort, "create", "async_create", CREATE_BAR),
+            _compare(url, effort, "cancel_fee", "async_fee", "openai_over_aiohttp"),
+            _compare(url, effort, "create", "async_create"),
         ]
 
 
-def _rated(base_url: str, effort: Effort, name: str, work: str, bar: Bar, *peers: str) -> Line:
+def _compare(base_url: str, effort: Effort, name: str, work: str, *peers: str) -> Line:
     in_flight = effort.of(200, 4)
     clients = (OURS, "aiohttp", *installed(*peers))
     with rates(clients, base_url, work) as rate:
         contenders = {name: rate[name](in_flight, effort.of(4)) for name in clients}
         figures = in_turn(contenders, rounds=effort.of(9))
     what = f"{name}, {in_flight} in flight"
-    return compared(figures, what, "calls/s", bar, ours=OURS, to="aiohttp", floor="aiohttp")
+    return compared(figures, what, "calls/s", BAR, ours=OURS, to="aiohttp", floor="aiohttp")
 
 
 if __name__ == "__main__":

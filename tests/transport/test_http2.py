@@ -21,8 +21,8 @@ from tests.transport.calls import (
     is_tried_again,
     sent,
 )
+from tests.transport.http2_peer import Peer, over_http2
 from tests.transport.scripted import Service, over_tls
-from tests.transport.streams import Peer, over_http2
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Fixtures: the client of aiohttp in the place of those that the boundary's tests are made with."""
+"""Fixtures: the tests of the transport use the client over aiohttp in place of httpx."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Counted(DefaultAioHttpClient):
-    """Tells of every request, as httpx does by its hooks."""
+    """Calls hooks with each request, as httpx does."""
 
     def __init__(self, *, event_hooks: Any, limits: Any = None, **options: Any) -> None:
         super().__init__(**options | ({} if limits is None else limits))

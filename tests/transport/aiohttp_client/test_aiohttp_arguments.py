@@ -1,4 +1,4 @@
-"""How a client is made, and what it shows and costs before its first call."""
+"""The arguments of a client, and what it does before its first call."""
 
 from __future__ import annotations
 
@@ -39,27 +39,27 @@ URL = "https://ferry.example"
         ({"verify": None}, "verify"),
     ],
 )
-def test_an_argument_that_cannot_work_is_named(options: Any, field: str) -> None:
+def test_an_invalid_argument_is_named(options: Any, field: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         DefaultAioHttpClient(**options)
     assert caught.value.field == field
 
 
-def test_clients_share_what_they_trust_by() -> None:
+def test_clients_share_a_tls_context() -> None:
     one, other = DefaultAioHttpClient(), DefaultAioHttpClient(max_connections=1)
     assert one._options.tls is other._options.tls
     assert one._options.tls.verify_mode is ssl.CERT_REQUIRED
     assert DefaultAioHttpClient(verify=False)._options.tls.verify_mode is ssl.CERT_NONE
 
 
-def test_it_is_neither_pickled_nor_copied() -> None:
+def test_a_client_is_neither_pickled_nor_copied() -> None:
     http = DefaultAioHttpClient()
     for attempt in (pickle.dumps, copy.copy):
         with pytest.raises(TypeError, match="connections cannot be pickled"):
             attempt(http)
 
 
-def test_it_says_that_it_does_not_run_on_trio() -> None:
+def test_a_call_on_trio_is_refused() -> None:
     async def call() -> None:
         http = DefaultAioHttpClient()
         with pytest.raises(ConfigurationError, match="asyncio"):
@@ -73,18 +73,18 @@ def test_it_says_that_it_does_not_run_on_trio() -> None:
 
 
 @pytest.mark.parametrize("header", ["a\r\nb: c", "a\nb: c", "a\rb", "naïve"])
-def test_a_header_cannot_be_two(header: str) -> None:
+def test_a_header_with_a_line_break_is_refused(header: str) -> None:
     with pytest.raises(ConfigurationError, match="header"):
         DefaultAioHttpClient().build_request("GET", URL, headers={"x-own": header})
 
 
 @pytest.mark.parametrize("url", ["ftp://ferry.example", "ferry.example", "http://h:99999", ""])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_an_invalid_url_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError):
         DefaultAioHttpClient().build_request("GET", url)
 
 
-def test_a_closed_one_is_refused() -> None:
+def test_a_closed_client_is_refused() -> None:
     async def call() -> None:
         async with DefaultAioHttpClient() as http:
             pass
@@ -98,14 +98,14 @@ def test_a_closed_one_is_refused() -> None:
     asyncio.run(call())
 
 
-def printed(program: str) -> str:
+def output_of(program: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], capture_output=True, check=True, text=True
     )
     return done.stdout.strip()
 
 
-def test_where_aiohttp_is_not_installed_it_says_how_to_install_it() -> None:
+def test_without_aiohttp_the_error_says_how_to_install_it() -> None:
     program = """
 import sys
 from importlib.machinery import PathFinder
@@ -125,36 +125,38 @@ try:
 except ferry_sdk.ConfigurationError as error:
     print(error)
 """
-    assert "pip install 'ferry-sdk[aiohttp]'" in printed(program)
+    assert "pip install 'ferry-sdk[aiohttp]'" in output_of(program)
 
 
-def test_aiohttp_is_loaded_when_the_first_call_is_made() -> None:
+def test_aiohttp_is_imported_with_the_first_call() -> None:
     program = """
 import sys
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient
 AsyncFerry("t", base_url="https://ferry.example", http_client=DefaultAioHttpClient())
 print("aiohttp" in sys.modules)
 """
-    assert printed(program) == "False"
+    assert output_of(program) == "False"
 
 
 @pytest.fixture
-def bundle(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def certificate_file(
+    authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The environment names the authority's certificate."""
     file = tmp_path / "ca.pem"
     authority.cert_pem.write_to_path(str(file))
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
 
 
-@pytest.mark.usefixtures("bundle")
+@pytest.mark.usefixtures("certificate_file")
 def test_the_environments_certificates_are_trusted(caller: AioCaller, good: ssl.SSLContext) -> None:
     with Service(over_tls(good)) as service:
         READ.make(caller.ferry(service.secure_url, verify=True))
         assert service.asked == [READ.line]
 
 
-@pytest.mark.usefixtures("bundle")
-def test_certificates_that_are_renewed_are_seen_by_the_next_client(
+@pytest.mark.usefixtures("certificate_file")
+def test_renewed_certificates_are_used_by_the_next_client(
     caller: AioCaller, authority: trustme.CA, good: ssl.SSLContext, tmp_path: Path
 ) -> None:
     trustme.CA().cert_pem.write_to_path(str(tmp_path / "ca.pem"))
@@ -165,8 +167,8 @@ def test_certificates_that_are_renewed_are_seen_by_the_next_client(
         READ.make(caller.ferry(service.secure_url, verify=True))
 
 
-@pytest.mark.usefixtures("bundle")
-def test_the_environments_certificates_are_not_trusted_where_it_is_not_asked(
+@pytest.mark.usefixtures("certificate_file")
+def test_the_environments_certificates_are_not_trusted_without_trust_env(
     caller: AioCaller, good: ssl.SSLContext
 ) -> None:
     with Service(over_tls(good)) as service:

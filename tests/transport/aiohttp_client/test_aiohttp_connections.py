@@ -1,4 +1,4 @@
-"""Connections are used again while they are whole, and never when they may not be."""
+"""Connections are reused only while nothing is wrong with them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def create(ferry: AsyncFerry) -> Any:
     return ferry.bookings.create(availabilities=CHOICE, passengers=[PASSENGERS[0]])
 
 
-async def ends(url: str) -> None:
+async def wait_for_end(url: str) -> None:
     """Wait until no connection to a service is open."""
     until = time.monotonic() + 20
     while connections_to(url):
@@ -52,7 +52,7 @@ async def ends(url: str) -> None:
         await asyncio.sleep(0.01)
 
 
-def test_calls_in_turn_share_a_connection(ferry_sandbox: Sandbox) -> None:
+def test_successive_calls_share_a_connection(ferry_sandbox: Sandbox) -> None:
     async def calls() -> None:
         async with DefaultAioHttpClient() as http:
             ferry = AsyncFerry(
@@ -83,9 +83,7 @@ def test_no_more_connections_than_are_allowed(ferry_sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(("pause", "connections"), [(0.0, 1), (0.2, 2)])
-def test_a_connection_that_waited_too_long_is_not_used_again(
-    pause: float, connections: int
-) -> None:
+def test_an_expired_connection_is_not_reused(pause: float, connections: int) -> None:
     accepted: list[None] = []
 
     def counted(connection: Connection) -> None:
@@ -104,7 +102,7 @@ def test_a_connection_that_waited_too_long_is_not_used_again(
     assert len(accepted) == connections
 
 
-def test_what_waited_too_long_is_closed_when_another_is_given_back() -> None:
+def test_expired_connections_are_closed_when_another_is_given_back() -> None:
     async def calls(url: str) -> None:
         async with DefaultAioHttpClient(keepalive_expiry=0.1) as http:
             ferry = ferry_at(url, http)
@@ -121,7 +119,7 @@ def test_what_waited_too_long_is_closed_when_another_is_given_back() -> None:
 
 @pytest.mark.parametrize("end", [cut, reset], ids=["closed", "reset"])
 @pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
-def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used(
+def test_a_connection_that_ended_while_the_loop_was_busy_is_not_reused(
     end: Script, is_secure: bool, good: ssl.SSLContext, trusted: ssl.SSLContext
 ) -> None:
     read, ended = threading.Event(), threading.Event()
@@ -132,7 +130,7 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used(
         end(connection)
         ended.set()
 
-    def secured(script: Script) -> Script:
+    def with_tls(script: Script) -> Script:
         return over_tls(good, script) if is_secure else script
 
     async def calls(service: Service) -> None:
@@ -143,12 +141,12 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used(
             assert ended.wait(20)  # the event loop looks at nothing meanwhile
             await create(ferry)
 
-    with Service(secured(once), secured(serve)) as service:
+    with Service(with_tls(once), with_tls(serve)) as service:
         asyncio.run(calls(service))
         assert service.asked == [READ.line, CREATE.line]
 
 
-def test_a_reply_that_nobody_asked_for_is_nobodys_reply() -> None:
+def test_an_unrequested_reply_is_not_the_reply_of_the_next_call() -> None:
     stray = threading.Event()
 
     def two_for_one(connection: Connection) -> None:
@@ -188,38 +186,38 @@ def half_a_body(connection: Connection) -> None:
         pytest.param(half_a_body, id="in the body"),
     ],
 )
-def test_a_call_that_is_cancelled_leaves_no_connection(
+def test_a_cancelled_call_leaves_no_connection(
     until: Any, good: ssl.SSLContext, trusted: ssl.SSLContext
 ) -> None:
-    timeouts = threading.Event()
+    arrived = threading.Event()
 
-    def told(connection: Connection) -> None:
-        timeouts.set()
+    def signal_arrival(connection: Connection) -> None:
+        arrived.set()
         hang(connection)
 
     if until is hang:
-        first: Script = told
+        first: Script = signal_arrival
     elif until == "tls":
-        first = over_tls(good, in_turn(read_request, told))
+        first = over_tls(good, in_turn(read_request, signal_arrival))
     else:
-        first = over_tls(good, in_turn(read_request, until, told))
+        first = over_tls(good, in_turn(read_request, until, signal_arrival))
 
     async def calls(service: Service) -> None:
         async with DefaultAioHttpClient(verify=trusted, max_connections=1) as http:
             ferry = ferry_at(service.secure_url, http)
             task = asyncio.create_task(ferry.catalogue.ports())
-            assert await asyncio.to_thread(timeouts.wait, 20)
+            assert await asyncio.to_thread(arrived.wait, 20)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            await ends(service.secure_url)
-            assert not await ferry.catalogue.ports()  # there is a place for it
+            await wait_for_end(service.secure_url)
+            assert not await ferry.catalogue.ports()  # the permit is free
 
     with Service(first, over_tls(good)) as service:
         asyncio.run(calls(service))
 
 
-def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_leaves_the_turn() -> None:
+def test_a_call_that_is_cancelled_while_it_waits_for_a_connection_keeps_no_permit() -> None:
     freed = threading.Event()
 
     def slow(connection: Connection) -> None:
@@ -245,7 +243,7 @@ def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_leaves_the_turn() 
 
 
 @pytest.mark.parametrize("call", ["read", "write"])
-def test_a_client_that_is_closed_ends_what_is_under_way(call: str) -> None:
+def test_closing_a_client_ends_its_calls(call: str) -> None:
     arrived = threading.Event()
 
     async def calls(url: str) -> None:
@@ -261,14 +259,14 @@ def test_a_client_that_is_closed_ends_what_is_under_way(call: str) -> None:
         assert [type(error) for error in errors] == [kind, ConnectionFailedError]
         outcomes = [getattr(error, "outcome", None) for error in errors]
         assert outcomes == ["unknown", "not_sent"]
-        await ends(url)
+        await wait_for_end(url)
 
     with Service(in_turn(read_request, lambda _: arrived.set(), hang)) as service:
         asyncio.run(calls(service.url))
         assert len(service.asked) == 1
 
 
-def test_a_body_that_is_not_wanted_to_its_end_ends_the_connection() -> None:
+def test_a_partly_read_body_ends_the_connection() -> None:
     def endless(connection: Connection) -> None:
         connection.request()
         connection.send("200 OK", b"{", length=1_000_000)
@@ -282,7 +280,7 @@ def test_a_body_that_is_not_wanted_to_its_end_ends_the_connection() -> None:
                 break
             await response.aclose()
             await response.aclose()
-            await ends(url)
+            await wait_for_end(url)
 
     with Service(endless) as service:
         asyncio.run(calls(service.url))

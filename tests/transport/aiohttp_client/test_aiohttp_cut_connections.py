@@ -1,4 +1,4 @@
-"""What was sent and what was not, as the boundary's own tests tell it of httpx."""
+"""Requests on connections that break: the tests of httpx with this client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One client on one event loop after another, and on several at a time."""
+"""One client in successive event loops, and in several at the same time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ferry_with(http: DefaultAioHttpClient, sandbox: Sandbox) -> AsyncFerry:
     return AsyncFerry(sandbox.token, base_url=sandbox.base_url, http_client=http)
 
 
-def test_one_loop_after_the_other(ferry_sandbox: Sandbox) -> None:
+def test_one_event_loop_after_the_other(ferry_sandbox: Sandbox) -> None:
     http = DefaultAioHttpClient()
     ferry = ferry_with(http, ferry_sandbox)
     before = ferry_sandbox.counters.connections
@@ -35,7 +35,7 @@ def test_one_loop_after_the_other(ferry_sandbox: Sandbox) -> None:
     asyncio.run(http.aclose())
 
 
-def test_loops_at_the_same_time(ferry_sandbox: Sandbox) -> None:
+def test_event_loops_at_the_same_time(ferry_sandbox: Sandbox) -> None:
     ferry = ferry_with(DefaultAioHttpClient(), ferry_sandbox)
 
     async def crowd() -> list[int]:
@@ -56,7 +56,7 @@ def test_closing_in_one_loop_ends_the_connections_of_another(
     eventually(lambda: not connections_to(ferry_sandbox.base_url))
 
 
-def test_a_client_that_is_dropped_leaves_no_connection(
+def test_a_collected_client_leaves_no_connection(
     ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
 ) -> None:
     http = DefaultAioHttpClient()
@@ -67,7 +67,7 @@ def test_a_client_that_is_dropped_leaves_no_connection(
     eventually(lambda: not connections_to(ferry_sandbox.base_url))
 
 
-def test_a_program_that_closes_nothing_ends_without_a_word(ferry_sandbox: Sandbox) -> None:
+def test_a_program_that_closes_nothing_ends_without_warnings(ferry_sandbox: Sandbox) -> None:
     program = f"""
 import asyncio, gc
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient
@@ -95,7 +95,7 @@ asyncio.run(interrupted())
     assert noise == []
 
 
-def test_a_loop_that_ends_under_a_call_ends_it(ferry_sandbox: Sandbox) -> None:
+def test_the_end_of_an_event_loop_ends_its_calls(ferry_sandbox: Sandbox) -> None:
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=5)
     ferry = ferry_with(DefaultAioHttpClient(), ferry_sandbox)
 

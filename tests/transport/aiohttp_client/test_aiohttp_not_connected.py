@@ -1,4 +1,4 @@
-"""What is never sent, as the boundary's own tests tell it of httpx."""
+"""Requests without a connection are never sent: the tests of httpx with this client."""
 
 from __future__ import annotations
 

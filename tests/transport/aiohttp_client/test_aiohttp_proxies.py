@@ -1,4 +1,4 @@
-"""What is sent by a proxy, as the boundary's own tests tell it of httpx; and whom a proxy hears."""
+"""Requests through proxies: the tests of httpx, and the credentials for a proxy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.transport.aiohttp_client.conftest import AioCaller
     from tests.transport.scripted import Connection
 
-WORDS = b"proxy-authorization: basic " + b64encode(b"ada:s3cr:et").lower()
+CREDENTIALS = b"proxy-authorization: basic " + b64encode(b"ada:s3cr:et").lower()
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def heads(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     received: list[bytes] = []
     receive = scripted.Connection.receive
 
-    def noted(connection: Connection, most: int = 65536) -> bytes:
+    def record(connection: Connection, most: int = 65536) -> bytes:
         received.append(receive(connection, most))
         return received[-1]
 
-    monkeypatch.setattr(scripted.Connection, "receive", noted)
+    monkeypatch.setattr(scripted.Connection, "receive", record)
     return received
 
 
@@ -52,26 +52,26 @@ def with_password(service: Service) -> str:
     return f"http://ada:s3cr%3Aet@127.0.0.1:{service.port}"
 
 
-def test_a_forwarding_proxy_is_told_who_asks(caller: AioCaller, heads: list[bytes]) -> None:
+def test_a_forwarding_proxy_receives_the_credentials(caller: AioCaller, heads: list[bytes]) -> None:
     with Service(serve) as service:
         READ.make(caller.ferry("http://ferry.example", proxy=with_password(service)))
         assert service.asked == [READ.line]
     head = b"".join(heads).lower()
     assert head.startswith(b"get http://ferry.example/api/port http/1.1\r\nhost: ferry.example\r\n")
-    assert WORDS in head
+    assert CREDENTIALS in head
 
 
-def test_only_the_proxy_is_told_who_asks_for_a_tunnel(
+def test_only_the_proxy_of_a_tunnel_receives_the_credentials(
     caller: AioCaller, heads: list[bytes], good: ssl.SSLContext
 ) -> None:
     with Service(in_turn(tunnel, over_tls(good))) as service:
         READ.make(caller.ferry("https://localhost", proxy=with_password(service)))
         assert service.tunnels == ["CONNECT localhost:443"]
     asked, *inside = b"".join(heads).lower().split(b"\r\n\r\n")
-    assert WORDS in asked
+    assert CREDENTIALS in asked
     assert b"authorization: bearer token" not in asked
     assert b"authorization: bearer token" in inside[0]
-    assert WORDS not in inside[0]
+    assert CREDENTIALS not in inside[0]
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
@@ -85,16 +85,16 @@ def test_the_environments_proxy_is_used(
 
 
 @pytest.mark.parametrize(
-    ("untrusted_by", "options"),
+    ("no_proxy", "options"),
     [("127.0.0.1", {}), ("*", {}), ("", {"trust_env": False})],
     ids=["named by NO_PROXY", "NO_PROXY names all", "not asked"],
 )
 def test_the_environments_proxy_is_not_used(
-    caller: AioCaller, monkeypatch: pytest.MonkeyPatch, untrusted_by: str, options: dict[str, bool]
+    caller: AioCaller, monkeypatch: pytest.MonkeyPatch, no_proxy: str, options: dict[str, bool]
 ) -> None:
     with Service(serve) as service, Service(serve) as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
-        monkeypatch.setenv("NO_PROXY", untrusted_by)
+        monkeypatch.setenv("NO_PROXY", no_proxy)
         READ.make(caller.ferry(service.url, **options))
         assert service.asked == [READ.line]
         assert proxy.heard == 0
@@ -128,7 +128,7 @@ def test_plain_http_is_not_sent_where_localhost_is_another_machine(
         assert not service.asked
 
 
-def test_a_given_proxy_goes_before_the_environments(
+def test_a_given_proxy_has_precedence_over_the_environments(
     caller: AioCaller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Service(serve) as proxy:
@@ -138,13 +138,13 @@ def test_a_given_proxy_goes_before_the_environments(
 
 
 @pytest.mark.parametrize("url", ["socks5://h:1", "h:3128", "http://", "http://h:p", "http://[", ""])
-def test_what_is_no_proxy_is_refused(url: str) -> None:
+def test_an_invalid_proxy_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError, match=r"^proxy: ") as caught:
         DefaultAioHttpClient(proxy=url)
     assert not url or url not in str(caught.value)
 
 
-def test_what_is_no_proxy_in_the_environment_is_refused_when_it_is_met(
+def test_an_invalid_proxy_of_the_environment_is_refused_at_the_call(
     caller: AioCaller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://ada:s3cret@127.0.0.1:9")

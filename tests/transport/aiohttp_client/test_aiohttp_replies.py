@@ -1,4 +1,4 @@
-"""Replies of every shape that HTTP has are read as the service meant them."""
+"""Replies in all forms of HTTP/1.1 are read correctly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.transport.scripted import Script
 
 
-def replied(*parts: bytes) -> Script:
+def reply_with(*parts: bytes) -> Script:
     def reply(connection: Connection) -> None:
         for part in parts:
             connection.socket.sendall(part)
@@ -24,7 +24,7 @@ def replied(*parts: bytes) -> Script:
     return reply
 
 
-def exchange(*scripts: Script, limit: float = 20, unpacked: bool = False) -> tuple[Any, bytes]:
+def exchange(*scripts: Script, limit: float = 20, decompressed: bool = False) -> tuple[Any, bytes]:
     """The reply that a service gives, and its body."""
 
     async def call(url: str) -> tuple[Any, bytes]:
@@ -32,7 +32,7 @@ def exchange(*scripts: Script, limit: float = 20, unpacked: bool = False) -> tup
             request = http.build_request("GET", f"{url}/x", timeout=(limit,) * 4)
             response = await http.send(request)
             try:
-                pieces = response.aiter_bytes() if unpacked else response.aiter_raw()
+                pieces = response.aiter_bytes() if decompressed else response.aiter_raw()
                 return response, b"".join([piece async for piece in pieces])
             finally:
                 await response.aclose()
@@ -69,7 +69,7 @@ def exchange(*scripts: Script, limit: float = 20, unpacked: bool = False) -> tup
     ids=["whole", "parts", "empty", "none", "1.0", "till the end", "chunked", "after others"],
 )
 def test_a_body(parts: tuple[bytes, ...], body: bytes) -> None:
-    response, found = exchange(replied(*parts), cut)
+    response, found = exchange(reply_with(*parts), cut)
     assert response.status_code in {200, 204}
     assert found == body
 
@@ -78,7 +78,9 @@ def test_headers() -> None:
     long = b"x" * 90_000
     head = b"HTTP/1.1 200 OK\r\nX-Two: a\r\nx-two: b\r\n"
     head += b"X-Long: %b\r\nx-old: caf\xe9\r\nx-new: %b\r\n"
-    response, _ = exchange(replied(head % (long, "naïve".encode()), b"content-length: 0\r\n\r\n"))
+    response, _ = exchange(
+        reply_with(head % (long, "naïve".encode()), b"content-length: 0\r\n\r\n")
+    )
     assert response.headers == {
         "x-two": "a, b",
         "x-long": long.decode(),
@@ -88,37 +90,39 @@ def test_headers() -> None:
     }
 
 
-def test_a_packed_body_is_left_as_it_is_and_can_be_unpacked() -> None:
-    packed = gzip.compress(b"a") + gzip.compress(b"b")
-    head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % len(packed)
-    assert exchange(replied(head + packed))[1] == packed
-    assert exchange(replied(head + packed), unpacked=True)[1] == b"ab"
+def test_a_compressed_body_can_be_read_raw_or_decompressed() -> None:
+    compressed = gzip.compress(b"a") + gzip.compress(b"b")
+    head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % len(
+        compressed
+    )
+    assert exchange(reply_with(head + compressed))[1] == compressed
+    assert exchange(reply_with(head + compressed), decompressed=True)[1] == b"ab"
 
 
 @pytest.mark.parametrize(
     "scripts",
     [
         pytest.param((cut,), id="nothing"),
-        pytest.param((replied(b"HTTP/1.1 200 OK\r\ncontent-le"), cut), id="half a head"),
+        pytest.param((reply_with(b"HTTP/1.1 200 OK\r\ncontent-le"), cut), id="half a head"),
         pytest.param(
-            (replied(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"), cut), id="half a body"
+            (reply_with(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"), cut), id="half a body"
         ),
         pytest.param(
-            (replied(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n"), cut),
+            (reply_with(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n"), cut),
             id="no last chunk",
         ),
         pytest.param(
-            (replied(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"), hang),
+            (reply_with(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"), hang),
             id="no chunk",
         ),
-        pytest.param((replied(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), hang), id="not HTTP"),
+        pytest.param((reply_with(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), hang), id="not HTTP"),
         pytest.param(
-            (replied(b"HTTP/1.1 200 OK\r\nx-long: %b\r\n\r\n" % (b"x" * 200_000)), hang),
+            (reply_with(b"HTTP/1.1 200 OK\r\nx-long: %b\r\n\r\n" % (b"x" * 200_000)), hang),
             id="a header without end",
         ),
     ],
 )
-def test_what_is_no_whole_reply_is_a_connection_that_failed(scripts: tuple[Script, ...]) -> None:
+def test_an_incomplete_reply_is_a_failed_connection(scripts: tuple[Script, ...]) -> None:
     with pytest.raises(ConnectionFailedError) as caught:
         exchange(*scripts)
     assert caught.value.outcome == "unknown"
@@ -126,28 +130,28 @@ def test_what_is_no_whole_reply_is_a_connection_that_failed(scripts: tuple[Scrip
 
 
 @pytest.mark.parametrize("part", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"])
-def test_a_reply_that_stands_still_is_late(part: bytes) -> None:
+def test_a_reply_that_stalls_times_out(part: bytes) -> None:
     with pytest.raises(RequestTimeoutError) as caught:
-        exchange(replied(part), hang, limit=0.2)
+        exchange(reply_with(part), hang, limit=0.2)
     assert caught.value.outcome == "unknown"
 
 
-def test_a_reply_that_comes_byte_by_byte_is_not_late() -> None:
+def test_a_reply_that_comes_byte_by_byte_does_not_time_out() -> None:
     pause = threading.Event()
 
-    def trickled(connection: Connection) -> None:
+    def trickle(connection: Connection) -> None:
         for byte in b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc":
             connection.socket.sendall(bytes([byte]))
             pause.wait(0.02)
 
-    assert exchange(trickled, limit=0.5)[1] == b"abc"
+    assert exchange(trickle, limit=0.5)[1] == b"abc"
 
 
-def test_a_large_body_is_written_whole() -> None:
+def test_a_large_body_is_written_completely() -> None:
     content = bytes(range(256)) * 40_000
     received = bytearray()
 
-    def taken(connection: Connection) -> None:
+    def receive_all(connection: Connection) -> None:
         while not received.endswith(content):
             received.extend(connection.receive())
             if len(received) > 2 * len(content):
@@ -159,7 +163,7 @@ def test_a_large_body_is_written_whole() -> None:
             response = await http.send(http.build_request("POST", f"{url}/x", content=content))
             await response.aclose()
 
-    with Service(taken, serve) as service:
+    with Service(receive_all, serve) as service:
         asyncio.run(call(service.url))
     assert received.partition(b"\r\n\r\n")[2] == content
     assert b"content-length: %d\r\n" % len(content) in received

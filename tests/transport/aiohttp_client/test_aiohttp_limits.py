@@ -1,4 +1,4 @@
-"""Waits that share a timer, and turns that are waited for."""
+"""Timeouts that share a timer, and the limit of connections."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ SHORT = 0.05
 
 
 class Source:
-    """Something that speaks when it is told to."""
+    """A source of data."""
 
     def __init__(self) -> None:
         self.last_activity = -math.inf
 
-    def speaks(self) -> None:
+    def receive(self) -> None:
         self.last_activity = asyncio.get_running_loop().time()
 
 
-def in_a_loop(work: Callable[[], Any]) -> Any:
+def run_in_loop(work: Callable[[], Any]) -> Any:
     return asyncio.run(work())
 
 
-def timers_of(loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The moments for which the loop is asked for a timer from now on."""
+def record_timers(loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return a list of the times for which the loop makes timers from now on."""
     made: list[float] = []
     call_at = loop.call_at
 
@@ -54,7 +54,7 @@ def timers_of(loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) 
     return made
 
 
-async def failed_after(awaited: asyncio.Future[None]) -> float:
+async def seconds_until_failure(awaited: asyncio.Future[None]) -> float:
     loop = asyncio.get_running_loop()
     began = loop.time()
     with pytest.raises(TimeoutError):
@@ -62,34 +62,34 @@ async def failed_after(awaited: asyncio.Future[None]) -> float:
     return loop.time() - began
 
 
-def test_what_takes_too_long_fails_in_its_time() -> None:
+def test_a_wait_fails_after_its_timeout() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
         timeouts, later, sooner = Timeouts(loop), loop.create_future(), loop.create_future()
         timeouts.begin(Source(), later, 4 * SHORT)
         timeouts.begin(Source(), sooner, SHORT)
-        assert SHORT <= await failed_after(sooner) < 3 * SHORT
+        assert SHORT <= await seconds_until_failure(sooner) < 3 * SHORT
         assert not later.done()
-        await failed_after(later)
+        await seconds_until_failure(later)
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_what_is_still_heard_of_is_waited_for_from_then_on() -> None:
+def test_activity_restarts_a_timeout() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
         timeouts, awaited, source = Timeouts(loop), loop.create_future(), Source()
         timeouts.begin(source, awaited, 2 * SHORT)
         for _ in range(6):
             await asyncio.sleep(SHORT)
-            source.speaks()
+            source.receive()
             assert not awaited.done()
-        assert SHORT < await failed_after(awaited) < 4 * SHORT
+        assert SHORT < await seconds_until_failure(awaited) < 4 * SHORT
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_what_has_ended_fails_no_more() -> None:
+def test_a_wait_that_has_ended_does_not_fail() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
         timeouts, ended, failed, source = (
@@ -102,13 +102,13 @@ def test_what_has_ended_fails_no_more() -> None:
         timeouts.begin(Source(), failed, 2 * SHORT)
         timeouts.begin(Source(), ended, None)
         timeouts.end(source)
-        await failed_after(failed)
+        await seconds_until_failure(failed)
         assert not ended.done()
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_nothing_fails_when_all_is_closed() -> None:
+def test_closed_timeouts_fail_nothing() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
         timeouts, awaited = Timeouts(loop), loop.create_future()
@@ -118,11 +118,11 @@ def test_nothing_fails_when_all_is_closed() -> None:
         await asyncio.sleep(3 * SHORT)
         assert not awaited.done()
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_what_comes_in_the_round_in_which_time_is_up_is_heard() -> None:
-    """The loop was busy for so long that reply and timer are due in the same round of it."""
+def test_data_of_the_iteration_in_which_a_timeout_expires_counts() -> None:
+    """The loop was busy so long that data and timer are due in the same iteration."""
 
     async def work() -> None:
         loop = asyncio.get_running_loop()
@@ -130,22 +130,22 @@ def test_what_comes_in_the_round_in_which_time_is_up_is_heard() -> None:
         here, there = socket.socketpair()
         with here, there:
             timeouts.begin(source, awaited, SHORT)
-            loop.add_reader(here, source.speaks)
+            loop.add_reader(here, source.receive)
             time.sleep(2 * SHORT)  # noqa: ASYNC251 -- the loop is to be busy
             there.send(b"x")
             for _ in range(3):
                 await asyncio.sleep(0)
             assert not awaited.done()
             loop.remove_reader(here)
-            await failed_after(awaited)
+            await seconds_until_failure(awaited)
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_thousands_of_waits_have_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thousands_of_waits_share_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        timers, timeouts = timers_of(loop, monkeypatch), Timeouts(loop)
+        timers, timeouts = record_timers(loop, monkeypatch), Timeouts(loop)
         for _ in range(3000):
             source = Source()
             timeouts.begin(source, loop.create_future(), LONG)
@@ -153,7 +153,7 @@ def test_thousands_of_waits_have_one_timer(monkeypatch: pytest.MonkeyPatch) -> N
         assert len(timers) == 1
         timeouts.close()
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
 def test_calls_make_no_timer_of_their_own(
@@ -167,94 +167,94 @@ def test_calls_make_no_timer_of_their_own(
             ) as ferry,
         ):
             await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
-            timers = timers_of(asyncio.get_running_loop(), monkeypatch)
+            timers = record_timers(asyncio.get_running_loop(), monkeypatch)
             await asyncio.gather(*(ferry.catalogue.ports() for _ in range(40)))
-            # One for the turns, whose time is shorter than that of the replies before.
+            # One for the limiter, whose timeout is shorter than that of the replies before.
             assert len(timers) <= 2
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_turns_are_given_in_the_order_in_which_they_were_asked_for() -> None:
+def test_permits_are_given_in_order_of_arrival() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        turns, order = Limiter(2, Timeouts(loop), loop), list[int]()
+        limiter, order = Limiter(2, Timeouts(loop), loop), list[int]()
 
         async def one(number: int) -> None:
-            await turns.take(LONG)
+            await limiter.take(LONG)
             order.append(number)
             await asyncio.sleep(0)
-            turns.give_back()
+            limiter.give_back()
 
         await asyncio.gather(*(one(number) for number in range(50)))
         assert order == [*range(50)]
-        assert turns.has_free
+        assert limiter.has_free
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_a_turn_that_does_not_come_in_time_is_given_to_the_next() -> None:
+def test_a_permit_that_comes_too_late_goes_to_the_next_waiter() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        turns = Limiter(1, Timeouts(loop), loop)
-        await turns.take(None)
-        patient = asyncio.create_task(turns.take(LONG))
+        limiter = Limiter(1, Timeouts(loop), loop)
+        await limiter.take(None)
+        patient = asyncio.create_task(limiter.take(LONG))
         with pytest.raises(TimeoutError):
-            await turns.take(SHORT)
-        turns.give_back()
+            await limiter.take(SHORT)
+        limiter.give_back()
         await patient
-        assert not turns.has_free
-        turns.give_back()
-        assert turns.has_free
+        assert not limiter.has_free
+        limiter.give_back()
+        assert limiter.has_free
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_a_turn_that_comes_in_the_round_in_which_time_is_up_is_taken() -> None:
+def test_a_permit_of_the_iteration_in_which_a_timeout_expires_is_taken() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
         failures: list[object] = []
         loop.set_exception_handler(lambda _, context: failures.append(context))
-        turns = Limiter(1, Timeouts(loop), loop)
-        await turns.take(None)
-        taking = asyncio.create_task(turns.take(SHORT))
+        limiter = Limiter(1, Timeouts(loop), loop)
+        await limiter.take(None)
+        taking = asyncio.create_task(limiter.take(SHORT))
         await asyncio.sleep(0)
-        loop.call_later(SHORT / 2, turns.give_back)
+        loop.call_later(SHORT / 2, limiter.give_back)
         time.sleep(2 * SHORT)  # noqa: ASYNC251 -- both are due when the loop goes on
         await taking
         assert failures == []
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_who_waits_in_vain_is_forgotten() -> None:
+def test_a_waiter_whose_timeout_expired_is_forgotten() -> None:
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        turns = Limiter(1, Timeouts(loop), loop)
-        await turns.take(None)
+        limiter = Limiter(1, Timeouts(loop), loop)
+        await limiter.take(None)
         futures: list[weakref.ref[Any]] = []
         create_future = loop.create_future
 
-        def noted() -> asyncio.Future[None]:
+        def recorded() -> asyncio.Future[None]:
             future: asyncio.Future[None] = create_future()
             futures.append(weakref.ref(future))
             return future
 
-        loop.create_future = noted  # type: ignore[method-assign]  # it is this test's own
+        loop.create_future = recorded  # type: ignore[method-assign]  # it is this test's own
         for _ in range(3):
             with pytest.raises(TimeoutError):
-                await turns.take(SHORT / 10)
+                await limiter.take(SHORT / 10)
         gc.collect()
         assert sum(future() is not None for future in futures) < 2  # the last error holds its own
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-class Crowd:
-    """Tasks that want turns, and hold those that they were given."""
+class Callers:
+    """Tasks that wait for permits, and hold them."""
 
-    def __init__(self, turns: Limiter) -> None:
-        self.turns = turns
+    def __init__(self, limiter: Limiter) -> None:
+        self.limiter = limiter
         self.held = 0
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -268,7 +268,7 @@ class Crowd:
     async def give_back(self, _: int) -> None:
         if self.held:
             self.held -= 1
-            self.turns.give_back()
+            self.limiter.give_back()
 
     async def go_on(self, _: int) -> None:
         await asyncio.sleep(0)
@@ -281,37 +281,38 @@ class Crowd:
             await self.give_back(0)
 
     async def _one(self) -> None:
-        await self.turns.take(LONG)
+        await self.limiter.take(LONG)
         self.held += 1
 
 
 ACTS = st.tuples(
-    st.sampled_from([Crowd.take, Crowd.cancel, Crowd.give_back, Crowd.go_on]), st.integers(0, 9)
+    st.sampled_from([Callers.take, Callers.cancel, Callers.give_back, Callers.go_on]),
+    st.integers(0, 9),
 )
 
 
 @settings(max_examples=100)
 @given(st.lists(ACTS, max_size=40), st.integers(1, 3))
-def test_no_turn_is_lost_or_given_twice(acts: list[tuple[Any, int]], most: int) -> None:
-    """Whoever is cancelled, even in the moment in which it was given its turn."""
+def test_no_permit_is_lost_or_given_twice(acts: list[tuple[Any, int]], most: int) -> None:
+    """Also if a task is cancelled in the moment in which it gets its permit."""
 
     async def work() -> None:
         loop = asyncio.get_running_loop()
-        turns = Limiter(most, Timeouts(loop), loop)
-        crowd = Crowd(turns)
+        limiter = Limiter(most, Timeouts(loop), loop)
+        callers = Callers(limiter)
         for act, whom in acts:
-            await act(crowd, whom)
-            assert crowd.held <= most
-        await crowd.leave()
+            await act(callers, whom)
+            assert callers.held <= most
+        await callers.leave()
         for _ in range(most):
-            assert turns.has_free
-            await turns.take(None)
-        assert not turns.has_free
+            assert limiter.has_free
+            await limiter.take(None)
+        assert not limiter.has_free
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_a_turn_that_does_not_come_is_told_as_not_sent(ferry_sandbox: Sandbox) -> None:
+def test_a_call_without_a_permit_was_not_sent(ferry_sandbox: Sandbox) -> None:
     async def work() -> None:
         async with (
             DefaultAioHttpClient(max_connections=1) as http,
@@ -330,10 +331,10 @@ def test_a_turn_that_does_not_come_is_told_as_not_sent(ferry_sandbox: Sandbox) -
             pool._limiter.give_back()
             assert await ferry.catalogue.ports()
 
-    in_a_loop(work)
+    run_in_loop(work)
 
 
-def test_who_reads_slowly_gets_what_came_in_time() -> None:
+def test_a_slow_reader_gets_data_that_arrived_in_time() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\na")
@@ -353,4 +354,4 @@ def test_who_reads_slowly_gets_what_came_in_time() -> None:
             assert await anext(pieces) == b"b"
             await reply.aclose()
 
-    in_a_loop(work)
+    run_in_loop(work)
