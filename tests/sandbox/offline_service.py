@@ -68,21 +68,9 @@ class OfflineService:
 
     def search(self, line=ONE_TICKET, *, back=None, party=(ADULT,), vehicle=None, from_day=60):
         """Return the first result on a line from a day on, optionally with a return."""
-        company, depart, arrive = line
         for number in range(14):
             day = self.today() + timedelta(days=from_day + number)
-            request = {
-                "company": company,
-                "depart_code": depart,
-                "arrive_code": arrive,
-                "out_journey_id": journey_id(depart, arrive),
-                "out_at": day.isoformat(),
-                "out_time": "00:00",
-            }
-            if back is not None:
-                request["ret_journey_id"] = journey_id(arrive, depart)
-                request["ret_at"] = (day + timedelta(days=back)).isoformat()
-                request["ret_time"] = "00:00"
+            request = search_request(line, day, None if back is None else day + timedelta(back))
             body = {"request": request, "passengers": list(party)}
             if vehicle is not None:
                 body["vehicle"] = {"code": vehicle}
@@ -118,6 +106,23 @@ class OfflineService:
 
     def today(self) -> date:
         return self.clock.now().date()
+
+
+def search_request(line, day, back=None):
+    """Return the journeys of a search on a line, with a return on the day `back` if given."""
+    company, depart, arrive = line
+    request = {
+        "company": company,
+        "depart_code": depart,
+        "arrive_code": arrive,
+        "out_journey_id": journey_id(depart, arrive),
+        "out_at": day.isoformat(),
+        "out_time": "00:00",
+    }
+    if back is not None:
+        request["ret_journey_id"] = journey_id(arrive, depart)
+        request |= {"ret_at": back.isoformat(), "ret_time": "00:00"}
+    return request
 
 
 def selection(availability, name="STANDARD", place=0):

@@ -9,20 +9,15 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_queries import NETWORK, PAIRS
 
 from ferry_sdk.sandbox.bookings.selection import age_on
-from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers.accommodation import Party, Traveller
 from ferry_sdk.sandbox.offers.fares import Fares, euros
 
-NETWORK = Network.load()
-PAIRS = [
-    (NETWORK.companies[code], journey)
-    for journey in NETWORK.journeys.values()
-    for code in journey.route.companies
-]
 NOW = datetime(2026, 1, 10, 12, tzinfo=timezone.utc)
 
 pairs = st.sampled_from(PAIRS)

@@ -3,16 +3,24 @@ from __future__ import annotations
 import json
 import socket
 import uuid
+from datetime import date
 
 import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from offline_service import ADULT, GUEST, NOW, ONE_TICKET, TWO_TICKETS, selection
+from offline_service import (
+    ADULT,
+    GUEST,
+    NOW,
+    ONE_TICKET,
+    TWO_TICKETS,
+    search_request,
+    selection,
+)
 
 from ferry_sdk.sandbox.api.rest import ENDPOINTS
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
-from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.server import Sandbox
 from tests.support.wire import TLS
 
@@ -66,24 +74,13 @@ def organisation(sandbox):
         yield opened
 
 
-def search(client, line=ONE_TICKET, *, back=True):
-    company, depart, arrive = line
+def search(client, line=ONE_TICKET):
+    """Return the reply to the first search on a line that finds both directions."""
     for day in range(1, 28):
-        request = {
-            "company": company,
-            "depart_code": depart,
-            "arrive_code": arrive,
-            "out_journey_id": journey_id(depart, arrive),
-            "out_at": f"2026-07-{day:02}",
-            "out_time": "00:00",
-            "out_is_open": False,
-            "ret_journey_id": journey_id(arrive, depart) if back else "",
-            "ret_at": f"2026-08-{day:02}" if back else "",
-            "ret_time": "00:00" if back else "",
-            "ret_is_open": False,
-        }
-        reply = client.post("/api/availability", json={"request": request, "passengers": [ADULT]})
-        if reply.status_code == 200 and len({one["direction"] for one in reply.json()}) == 1 + back:
+        request = search_request(line, date(2026, 7, day), date(2026, 8, day))
+        body = {"request": request, "passengers": [ADULT]}
+        reply = client.post("/api/availability", json=body)
+        if reply.status_code == 200 and len({one["direction"] for one in reply.json()}) == 2:
             return reply
     raise AssertionError(reply.text)
 

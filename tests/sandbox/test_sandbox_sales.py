@@ -8,10 +8,18 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from offline_service import ADULT, GUEST, NOW, ONE_TICKET, PENDING, TWO_TICKETS, selection
+from offline_service import (
+    ADULT,
+    GUEST,
+    NOW,
+    ONE_TICKET,
+    PENDING,
+    TWO_TICKETS,
+    search_request,
+    selection,
+)
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.requests.requests import Payment
 from tests.support.wire import TLS
 
@@ -34,22 +42,9 @@ class Client:
 
     def search(self, line=ONE_TICKET, *, back=False, day=60, **more):
         """Return the first availability of each direction, on the first day with sailings."""
-        company, depart, arrive = line
         for number in range(14):
             out = NOW.date() + timedelta(days=day + number)
-            request = {
-                "company": company,
-                "depart_code": depart,
-                "arrive_code": arrive,
-                "out_journey_id": journey_id(depart, arrive),
-                "out_at": str(out),
-                "out_time": "00:00",
-                **more,
-            }
-            if back:
-                request["ret_journey_id"] = journey_id(arrive, depart)
-                request["ret_at"] = str(out + timedelta(days=7))
-                request["ret_time"] = "00:00"
+            request = search_request(line, out, out + timedelta(days=7) if back else None) | more
             reply = self.post("availability", request=request, passengers=[ADULT])
             if reply.status_code == 404:
                 continue

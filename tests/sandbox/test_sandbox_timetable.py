@@ -7,19 +7,14 @@ from datetime import date, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_queries import DAYS as SUMMER
+from sandbox_queries import NETWORK, PAIRS
 
-from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 
-NETWORK = Network.load()
 TIMETABLE = Timetable(SeededRandom(1))
-PAIRS = [
-    (NETWORK.companies[code], journey)
-    for journey in NETWORK.journeys.values()
-    for code in journey.route.companies
-]
-SUMMER = [date(2026, 7, 13) + timedelta(days=number) for number in range(7)]
 WINTER = [date(2027, 1, 11) + timedelta(days=number) for number in range(7)]
 
 
