@@ -140,9 +140,7 @@ class BookingsGroup(Resource[TransportT_co]):
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         row = SAFETY["bookings.confirm"]
-        guard = None
-        if expect_total is not None:
-            guard = total_guard(arguments.money(expect_total, "expect_total"), booking_id)
+        guard = total_guard(expect_total, booking_id)
         return Operation(
             Rest.post("booking", "confirm", body={"id": booking_id}),
             Record(BookingConfirmation, booking_id=booking_id),
@@ -236,9 +234,7 @@ class BookingsGroup(Resource[TransportT_co]):
             **subject, booking_reference=arguments.optional(booking_reference, "booking_reference")
         )
         row = SAFETY["bookings.cancel"]
-        guard = None
-        if max_penalty is not None:
-            guard = penalty_guard(arguments.money(max_penalty, "max_penalty"), booking_id)
+        guard = penalty_guard(max_penalty, booking_id)
         return Operation(
             Rest.post("booking", "cancel", body=body),
             Record(BookingCancellation, booking_id=booking_id),

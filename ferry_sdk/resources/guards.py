@@ -13,13 +13,17 @@ from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
+from ferry_sdk.resources.arguments import money
 from ferry_sdk.safety import SAFETY
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
-def total_guard(expected: Decimal, booking_id: str) -> Guard[BookingConfirmation]:
-    """Return a guard that allows a confirmation only at the expected total."""
+def total_guard(expect_total: object, booking_id: str) -> Guard[BookingConfirmation] | None:
+    """Return a guard that allows a confirmation only at this total; None without one."""
+    if expect_total is None:
+        return None
+    expected = money(expect_total, "expect_total")
     return Guard(
         Operation(
             Rest.get("booking", booking_id),
@@ -31,8 +35,11 @@ def total_guard(expected: Decimal, booking_id: str) -> Guard[BookingConfirmation
     )
 
 
-def penalty_guard(limit: Decimal, identifier: str) -> Guard[Any]:
-    """Return a guard that allows a cancellation only up to this penalty."""
+def penalty_guard(max_penalty: object, identifier: str) -> Guard[Any] | None:
+    """Return a guard that allows a cancellation only up to this penalty; None without one."""
+    if max_penalty is None:
+        return None
+    limit = money(max_penalty, "max_penalty")
     return Guard(
         Operation(
             Rest.post("booking", "cancel-fee", body={"id": identifier}),

@@ -82,9 +82,7 @@ class TicketsGroup(Resource[TransportT_co]):
             **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
         )
         row = SAFETY["tickets.cancel"]
-        guard = None
-        if max_penalty is not None:
-            guard = penalty_guard(arguments.money(max_penalty, "max_penalty"), ticket_id)
+        guard = penalty_guard(max_penalty, ticket_id)
         return Operation(
             Rest.post("ticket", "cancel", body=body),
             Record(TicketCancellation, ticket_id=ticket_id),

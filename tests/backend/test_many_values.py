@@ -112,7 +112,7 @@ def long_list(number: int = 60_000) -> bytes:
 
 
 def test_a_long_reply_is_read_aside_and_a_short_one_is_not() -> None:
-    for content, effects in ((long_list(), 2), (long_list(10), 0)):
+    for content, effects in ((long_list(), 1), (long_list(10), 0)):
         driver = scripted_driver(good(json.loads(content)))
         found = driver.raw(described("catalogue.ports"), SETTINGS, deadline=9.0).parse()
         asides = [one for one in driver.effects if isinstance(one, RunBlocking)]
