@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ferry_sdk.agents import AuditRecord
 
 
-@pytest.mark.parametrize("said", mostly_long([False, None, 1, "yes", ["yes"]]))
+@pytest.mark.parametrize("returned", mostly_long([False, None, 1, "yes", ["yes"]]))
 def test_only_true_approves_a_write(
-    toolkit_of: Callable[..., Any], sending_nothing: Any, said: object
+    toolkit_of: Callable[..., Any], sending_nothing: Any, returned: object
 ) -> None:
-    toolkit = toolkit_of(writes=True, approve=lambda _: said)
+    toolkit = toolkit_of(writes=True, approve=lambda _: returned)
     with sending_nothing():
         refused = error(toolkit.call("bookings_create", order(sailings(toolkit)[0])), "declined")
     assert "Do not ask again" in refused["next_step"]

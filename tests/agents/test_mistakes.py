@@ -183,8 +183,8 @@ def test_a_duplicate_of_an_unresolved_booking_is_refused(
     with sending_nothing():
         if anew:
             sailing = sailings(toolkit)[0]
-        twin = error(toolkit.call("bookings_create", order(sailing)), "outcome_unknown")
-    assert twin["correlation_id"] == lost["correlation_id"]
+        duplicate = error(toolkit.call("bookings_create", order(sailing)), "outcome_unknown")
+    assert duplicate["correlation_id"] == lost["correlation_id"]
     assert lost["correlation_id"] in lost["next_step"]
     (write,) = toolkit.unresolved
     assert (write.tool, write.correlation_id) == ("bookings_create", lost["correlation_id"])
@@ -361,8 +361,8 @@ def test_the_answer_of_an_empty_search_suggests_changes(toolkit: Any) -> None:
 def test_a_day_without_a_sailing_and_a_company_without_one_differ(
     status: int, expected: str
 ) -> None:
-    said = httpx.Response(status, json={"code": "AVAILABILITY_ERROR", "message": "no"})
-    with httpx.Client(transport=httpx.MockTransport(lambda _: said)) as http_client:
+    reply = httpx.Response(status, json={"code": "AVAILABILITY_ERROR", "message": "no"})
+    with httpx.Client(transport=httpx.MockTransport(lambda _: reply)) as http_client:
         ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client)
         asked = {
             "company": "GNV",

@@ -38,8 +38,8 @@ def test_every_call_has_an_audit_record(toolkit_of: Callable[..., Any]) -> None:
     mailed = toolkit.call("bookings_get", {"booking_id": "Marguerite@mail.example"})
     error(mailed, "not_found", status="failed")
     error(toolkit.call("bookings_cancel", {"booking_id": "b-1"}), "writes_disabled")
-    said = [(one.tool, one.status, one.code, one.outcome) for one in records]
-    assert said == [
+    entries = [(one.tool, one.status, one.code, one.outcome) for one in records]
+    assert entries == [
         ("catalogue_ports", "done", None, "done"),
         ("?", "refused", "unknown_tool", "not_sent"),
         ("bookings_get", "refused", "invalid_arguments", "not_sent"),
@@ -110,8 +110,8 @@ def test_answers_logs_and_records_contain_no_secret_and_no_traveller(
     shown += [asking.call("bookings_create", lost), asking.call("bookings_create", lost)]
     shown += [asking, coded, asking.unresolved, *vars(runner_of(asking)).values()]
     shown += [runner_of(asking).duplicates._unknown, runner_of(coded).duplicates._completed]
-    told = "\n".join([caplog.text, *(f"{one!r} {one}" for one in shown)])
-    assert told.count("tool bookings_create: ") == 4
+    output = "\n".join([caplog.text, *(f"{one!r} {one}" for one in shown)])
+    assert output.count("tool bookings_create: ") == 4
     traveller = PASSENGERS[0]
     secrets = [
         ferry_sandbox.token,
@@ -120,8 +120,8 @@ def test_answers_logs_and_records_contain_no_secret_and_no_traveller(
         traveller["last_name"],
         *contact.values(),
     ]
-    assert [one for one in secrets if one in told] == []
-    assert [one for one in codes if one in told] == []
+    assert [one for one in secrets if one in output] == []
+    assert [one for one in codes if one in output] == []
     full = coded.call("tickets_get", {"ticket_id": ticket_id, "detail": "full"})
     assert traveller["last_name"] in json.dumps(full)
 

@@ -151,8 +151,8 @@ def test_a_failed_read_changes_nothing(
     ],
 )
 def test_only_known_codes_of_the_service_are_passed_on(code: object, expected: str) -> None:
-    said = httpx.Response(404, json={"code": code, "message": "m" * 10_000})
-    with httpx.Client(transport=httpx.MockTransport(lambda _: said)) as http_client:
+    reply = httpx.Response(404, json={"code": code, "message": "m" * 10_000})
+    with httpx.Client(transport=httpx.MockTransport(lambda _: reply)) as http_client:
         ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client, max_retries=0)
         answer = Toolkit(ferry).call("tickets_get", {"ticket_id": "t-1"})
     assert answer["error"]["code"] == expected
@@ -259,9 +259,9 @@ def test_a_write_that_is_unresolved_in_the_journal_is_not_sent(
         ferry_sandbox.faults.add("cut_before", "bookings.confirm")
         named = {"booking_id": booking_id}
         lost = error(before.call("bookings_confirm", named), "outcome_unknown", status="unknown")
-        twin = error(after.call("bookings_confirm", named), "outcome_unknown", status="failed")
-    assert twin["outcome"] == "not_sent"
-    assert twin["correlation_id"] == lost["correlation_id"]
+        duplicate = error(after.call("bookings_confirm", named), "outcome_unknown", status="failed")
+    assert duplicate["outcome"] == "not_sent"
+    assert duplicate["correlation_id"] == lost["correlation_id"]
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 

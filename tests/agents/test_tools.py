@@ -264,8 +264,8 @@ def test_cyclic_arguments_are_refused():
 @given(arguments=json_values, tool=st.sampled_from(sorted(TOOLS)))
 @MANY
 def test_any_arguments_are_read_or_refused(arguments, tool):
-    for said in (arguments, json.dumps(arguments)):
-        assert isinstance(read_or_error(tool, said), Arguments | InvalidInputError)
+    for one in (arguments, json.dumps(arguments)):
+        assert isinstance(read_or_error(tool, one), Arguments | InvalidInputError)
 
 
 @given(data=st.data(), tool=st.sampled_from(["availability_search", "bookings_create"]))

@@ -34,9 +34,9 @@ def test_the_codes_are_stable():
 
 def test_a_booking_without_a_reply_is_unknown_and_has_a_correlation_id(cli, ferry_sandbox, order):
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
-    said = cli("book", "--from", str(order), "--yes", code=5).err
-    assert "correlation id" in said
-    assert "do not repeat it" in said
+    message = cli("book", "--from", str(order), "--yes", code=5).err
+    assert "correlation id" in message
+    assert "do not repeat it" in message
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
@@ -47,9 +47,9 @@ def test_a_booking_without_a_reply_is_unknown_and_has_a_correlation_id(cli, ferr
 
 def test_an_unreachable_service_means_not_sent(cli, ferry_sandbox):
     ferry_sandbox.stop()
-    said = cli("ports", code=3).err
-    assert "ferry doctor" in said
-    assert said.count("\n") == 2
+    message = cli("ports", code=3).err
+    assert "ferry doctor" in message
+    assert message.count("\n") == 2
     assert cli("ports", "--json", code=3).document["error"]["outcome"] == "not_sent"
 
 
@@ -65,9 +65,9 @@ def test_an_unknown_id_is_rejected(cli, command):
 
 def test_a_read_only_token_is_rejected(cli, ferry_sandbox, order):
     read_only = ferry_sandbox.read_only_token
-    said = cli("book", "--from", str(order), "--yes", code=4, FERRY_TOKEN=read_only).err
-    assert "lacks the permission" in said
-    assert read_only not in said
+    message = cli("book", "--from", str(order), "--yes", code=4, FERRY_TOKEN=read_only).err
+    assert "lacks the permission" in message
+    assert read_only not in message
 
 
 def test_a_missing_setting_is_named(cli):
@@ -76,11 +76,11 @@ def test_a_missing_setting_is_named(cli):
 
 
 def test_a_failed_guard_means_declined(cli, ferry_sandbox, booked):
-    said = cli("confirm", booked, "--yes", "--expect-total", "1", code=6)
-    assert "expected 1" in said.err
+    ended = cli("confirm", booked, "--yes", "--expect-total", "1", code=6)
+    assert "expected 1" in ended.err
     cli("confirm", booked, "--yes")
-    said = cli("cancel", booked, "--yes", "--max-penalty", "0", code=6)
-    assert "the limit is 0" in said.err
+    ended = cli("cancel", booked, "--yes", "--max-penalty", "0", code=6)
+    assert "the limit is 0" in ended.err
     assert "bookings.cancel" not in ferry_sandbox.counters.requests
 
 
@@ -100,9 +100,9 @@ def test_a_fee_that_rises_after_it_was_shown_is_not_paid(
         while ferry_sandbox.counters.requests.get("bookings.cancel_fee", 0) < 2:
             assert process.poll() is None
         ferry_sandbox.clock.travel_to(leaving - timedelta(hours=12))
-        _, said = process.communicate(timeout=30)
-    assert process.returncode == 6, said
-    assert "nothing was cancelled" in said
+        _, output = process.communicate(timeout=30)
+    assert process.returncode == 6, output
+    assert "nothing was cancelled" in output
 
 
 @pytest.mark.parametrize("command", mostly_long([["confirm"], ["cancel"], ["book", "--from"]]))
@@ -153,12 +153,12 @@ def test_an_unknown_route_lists_the_choices(cli):
 
 
 def test_an_unknown_port_is_an_error_with_similar_names(cli):
-    said = cli("ports", "Tarrifa", code=3)
-    assert said.out == ""
-    assert "no port has 'Tarrifa'" in said.err
-    assert "did you mean ESTRF Tarifa" in said.err
-    said = cli("ports", "zzz", code=3)
-    assert (said.out, "did you mean" in said.err) == ("", False)
+    ended = cli("ports", "Tarrifa", code=3)
+    assert ended.out == ""
+    assert "no port has 'Tarrifa'" in ended.err
+    assert "did you mean ESTRF Tarifa" in ended.err
+    ended = cli("ports", "zzz", code=3)
+    assert (ended.out, "did you mean" in ended.err) == ("", False)
     there = ["--on", f"{DAY}", "--adult", "34F"]
     assert "did you mean ESTRF Tarifa" in cli("search", "Tarrifa", "MATNG", *there, code=3).err
 
@@ -166,9 +166,9 @@ def test_an_unknown_port_is_an_error_with_similar_names(cli):
 def test_a_search_for_a_past_day_has_a_hint(cli):
     gone = "2020-01-31"
     who = ["--adult", "34F"]
-    said = cli("search", "Tarifa", "MATNG", "--on", gone, *who, code=4).err
-    assert f"--on: {gone} is past" in said
-    assert "fewer travellers" not in said
+    message = cli("search", "Tarifa", "MATNG", "--on", gone, *who, code=4).err
+    assert f"--on: {gone} is past" in message
+    assert "fewer travellers" not in message
     error = cli("search", "Tarifa", "MATNG", "--on", gone, *who, "--json", code=4).document["error"]
     assert gone in error["hint"]
 
@@ -186,9 +186,9 @@ def test_a_token_comes_from_a_file(cli, ferry_sandbox, tmp_path):
     file.write_text(f"{ferry_sandbox.token}\r\n", "utf-8-sig", newline="")
     assert cli("ports", "--token-file", str(file)).err == ""
     file.write_text("one\nanother\n", "utf-8")
-    said = cli("ports", "--token-file", str(file), code=3).err
-    assert f"{file}: contains more than a token" in said
-    assert "another" not in said
+    message = cli("ports", "--token-file", str(file), code=3).err
+    assert f"{file}: contains more than a token" in message
+    assert "another" not in message
     assert "chmod" not in cli("ports", "--token-file", str(tmp_path), code=3).err
 
 
@@ -218,8 +218,8 @@ def test_the_missing_extra_agents_is_named(cli, tmp_path):
 
 @LONG
 def test_a_voucher_needs_an_existing_folder(cli, ticket):
-    said = cli("voucher", ticket, "--to", "no/such/folder/v.pdf", code=3).err
-    assert said.count("\n") == 1
+    message = cli("voucher", ticket, "--to", "no/such/folder/v.pdf", code=3).err
+    assert message.count("\n") == 1
 
 
 @posix

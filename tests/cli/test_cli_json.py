@@ -58,8 +58,8 @@ def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):
     booking = Booking.model_validate(cli("show", some_id, "--json").document["booking"])
     assert booking.booking_reference == made["booking_reference"]
 
-    said = cli("confirm", some_id, "--yes", "--expect-total", made["total_price"], "--json")
-    ticket_id = said.document["confirmation"]["ticket_id"]
+    ended = cli("confirm", some_id, "--yes", "--expect-total", made["total_price"], "--json")
+    ticket_id = ended.document["confirmation"]["ticket_id"]
     ticket = Ticket.model_validate(cli("show", ticket_id, "--json").document["ticket"])
     assert ticket.passengers[0].first_name == "Ada"
 
@@ -75,16 +75,16 @@ def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):
 
 def test_doctor(cli, ferry_sandbox):
     ferry_sandbox.clock.travel_to(datetime.now(timezone.utc))
-    told = cli("doctor", "--json").document
-    assert told["exit_code"] == 0
-    assert {one["part"] for one in told["findings"]} == {
+    document = cli("doctor", "--json").document
+    assert document["exit_code"] == 0
+    assert {one["part"] for one in document["findings"]} == {
         "configuration",
         "connection",
         "token",
         "clock",
         "versions",
     }
-    assert {one["state"] for one in told["findings"]} == {"ok"}
+    assert {one["state"] for one in document["findings"]} == {"ok"}
 
 
 def test_an_error_is_a_json_document(cli, ferry_sandbox):

@@ -146,6 +146,6 @@ def test_a_command_terminated_in_a_write_names_its_correlation_id(ferry_sandbox,
         while not ferry_sandbox.counters.effects_of("bookings.confirm"):
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=30)
-    assert process.returncode == 130, said
-    assert "may have happened (correlation id " in said
+        _, output = process.communicate(timeout=30)
+    assert process.returncode == 130, output
+    assert "may have happened (correlation id " in output

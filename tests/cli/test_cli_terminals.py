@@ -150,8 +150,8 @@ def test_ctrl_c_and_ctrl_d_at_a_question_send_nothing(ferry_sandbox, tmp_path, o
         person.expect(": ")
         person.child.send(key)
         shown = person.finish(130 if key == "\x03" else 6)
-    said = "interrupted" if key == "\x03" else "no answer"
-    assert f"\nferry: {said}" in shown
+    output = "interrupted" if key == "\x03" else "no answer"
+    assert f"\nferry: {output}" in shown
     assert "bookings.create" not in ferry_sandbox.counters.requests
 
 
@@ -282,7 +282,7 @@ def test_mcp_passes_the_limits_on(tmp_path):
     stand_in.write_text(
         "import runpy, sys, types\n"
         "made = types.ModuleType('ferry_sdk.agents.stdio')\n"
-        "made.serve = lambda **said: print('served', said)\n"
+        "made.serve = lambda **options: print('served', options)\n"
         "sys.modules['ferry_sdk.agents'] = types.ModuleType('ferry_sdk.agents')\n"
         "sys.modules['ferry_sdk.agents.stdio'] = made\n"
         "sys.argv = ['ferry', 'mcp', *sys.argv[1:]]\n"

@@ -53,7 +53,7 @@ class Pipes:
 
     def __init__(self, process):
         self.process = process
-        self.said = ""
+        self.output = ""
         self._id = 0
 
     def request(self, method, **params):
@@ -67,13 +67,13 @@ class Pipes:
 
     def receive(self):
         line = self.process.stdout.readline()
-        self.said += line
+        self.output += line
         return json.loads(line)
 
     def wait_for_end(self):
         """Wait until the server ends, and return what it wrote to stdout and to stderr."""
-        said, errors = self.process.communicate(timeout=10)
-        return self.said + said, errors
+        output, errors = self.process.communicate(timeout=10)
+        return self.output + output, errors
 
 
 def wait_until(happened):
@@ -108,9 +108,9 @@ def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
     with start_server(environment(ferry_sandbox), [sys.executable, "-c", NOISY]) as server:
         server.request("tools/call", name="catalogue_ports", arguments={})
         assert server.receive()["result"]["structuredContent"]["status"] == "done"
-        said, errors = server.wait_for_end()
+        output, errors = server.wait_for_end()
         assert server.process.returncode == 0
-    assert [json.loads(one)["jsonrpc"] for one in said.splitlines()] == ["2.0", "2.0"]
+    assert [json.loads(one)["jsonrpc"] for one in output.splitlines()] == ["2.0", "2.0"]
     assert "stray words" in errors
     assert "stray bytes" in errors
     assert "ERROR mcp.server: it failed\n(ValueError)\n" in errors
@@ -151,10 +151,10 @@ def test_the_token_is_in_no_output(ferry_sandbox):
         ferry_sandbox.stop()
         server.request("tools/call", name="catalogue_journeys", arguments={})
         assert server.receive()["result"]["isError"]
-        said, errors = server.wait_for_end()
+        output, errors = server.wait_for_end()
     assert "no_such_tool" not in errors
     assert "INFO ferry_sdk: tool catalogue_ports: unauthorized (correlation id" in errors
-    assert token not in said
+    assert token not in output
     assert token not in errors
 
 
@@ -255,10 +255,10 @@ def test_a_write_in_progress_may_finish(ferry_sandbox, number):
         begin_write(server, ferry_sandbox, seconds=0.5)
         if number:
             server.process.send_signal(number)
-        said, errors = server.wait_for_end()
+        output, errors = server.wait_for_end()
         assert server.process.returncode == 0
     assert "INFO ferry_sdk: tool bookings_create: done (correlation id" in errors
-    reply = json.loads(said.splitlines()[-1])
+    reply = json.loads(output.splitlines()[-1])
     assert reply["result"]["structuredContent"]["status"] == "done"
 
 
