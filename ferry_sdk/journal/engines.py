@@ -37,7 +37,11 @@ def engine_of(url: str | Engine) -> Engine:
         return _check_engine(url)
     if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
-    parts = _parse(url)
+    parts = None
+    with suppress(ArgumentError, ValueError):
+        parts = make_url(url)
+    if parts is None:  # raised here, so that the URL's error is not attached
+        raise InvalidInputError("not a database URL", field="url")
     if parts.drivername in _SQLITE:
         return _sqlite(parts)
     if parts.drivername in _POSTGRESQL:
@@ -81,14 +85,6 @@ def _check_engine(engine: Engine) -> Engine:
             "each thread would have its own database; use poolclass=StaticPool", field="url"
         )
     return engine
-
-
-def _parse(url: str) -> URL:
-    try:
-        return make_url(url)
-    except (ArgumentError, ValueError):
-        pass
-    raise InvalidInputError("not a database URL", field="url")
 
 
 def _unsupported_url() -> InvalidInputError:
@@ -171,12 +167,10 @@ def _postgresql(url: URL) -> Engine:
     # An engine's repr hides the password of the address, but not passwords among its options.
     hidden = {name: url.query[name] for name in _SECRETS if name in url.query}
     arguments = {**_default_timeout(url, "connect_timeout"), **hidden}
-    try:
+    with suppress(ImportError):
         return _create_engine(
             url.difference_update_query(hidden), pool_pre_ping=True, connect_args=arguments
         )
-    except ImportError:
-        pass
     raise ConfigurationError(
         'a journal in PostgreSQL requires an extra: pip install "ferry-sdk[postgresql]"'
     )
@@ -187,10 +181,8 @@ def _default_timeout(url: URL, limit: str) -> dict[str, int]:
 
 
 def _create_engine(url: URL, **options: object) -> Engine:
-    try:
+    with suppress(SQLAlchemyError, ValueError, TypeError):
         return create_engine(url, hide_parameters=True, **options)
-    except (SQLAlchemyError, ValueError, TypeError):
-        pass
     raise InvalidInputError("an option of the URL is not valid", field="url")
 
 

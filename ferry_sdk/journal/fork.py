@@ -12,13 +12,15 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from sqlalchemy import Engine, Pool
+
+    from ferry_sdk.journal.journal import Journal
 
 _WRITE_TIMEOUT = 15.0
 """Seconds that a fork waits for a write; longer than the wait for a lock of SQLite."""
@@ -27,21 +29,9 @@ _READ_TIMEOUT = 0.05
 _PAUSE = 0.001
 
 
-class ForkAware(Protocol):
-    """An object that is told in a child process that it was forked."""
-
-    def after_fork(self) -> None:
-        """Give up what the parent goes on using."""
-        ...
-
-
-_observers: WeakSet[ForkAware] = WeakSet()
+JOURNALS: WeakSet[Journal] = WeakSet()
+"""The journals of this process; `after_fork` is called on each in a forked child."""
 _inherited: list[Pool] = []
-
-
-def notify_after_fork(observer: ForkAware) -> None:
-    """Call its `after_fork` in every child process, as long as the observer exists."""
-    _observers.add(observer)
 
 
 def leave_to_parent(engine: Engine) -> None:
@@ -103,8 +93,8 @@ class ForkLock:
 
 def _reset_in_child() -> None:
     FORK_LOCK.reset()
-    for observer in list(_observers):
-        observer.after_fork()
+    for journal in list(JOURNALS):
+        journal.after_fork()
 
 
 FORK_LOCK = ForkLock()

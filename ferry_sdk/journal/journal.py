@@ -21,7 +21,7 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.journal import statements
 from ferry_sdk.journal.engines import connect, display_url, engine_of, is_in_memory, journal_error
-from ferry_sdk.journal.fork import FORK_LOCK, leave_to_parent, notify_after_fork
+from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
 from ferry_sdk.journal.migrations import Key, load_key, open_journal
 from ferry_sdk.types import EndState, Intent, JournalEntry
 
@@ -86,7 +86,7 @@ class Journal:
         self._given_key = load_key(key)
         self._key: Key | None = None
         self._unusable: str | None = None
-        notify_after_fork(self)
+        JOURNALS.add(self)
 
     def begin(self, intent: Intent) -> str:
         """Record a write as ``open`` before it is sent, and return the id of its entry.

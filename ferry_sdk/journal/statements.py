@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from copy import copy
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
@@ -125,10 +126,8 @@ def _now() -> datetime:
 
 
 def _cutoff(age: timedelta) -> datetime:
-    try:
+    with suppress(OverflowError):
         return _now() - age
-    except OverflowError:
-        pass
     raise InvalidInputError("before the year 1", field="older_than")
 
 

@@ -153,11 +153,6 @@ class Availability(Model):
             roundtrip_locked=chosen.roundtrip_locked,
         )
 
-    def _repr_html_(self) -> str:
-        from ferry_sdk.models.display.cards import sailing_card  # noqa: PLC0415 -- for notebooks only
-
-        return sailing_card(self)
-
 
 def _id_of(chosen: object, kind: type[Tariff | Place], argument: str) -> str:
     if isinstance(chosen, str):

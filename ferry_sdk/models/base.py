@@ -78,9 +78,9 @@ class Model(BaseModel):
 
     def _repr_html_(self) -> str:
         """Return the record as a card, for notebooks; it shows no more than the repr."""
-        from ferry_sdk.models.display.cards import record_card  # noqa: PLC0415 -- for notebooks only
+        from ferry_sdk.models.display.cards import card_of  # noqa: PLC0415 -- for notebooks only
 
-        return record_card(self)
+        return card_of(self)
 
 
 def _hashable(value: object) -> object:

@@ -90,11 +90,6 @@ class BookingCreated(WithActions):
     total_price: Amount
     currency: Currency
 
-    def _repr_html_(self) -> str:
-        from ferry_sdk.models.display.cards import booking_created_card  # noqa: PLC0415 -- for notebooks only
-
-        return booking_created_card(self)
-
 
 class Received(Model):
     """Money received. Interface: Booking, pricing.received."""
@@ -171,11 +166,6 @@ class Booking(WithActions):
     pricing: Pricing | None
     tickets: tuple[Ticket, ...]
     journey_details: Members = Field(default_factory=FrozenDict, repr=False)
-
-    def _repr_html_(self) -> str:
-        from ferry_sdk.models.display.cards import booking_card  # noqa: PLC0415 -- for notebooks only
-
-        return booking_card(self)
 
 
 class BookingConfirmation(Model):

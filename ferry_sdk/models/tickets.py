@@ -82,11 +82,6 @@ class Ticket(Model):
     qr_code: Text = Field(default="", repr=False)
     boarding_time: LooseMoment | Text = ""
 
-    def _repr_html_(self) -> str:
-        from ferry_sdk.models.display.cards import ticket_card  # noqa: PLC0415 -- for notebooks only
-
-        return ticket_card(self)
-
 
 class CancellationFee(Model):
     """The cost of cancelling now. Interface: POST /api/booking/cancel-fee.

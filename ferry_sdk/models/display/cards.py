@@ -6,10 +6,10 @@ module when they are displayed, so it imports none of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ferry_sdk.models.display import cheapest_ticket, models_of, sailings_of
 from ferry_sdk.models.display.html import (
@@ -35,13 +35,14 @@ if TYPE_CHECKING:
 _ROWS: Final = 30
 
 
-def record_card(record: Model) -> Markup:
-    """Return the generic card of a record, with the fields of its repr."""
-    return card(type(record).__name__, facts(_fields(record)))
+def card_of(record: Model) -> Markup:
+    """Return the card of a record: its own, or a generic one with the fields of its repr."""
+    names = [kind.__name__ for kind in type(record).__mro__]
+    own = next((_CARDS[name] for name in names if name in _CARDS), None)
+    return own(record) if own else card(names[0], facts(_fields(record)))
 
 
-def sailing_card(sailing: Availability) -> Markup:
-    """Return the card of a sailing."""
+def _sailing_card(sailing: Availability) -> Markup:
     tariffs = (
         (
             tariff.type,
@@ -73,8 +74,7 @@ def sailing_card(sailing: Availability) -> Markup:
     )
 
 
-def booking_created_card(booking: BookingCreated) -> Markup:
-    """Return the card of a created booking."""
+def _booking_created_card(booking: BookingCreated) -> Markup:
     return card(
         f"Booking {booking.booking_reference}",
         facts(_cost_facts(booking)),
@@ -83,8 +83,7 @@ def booking_created_card(booking: BookingCreated) -> Markup:
     )
 
 
-def booking_card(booking: Booking) -> Markup:
-    """Return the card of a booking."""
+def _booking_card(booking: Booking) -> Markup:
     tickets = (
         (ticket.ticket_number, ticket.direction, ticket.status, len(ticket.passengers))
         for ticket in booking.tickets
@@ -104,8 +103,7 @@ def booking_card(booking: Booking) -> Markup:
     )
 
 
-def ticket_card(ticket: Ticket) -> Markup:
-    """Return the card of a ticket."""
+def _ticket_card(ticket: Ticket) -> Markup:
     ways = (ticket.availability.outward, ticket.availability.return_)
     names = ("depart_port_name", "arrive_port_name", "depart_at", "arrive_at", "duration")
     crossings = (attrgetter(*names)(way.journey) for way in ways if way and way.journey)
@@ -187,3 +185,12 @@ def _next_actions(actions: Sequence[NextAction]) -> Markup:
         return note("Nothing more to do.")
     rows = ((action.name, action.action.type, action.time_limit) for action in actions)
     return table(["Next", "Kind", "Until"], rows)
+
+
+_CARDS: Final[Mapping[str, Callable[[Any], Markup]]] = {
+    "Availability": _sailing_card,
+    "Booking": _booking_card,
+    "BookingCreated": _booking_created_card,
+    "Ticket": _ticket_card,
+}
+"""The cards of records, by the names of their classes, which are not imported here."""
