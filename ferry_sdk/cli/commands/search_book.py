@@ -54,13 +54,9 @@ _ON = typer.Option(
 )
 
 
-def _traveller_option(kind: PassengerType, help_text: str) -> typer.models.OptionInfo:
+def _traveller_option(kind: PassengerType, help_text: str) -> object:
     parse = parser(lambda value: parse_traveller(value, kind))
-    name = f"--{kind.value.lower()}"
-    option: typer.models.OptionInfo = typer.Option(
-        name, metavar="AGE", help=help_text, parser=parse
-    )
-    return option
+    return typer.Option(f"--{kind.value.lower()}", metavar="AGE", help=help_text, parser=parse)
 
 
 At = Annotated[
