@@ -1,4 +1,4 @@
-"""One course of a write: a service, a journal and a clock, of which each effect is chosen."""
+"""One course of a write: the result of each effect of its flow is chosen by the test."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class Cancelled(BaseException):
 
 
 class Record(Notes):
-    """A journal that may fail before or after it has done its work, or know of the same write."""
+    """A journal that may fail before or after its work, or know the same write already."""
 
     def __init__(self, course: Course) -> None:
         super().__init__()
         self._course = course
 
     def begin(self, intent: Intent) -> str:
-        """Take an intent."""
+        """Record an intent."""
         came = self._course.choose("kept", "not kept", "kept unsaid", "known", "known and done")
         if came.startswith("known"):
             self._course.is_known = True
@@ -68,7 +68,7 @@ class Record(Notes):
         return entry_id
 
     def end(self, entry_id: str, state: EndState) -> None:
-        """Take an outcome; what is done is never undone."""
+        """Record an outcome; an entry that is done stays done."""
         came = self._course.choose("kept", "not kept", "kept unsaid")
         self._failing(came == "not kept")
         if self.states[entry_id] != "done":
@@ -133,7 +133,7 @@ class Course:
 
     @property
     def has_left(self) -> bool:
-        """Whether anything of the write has reached the service."""
+        """Whether any request of the write reached the service."""
         return any(left for left, *_ in self.said)
 
     @property
@@ -144,7 +144,7 @@ class Course:
 
     @property
     def statuses(self) -> list[int | None]:
-        """Of each time that it reached the service, the status of the reply."""
+        """The status of each reply to the write."""
         return [status for left, status, _ in self.said if left]
 
     def steps(self) -> Flow[Any]:
@@ -163,7 +163,7 @@ class Course:
         return (yield from run(describe_call(kind.name, is_guarded=kind.is_guarded), self.context))
 
     def choose(self, fine: str, *troubles: str) -> str:
-        """What happens here; an interruption only as often as it may be."""
+        """Choose what happens here, within the allowed number of interruptions."""
         if not self.choices.left:
             came = fine
         else:

@@ -1,4 +1,4 @@
-"""The ways in which each write is made, and what the service says to it."""
+"""The variants of each write, and the replies of the service to them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEEDED |= {"payment_status", "ticket_number", "tickets"}
 
 
 def _brief(record: dict[str, Any]) -> dict[str, Any]:
-    """What of a booking or a ticket matters; the rest of it takes time to read."""
+    """Return the fields that matter of a booking or ticket; the others only take time to parse."""
     brief = {name: value for name, value in record.items() if name in _NEEDED}
     if "tickets" in brief:
         brief["tickets"] = [_brief(one) for one in brief["tickets"]]
@@ -68,7 +68,7 @@ class Kind:
 
 
 def kinds(name: str) -> Iterator[Kind]:
-    """The ways in which a write is made."""
+    """Yield the variants of a write."""
     for has_journal in (True, False):
         for deadline in (None, 1.0):
             yield Kind(name, has_journal, deadline=deadline)
@@ -85,13 +85,13 @@ def kinds(name: str) -> Iterator[Kind]:
 
 @cache
 def describe_call(name: str, *, is_guarded: bool) -> Any:
-    """The call, described and not made."""
+    """Return the description of a call."""
     return described(name, **(GUARDS[name][0] if is_guarded else {}))
 
 
 @cache
 def answer(name: str) -> dict[str, Any]:
-    """What the service says when it has done it."""
+    """Return the reply of the service to a successful write."""
     subject = described(name).write.subject  # type: ignore[union-attr]  # it is a write
     known = {key: value for key, value in subject.items() if key in ANSWERS[name]}
     return {**ANSWERS[name], **known}
@@ -99,12 +99,12 @@ def answer(name: str) -> dict[str, Any]:
 
 @cache
 def path(name: str) -> str:
-    """What it is sent to, below the base address."""
+    """Return the path of the write below the base URL."""
     return described(name).call.digest().path
 
 
 @cache
 def answer_of_another(name: str) -> Any:
-    """The answer of another call for the same."""
+    """Return the result of another call of the same write."""
     session = Session(stage="bare")
     return Driver(good(answer(name)), session).raw(described(name), SETTINGS)

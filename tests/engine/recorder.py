@@ -1,4 +1,4 @@
-"""A recorder of writes in memory, that may be told to refuse."""
+"""A recorder of writes in memory that can be made to fail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """What a journal would keep.
+    """A journal in memory.
 
     Args:
         refusal: Raised instead of taking an intent.
@@ -35,7 +35,7 @@ class Notes:
         self.states: dict[str, str] = {}
 
     def begin(self, intent: Intent) -> str:
-        """Take an intent."""
+        """Record an intent."""
         if self._refusal is not None:
             raise self._refusal
         entry_id = f"entry-{len(self.intents) + 1}"
@@ -44,14 +44,14 @@ class Notes:
         return entry_id
 
     def end(self, entry_id: str, state: EndState) -> None:
-        """Take an outcome."""
+        """Record an outcome."""
         if self._failure is not None:
             raise self._failure
         self.states[entry_id] = state
 
 
 def entry(operation: str, state: EntryState = "unknown", **subject: str) -> JournalEntry:
-    """A write on record."""
+    """Return the journal entry of a write."""
     moment = datetime(2027, 3, 1, 8, tzinfo=timezone.utc)
     return JournalEntry(
         id="entry-7",
@@ -68,5 +68,5 @@ def entry(operation: str, state: EntryState = "unknown", **subject: str) -> Jour
 
 
 def kinds(driver: Driver) -> list[type]:
-    """What was sent and what was put on record, in order."""
+    """Return requests and journal calls, in order."""
     return [type(effect) for effect in driver.effects if isinstance(effect, Send | RunBlocking)]

@@ -53,7 +53,7 @@ def judge(course: Course, outcome: Any) -> Course:
 
 
 def judge_effect_and_record(course: Course) -> None:
-    """It is done once at the most; what may have happened is on record, and never as not sent."""
+    """Check that the write happens at most once and is never recorded as not sent by mistake."""
     assert course.effects <= 1
     if course.kind.deadline is not None:
         assert course.now <= BEGAN + course.kind.deadline
@@ -71,28 +71,28 @@ def judge_effect_and_record(course: Course) -> None:
 
 
 def judge_outcome(course: Course, outcome: Any) -> None:
-    """What the caller is told is true, the attempts are those there were, and the record agrees."""
+    """Check that the result or error is true, and that its attempts and the journal agree."""
     if isinstance(outcome, course.interruption):
         assert course.is_stopped
         if course.may_have_happened and not course.is_known:
             assert course.context.state.is_done or course.context.state.may_have_happened
         return
     if isinstance(outcome, FerryError):
-        told: str = outcome.outcome
-        if told == "unknown":
+        reported: str = outcome.outcome
+        if reported == "unknown":
             assert course.may_have_happened
         elif not course.is_known:
             assert not course.may_have_happened
     else:
         assert not isinstance(outcome, BaseException)
         assert course.effects == 1
-        told = "done"
-    if told == "rejected":
+        reported = "done"
+    if reported == "rejected":
         assert course.has_left or course.is_joined or course.kind.is_guarded
     assert outcome.correlation_id
     entry = course.journal and course.journal.states.get("entry-1")
     if entry and not course.is_record_troubled and not course.is_stopped:
-        assert entry == told
+        assert entry == reported
     if not course.is_joined:
         tried = [one for one in outcome.attempts if one.operation == course.kind.name]
         assert [one.status_code for one in tried if one.sent] == course.statuses
