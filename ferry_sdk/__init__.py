@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ferry_sdk._transport.aiohttp_client import DefaultAioHttpClient
     from ferry_sdk.client import AsyncFerry, Ferry
     from ferry_sdk.errors import (
+        AmbiguousPlaceError,
         APIError,
         AuthenticationError,
         AvailabilityError,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         FerryError,
         InvalidInputError,
         JournalError,
+        NoSailingsError,
         NotFoundError,
         OutcomeUnknownError,
         PenaltyExceededError,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
         TicketViewError,
         TransportError,
         UnexpectedResponseError,
+        UnknownPlaceError,
         UnprocessableEntityError,
         UnresolvedWriteError,
     )
@@ -110,6 +113,18 @@ if TYPE_CHECKING:
         VehicleType,
         Voucher,
     )
+    from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
+    from ferry_sdk.planning.names import PlaceMatch
+    from ferry_sdk.planning.routes import Route
+    from ferry_sdk.planning.streams import AsyncTripStream, TripStream
+    from ferry_sdk.planning.trips import (
+        AskedSearch,
+        FailedSearch,
+        Fare,
+        SearchReport,
+        Trip,
+        TripSearch,
+    )
     from ferry_sdk.safety import SAFETY, Proof, Safety
     from ferry_sdk.types import Attempt, JournalEntry, RequestDigest
 
@@ -122,6 +137,11 @@ _MODULES = (
     "_engine.correlation",
     "_engine.http",
     "client",
+    "planning.trips",
+    "planning.names",
+    "planning.routes",
+    "planning.calendar",
+    "planning.streams",
     "_transport.aiohttp_client",
 )
 """Searched in this order: modules that load little come first."""
@@ -130,7 +150,10 @@ __all__ = [
     "SAFETY",
     "APIError",
     "ActionType",
+    "AmbiguousPlaceError",
+    "AskedSearch",
     "AsyncFerry",
+    "AsyncTripStream",
     "Attempt",
     "AuthenticationError",
     "Availability",
@@ -142,6 +165,7 @@ __all__ = [
     "BookingConfirmation",
     "BookingCreateError",
     "BookingCreated",
+    "CalendarDay",
     "CallInfo",
     "CancellationFee",
     "Company",
@@ -155,6 +179,8 @@ __all__ = [
     "Departure",
     "Direction",
     "EventHooks",
+    "FailedSearch",
+    "Fare",
     "Ferry",
     "FerryError",
     "Gender",
@@ -164,6 +190,7 @@ __all__ = [
     "Journey",
     "McpPort",
     "NextAction",
+    "NoSailingsError",
     "NotFoundError",
     "OutcomeEvent",
     "OutcomeUnknownError",
@@ -176,10 +203,12 @@ __all__ = [
     "PermissionDeniedError",
     "Place",
     "PlaceGender",
+    "PlaceMatch",
     "PlaceType",
     "PlaceUse",
     "Port",
     "PossibleAction",
+    "PriceCalendar",
     "PriceChangedError",
     "Pricing",
     "Proof",
@@ -193,10 +222,12 @@ __all__ = [
     "ReservationType",
     "ResponseEvent",
     "RetryEvent",
+    "Route",
     "Safety",
     "ScheduledDeparture",
     "SearchPassenger",
     "SearchPassengerDict",
+    "SearchReport",
     "Selection",
     "SelectionDict",
     "ServerError",
@@ -214,7 +245,11 @@ __all__ = [
     "TicketViewError",
     "Timeout",
     "TransportError",
+    "Trip",
+    "TripSearch",
+    "TripStream",
     "UnexpectedResponseError",
+    "UnknownPlaceError",
     "UnprocessableEntityError",
     "Unreadable",
     "UnresolvedWriteError",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -25,6 +26,7 @@ from ferry_sdk.types import JournalEntry, Recorder, RequestDigest
 if TYPE_CHECKING:
     from ferry_sdk._engine.http import Timeout
     from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
+    from ferry_sdk.planning.groups import PlacesGroup, RoutesGroup, TripsGroup
     from ferry_sdk.resources.read_back import Recovered
 
 
@@ -49,6 +51,27 @@ class Client(Resources[ClientTransportT_co]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(base_url={self._transport.settings.base_url!r})"
+
+    @cached_property
+    def places(self) -> PlacesGroup[ClientTransportT_co]:
+        """Find ports by the names that people write."""
+        from ferry_sdk.planning.groups import PlacesGroup  # noqa: PLC0415 -- loaded on first use
+
+        return PlacesGroup(self._transport)
+
+    @cached_property
+    def routes(self) -> RoutesGroup[ClientTransportT_co]:
+        """Find out who sails where."""
+        from ferry_sdk.planning.groups import RoutesGroup  # noqa: PLC0415 -- loaded on first use
+
+        return RoutesGroup(self._transport)
+
+    @cached_property
+    def trips(self) -> TripsGroup[ClientTransportT_co]:
+        """Search trips from two places and a date."""
+        from ferry_sdk.planning.groups import TripsGroup  # noqa: PLC0415 -- loaded on first use
+
+        return TripsGroup(self._transport)
 
     def with_options(
         self,
@@ -121,6 +144,7 @@ class Ferry(Client[Transport]):
         read_only: Reject every write before it is sent.
         http_client: Your own ``httpx.Client`` (or httpx2's); it is not closed.
         default_headers: Additional headers of every request.
+        route_cache: A folder in which the route graph is kept; None: it is kept in memory.
         journal: Records every write, as `ferry_sdk.journal.Journal` does.
         event_hooks: Functions to call for every request, response, retry and outcome.
 
@@ -153,6 +177,7 @@ class Ferry(Client[Transport]):
         read_only: bool = False,
         http_client: HttpClient[Any] | None = None,
         default_headers: Mapping[str, str] | None = None,
+        route_cache: str | Path | None = None,
         journal: Recorder | None = None,
         event_hooks: EventHooks | None = None,
     ) -> None:
@@ -168,6 +193,7 @@ class Ferry(Client[Transport]):
             max_retries=max_retries,
             read_only=read_only,
             default_headers=default_headers,
+            route_cache=route_cache,
             journal=journal,
             hooks=build_hooks(event_hooks, may_be_async=False),
             http_client=http_client,
@@ -256,6 +282,7 @@ class AsyncFerry(Client[AsyncTransport]):
         http_client: Your own `DefaultAioHttpClient` or ``httpx.AsyncClient`` (or httpx2's); it is
             not closed.
         default_headers: Additional headers of every request.
+        route_cache: A folder in which the route graph is kept; None: it is kept in memory.
         journal: Records every write, as `ferry_sdk.journal.Journal` does.
         event_hooks: Functions to call for every request, response, retry and outcome.
 
@@ -298,6 +325,7 @@ class AsyncFerry(Client[AsyncTransport]):
         read_only: bool = False,
         http_client: AsyncHttpClient[Any] | None = None,
         default_headers: Mapping[str, str] | None = None,
+        route_cache: str | Path | None = None,
         journal: Recorder | None = None,
         event_hooks: EventHooks | None = None,
     ) -> None:
@@ -313,6 +341,7 @@ class AsyncFerry(Client[AsyncTransport]):
             max_retries=max_retries,
             read_only=read_only,
             default_headers=default_headers,
+            route_cache=route_cache,
             journal=journal,
             hooks=build_hooks(event_hooks, may_be_async=True),
             http_client=http_client,

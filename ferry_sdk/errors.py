@@ -6,14 +6,17 @@ Errors can be pickled and copied. Attributes that may contain travellers' data (
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from typing_extensions import Self
 
 from ferry_sdk.types import Attempt, JournalEntry, Outcome, RequestDigest
+
+if TYPE_CHECKING:
+    from ferry_sdk.models.catalogue import Port
 
 _REDIRECTION = 3
 
@@ -76,6 +79,30 @@ class InvalidInputError(FerryError, ValueError):
     def __init__(self, problem: str, *, field: str) -> None:
         super().__init__(f"{field}: {problem}")
         self.field: str = field
+
+
+class UnknownPlaceError(InvalidInputError):
+    """No port has this name.
+
+    Attributes:
+        suggestions: The ports whose names are spelled similarly, best first.
+    """
+
+    def __init__(self, problem: str, *, field: str, suggestions: Sequence[Port] = ()) -> None:
+        super().__init__(problem, field=field)
+        self.suggestions: tuple[Port, ...] = tuple(suggestions)
+
+
+class AmbiguousPlaceError(InvalidInputError):
+    """Several ports have this name.
+
+    Attributes:
+        candidates: The ports.
+    """
+
+    def __init__(self, problem: str, *, field: str, candidates: Sequence[Port] = ()) -> None:
+        super().__init__(problem, field=field)
+        self.candidates: tuple[Port, ...] = tuple(candidates)
 
 
 class ReadOnlyError(FerryError):
@@ -304,7 +331,18 @@ class ServerError(APIError):
 
 
 class AvailabilityError(APIError):
-    """AVAILABILITY_ERROR: the search failed, or there are no sailings."""
+    """AVAILABILITY_ERROR: the search failed.
+
+    Attributes:
+        field: The member of the request that is wrong, if the service names one
+            (``request.company``).
+    """
+
+    field: str | None = None
+
+
+class NoSailingsError(AvailabilityError):
+    """AVAILABILITY_ERROR with status 404: no sailing fits the search."""
 
 
 class BookingCreateError(APIError):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import ferry_sdk
 import ferry_sdk.models
 from ferry_sdk import SAFETY, AsyncFerry, Ferry, Proof, Safety
+from ferry_sdk.planning.groups import PlacesGroup, RoutesGroup, TripsGroup
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.base import method
 from ferry_sdk.resources.conditions import Until
@@ -43,7 +44,7 @@ _RESOURCES: Any = Resources(None)
 GROUPS: dict[str, type] = {
     name: type(getattr(_RESOURCES, name))
     for name in ("availability", "bookings", "tickets", "catalogue", "mcp")
-}
+} | {"places": PlacesGroup, "routes": RoutesGroup, "trips": TripsGroup}
 CLIENTS = "## The clients\n\nWhat calls no endpoint of its own. `AsyncFerry` is closed by `aclose`."
 OF_CLIENTS = (Ferry.with_options, Ferry.recover, Ferry.close, AsyncFerry.aclose)
 SHORTHANDS = {
@@ -82,7 +83,7 @@ def called(name: str, signature: inspect.Signature) -> str:
         if one.kind is one.KEYWORD_ONLY and "*" not in arguments:
             arguments.append("*")
         arguments.append(argument(one))
-    gives = in_words(re.sub(r"^Operation\[(.+)\]$", r"\1", signature.return_annotation))
+    gives = in_words(re.sub(r"^(?:Operation|Plan)\[(.+)\]$", r"\1", signature.return_annotation))
     line = f"{name}({', '.join(arguments)}) -> {gives}"
     if len(line) <= WIDTH:
         return line
@@ -120,8 +121,8 @@ def page() -> str:
     for group, kind in GROUPS.items():
         parts.append(f"## {group}\n\n{inspect.getdoc(kind)}")
         for name, one in vars(kind).items():
-            if isinstance(one, method):
-                signature = inspect.signature(one.describe)
+            if isinstance(one, method) or (inspect.isfunction(one) and name[0] != "_"):
+                signature = inspect.signature(one.describe if isinstance(one, method) else one)
                 parts.append(section(f"{group}.{name}", inspect.getdoc(one) or "", signature))
     parts.append(CLIENTS)
     for function in OF_CLIENTS:

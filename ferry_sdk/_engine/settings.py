@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn, TypeVar
 
 from ferry_sdk._engine.http import Timeout
@@ -12,6 +14,7 @@ from ferry_sdk._engine.validation import (
     address,
     extra_headers,
     flag,
+    folder,
     header_value,
     is_local_http,
     recorder,
@@ -101,6 +104,7 @@ class Settings:
         correlation_id: The id of every call; None: the context's, else a new one each.
         journal: Where writes are recorded.
         hooks: The event hooks.
+        route_cache: The folder of the route graph; None: it is kept in memory.
     """
 
     base_url: str
@@ -118,6 +122,13 @@ class Settings:
     correlation_id: str | None = None
     journal: Recorder | None = field(default=None, repr=False)
     hooks: Hooks | None = field(default=None, repr=False)
+    route_cache: Path | None = None
+
+    def until(self, moment: float | None) -> Settings:
+        """Return settings whose deadline is a moment on the monotonic clock; None: unchanged."""
+        if moment is None:
+            return self
+        return replace(self, deadline=max(0.0, moment - time.monotonic()))
 
     def secret(self, authority: Authority) -> Secret:
         """Return the token of an authority.
@@ -144,6 +155,7 @@ def read_settings(
     max_retries: int,
     read_only: bool,
     default_headers: Mapping[str, str] | None,
+    route_cache: str | Path | None,
     journal: Recorder | None,
     hooks: Hooks | None,
     http_client: object,
@@ -184,6 +196,7 @@ def read_settings(
             headers=extra_headers(
                 {} if default_headers is None else default_headers, "default_headers"
             ),
+            route_cache=None if route_cache is None else folder(route_cache, "route_cache"),
             journal=None if journal is None else recorder(journal),
             hooks=hooks,
         )

@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from inspect import iscoroutinefunction
+from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -68,6 +69,15 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
             )
         checked[name.lower()] = header_value(value, where)
     return checked
+
+
+def folder(value: object, argument: str) -> Path:
+    """Return the path of a folder, which need not be there yet."""
+    if isinstance(value, str | Path) and str(value):
+        path = Path(value).expanduser()
+        if not path.exists() or path.is_dir():
+            return path
+    raise InvalidInputError("expected a folder", field=argument)
 
 
 def recorder(journal: object) -> Recorder:

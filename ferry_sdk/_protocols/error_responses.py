@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -17,6 +18,7 @@ from ferry_sdk.errors import (
     BookingConfirmError,
     BookingCreateError,
     ConflictError,
+    NoSailingsError,
     NotFoundError,
     PermissionDeniedError,
     RateLimitError,
@@ -48,6 +50,7 @@ _SERVER_ERRORS = 500
 _CODES = ("code", "error_code", "errorCode")
 _MESSAGES = ("message", "error_description", "detail", "title", "error", "msg")
 _LONGEST_MESSAGE = 500
+_FIELD = re.compile(r"[A-Za-z_][\w.\[\]]{0,99}", re.ASCII)
 
 
 def api_error(
@@ -78,6 +81,8 @@ def api_error(
         retry_after=retry_after(head.headers),
         www_authenticate=head.headers.get("www-authenticate"),
     )
+    if isinstance(error, AvailabilityError):
+        error.field = _field_of(body)
     if head.status_code >= _SERVER_ERRORS or head.status_code == HTTPStatus.REQUEST_TIMEOUT:
         error.outcome = "unknown"
     return error
@@ -114,8 +119,23 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, moment - (parse_date(headers.get("date", "")) or time.time()))
 
 
+def _field_of(body: object) -> str | None:
+    """Return the member of the request that a refusal names, in either protocol."""
+    for value in (body, _member(body, "structuredContent")):
+        named = _member(value, "field")
+        if isinstance(named, str) and _FIELD.fullmatch(named):
+            return named
+    return None
+
+
+def _member(value: object, name: str) -> object:
+    return cast("dict[str, object]", value).get(name) if isinstance(value, dict) else None
+
+
 def _class_of(status_code: int, code: str | None) -> type[APIError]:
     known = _BY_CODE.get(code or "")
+    if known is AvailabilityError and status_code == HTTPStatus.NOT_FOUND:
+        return NoSailingsError
     if known is not None:
         return known
     if status_code >= _SERVER_ERRORS:

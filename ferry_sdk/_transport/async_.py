@@ -6,13 +6,14 @@ import math
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from inspect import isawaitable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 from typing_extensions import Self
 
+from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import (
     CallUser,
@@ -35,8 +36,12 @@ from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.pools import AsyncShared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
-from ferry_sdk._transport.sync import GRACE, save, seconds_until, start_thread
+from ferry_sdk._transport.sync import save
+from ferry_sdk._transport.threads import GRACE, seconds_until, start_thread
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, RequestTimeoutError
+
+if TYPE_CHECKING:
+    from ferry_sdk._transport.tasks import BatchTasks
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -70,8 +75,10 @@ class AsyncTransport:
         """Close the HTTP client."""
         await self.shared.close()
 
-    def run(self, operation: Operation[T]) -> Coroutine[Any, Any, T]:
+    def run(self, operation: Operation[T] | Plan[T]) -> Coroutine[Any, Any, T]:
         """Make a call and return its result."""
+        if isinstance(operation, Plan):
+            return self._run_flow(operation.steps(self.settings))
         return self._call(operation, lambda response: response.parse())
 
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
@@ -120,10 +127,25 @@ class AsyncTransport:
                 return self._run_single_flight(effect)
             case Sleep(seconds):
                 return self.shared.sleep(seconds)
+            case NextAnswer():
+                return self._tasks_of(effect.batch).next_answer(effect.until)
+            case StopBatch():
+                return self._tasks_of(effect.batch).stop()
             case Save(path, content):
                 return anyio.to_thread.run_sync(save, path, content)
             case _:
                 raise NotImplementedError(effect)
+
+    def _tasks_of(self, batch: Batch[Any, Any]) -> BatchTasks:
+        def make_call(begun: BatchCall[Any, Any]) -> Awaitable[object]:
+            return self.view(batch.settings_of(begun, self.settings)).run(begun.call)
+
+        if batch.worker is None:
+            from ferry_sdk._transport.tasks import BatchTasks  # noqa: PLC0415 -- most calls need none
+
+            batch.worker = BatchTasks(batch, make_call)
+        tasks: BatchTasks = batch.worker
+        return tasks
 
     async def _run_exclusive(self, effect: Exclusive[T]) -> T:
         lock = self.shared.resources().lock(effect.key)

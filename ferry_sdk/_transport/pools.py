@@ -7,7 +7,7 @@ and each loop has its own. asyncio is imported late, because a client for thread
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from threading import Event, RLock
 from typing import Any, Generic, TypeVar
@@ -21,6 +21,7 @@ from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._fork import process_id
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
+from ferry_sdk._transport.threads import StopSignal
 from ferry_sdk._transport.tracing import OpenConnections
 from ferry_sdk.errors import ConfigurationError
 
@@ -117,8 +118,12 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
             resources = self._resources.setdefault(process_id(), made)
         return resources.require_open()
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float, stop: StopSignal | None = None) -> None:
         """Block for a number of seconds.
+
+        Args:
+            seconds: How long.
+            stop: Ends the wait as closing the client does.
 
         Raises:
             ConfigurationError: The client is closed, before or during the wait.
@@ -127,7 +132,9 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
         sleepers = self.resources().sleepers
         sleepers.add(closed.set)
         try:
-            if self.is_closed or closed.wait(seconds):
+            with stop.call(closed.set) if stop is not None else nullcontext():
+                is_closed = self.is_closed or closed.wait(seconds)
+            if is_closed:
                 raise ConfigurationError("the client is closed")
         finally:
             sleepers.discard(closed.set)

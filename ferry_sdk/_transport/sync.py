@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 import stat
 import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from contextlib import suppress
-from contextvars import copy_context
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
@@ -22,6 +20,7 @@ from uuid import uuid4
 
 from typing_extensions import Self
 
+from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import (
     CallUser,
@@ -44,6 +43,13 @@ from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import HttpClient
 from ferry_sdk._transport.pools import Shared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
+from ferry_sdk._transport.threads import (
+    GRACE,
+    BatchThreads,
+    StopSignal,
+    seconds_until,
+    start_thread,
+)
 from ferry_sdk.errors import (
     ConfigurationError,
     FerryError,
@@ -55,8 +61,6 @@ from ferry_sdk.errors import (
 R = TypeVar("R")
 T = TypeVar("T")
 
-GRACE = 0.05
-"""Seconds after a deadline in which the HTTP library's own timeouts come first."""
 _PRIVATE = 0o600
 _BINARY: int = getattr(os, "O_BINARY", 0)
 """On Windows, without this flag line ends are translated."""
@@ -75,9 +79,11 @@ class Transport:
         settings: Settings,
         client: HttpClient[Any] | None = None,
         shared: Shared | None = None,
+        stop: StopSignal | None = None,
     ) -> None:
         self.settings = settings
         self.shared: Shared = shared or Shared(client, settings)
+        self._stop = stop
 
     def view(self, settings: Settings) -> Self:
         """Return a transport with other settings on the same pool and session."""
@@ -87,8 +93,10 @@ class Transport:
         """Close the HTTP client."""
         self.shared.close()
 
-    def run(self, operation: Operation[T]) -> T:
+    def run(self, operation: Operation[T] | Plan[T]) -> T:
         """Make a call and return its result."""
+        if isinstance(operation, Plan):
+            return self._run_flow(operation.steps(self.settings))
         return self._call(operation, lambda response: response.parse())
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
@@ -117,7 +125,7 @@ class Transport:
     def _run_flow(self, steps: Flow[T]) -> T:
         return drive(steps, self._perform)
 
-    def _perform(self, effect: Effect[Any]) -> object:
+    def _perform(self, effect: Effect[Any]) -> object:  # noqa: PLR0911 -- one return for each effect
         match effect:
             case Send():
                 return self._send(effect)
@@ -130,12 +138,25 @@ class Transport:
             case SingleFlight():
                 return self._run_single_flight(effect)
             case Sleep(seconds):
-                self.shared.sleep(seconds)
+                self.shared.sleep(seconds, self._stop)
+            case NextAnswer():
+                return self._threads_of(effect.batch).next_answer(effect.until)
+            case StopBatch():
+                self._threads_of(effect.batch).stop()
             case Save(path, content):
                 save(path, content)
             case _:
                 raise NotImplementedError(effect)
         return None
+
+    def _threads_of(self, batch: Batch[Any, Any]) -> BatchThreads:
+        def make_call(begun: BatchCall[Any, Any], stop: StopSignal) -> object:
+            settings = batch.settings_of(begun, self.settings)
+            return type(self)(settings, shared=self.shared, stop=stop).run(begun.call)
+
+        batch.worker = batch.worker or BatchThreads(batch, make_call)
+        threads: BatchThreads = batch.worker
+        return threads
 
     def _run_exclusive(self, effect: Exclusive[T]) -> T:
         lock = self.shared.resources().lock(effect.key)
@@ -164,6 +185,12 @@ class Transport:
     def _send(self, effect: Send) -> Reply:
         resources = self.shared.resources()
         client, exchange = resources.client, Exchange(effect, resources.connections)
+        if self._stop is not None:
+            with self._stop.call(exchange.give_up):
+                return self._exchange_until(client, effect, exchange)
+        return self._exchange_until(client, effect, exchange)
+
+    def _exchange_until(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         if effect.until is None:
             return self._exchange(client, effect, exchange)
         # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
@@ -232,42 +259,6 @@ def _run_blocking(effect: RunBlocking[T]) -> T:
     if not future.done():
         raise RequestTimeoutError("the deadline has passed")
     return future.result()
-
-
-def seconds_until(moment: float | None, forever: float) -> float:
-    """Return the seconds until a deadline; `forever` without one."""
-    return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
-
-
-def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
-    """Start a function in a daemon thread, in the caller's context.
-
-    Args:
-        work: The function.
-        or_here: Run it in the current thread if no thread can be started.
-
-    Raises:
-        ConfigurationError: No thread can be started, for example during shutdown.
-    """
-    future: Future[T] = Future()
-    context = copy_context()
-
-    def run_it() -> None:
-        try:
-            future.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 -- the caller gets it
-            if not future.done():  # else an interruption came after the result was set
-                future.set_exception(error)
-
-    try:
-        threading.Thread(target=run_it, name="ferry_sdk call", daemon=True).start()
-    except RuntimeError:
-        if not or_here:
-            raise ConfigurationError(
-                "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
-            ) from None
-        run_it()
-    return future
 
 
 def save(path: Path, content: bytes) -> None:

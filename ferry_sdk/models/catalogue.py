@@ -41,11 +41,14 @@ class Port(Model):
 
     Attributes:
         name: Localised; join on `code`, never on the name.
+        country_code: ISO 3166, two letters. The service does not send it: `places` sets it from
+            a UN/LOCODE or from MCP's countries, else it is None.
     """
 
     code: Identifier
     name: str
     country: str
+    country_code: str | None = None
 
 
 class VehicleBrand(Model):

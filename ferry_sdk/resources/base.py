@@ -15,6 +15,7 @@ from functools import update_wrapper
 from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
@@ -115,6 +116,12 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
         return MethodType(self._by_transport[type(instance.transport)], instance)
 
 
+def planned(describe: Callable[Concatenate[Any, P], Plan[T]]) -> method[P, T]:
+    """Turn the description of a call that consists of other calls into a method."""
+    described: Callable[Concatenate[Any, P], Any] = describe
+    return method(described)
+
+
 def _copy_signature(
     describe: Callable[..., Any], wrapper_function: Callable[..., Any], result_type: str
 ) -> Callable[..., Any]:
@@ -129,7 +136,7 @@ def _copy_signature(
     wrapper: Any = FunctionType(code.__code__, names, closure=code.__closure__)
     update_wrapper(wrapper, describe)
     signature = inspect.signature(describe)
-    answer = result_type.format(signature.return_annotation[len("Operation[") : -len("]")])
+    answer = result_type.format(signature.return_annotation.partition("[")[2][: -len("]")])
     wrapper.__annotations__ = {**describe.__annotations__, "return": answer}
     wrapper.__signature__ = signature.replace(return_annotation=answer)
     del wrapper.__wrapped__

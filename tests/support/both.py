@@ -12,7 +12,17 @@ from ferry_sdk import AsyncFerry, Ferry
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
-_GROUPS = ("availability", "bookings", "tickets", "catalogue", "mcp", "with_raw_response")
+_GROUPS = (
+    "availability",
+    "bookings",
+    "tickets",
+    "catalogue",
+    "mcp",
+    "places",
+    "routes",
+    "trips",
+    "with_raw_response",
+)
 
 
 class Waiting:

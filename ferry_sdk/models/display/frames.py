@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -68,6 +68,14 @@ _SAILING_COLUMNS: Final[tuple[tuple[str, object, Callable[[Availability], object
     ("lowest_currency", str, _lowest("currency")),
 )
 """The additional columns of sailings."""
+
+
+def frame_of_columns(columns: Mapping[str, tuple[str, Sequence[object]]]) -> DataFrame:
+    """Return a frame of columns, each with its dtype and its values."""
+    series: Any = Series  # its overloads do not take a dtype by its name
+    data = {name: series(values, dtype=dtype) for name, (dtype, values) in columns.items()}
+    frame: DataFrame = DataFrame(data)
+    return frame
 
 
 def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:

@@ -83,6 +83,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:
     )
 
 
+def bar(share: float) -> Markup:
+    """Return a bar of a chart in a cell, whose length is a share from 0 to 1."""
+    width = 12 * min(1.0, max(0.0, share))
+    return Markup(f'<div style="background:#4c8bb5;height:.8em;width:{width:.1f}em"></div>')
+
+
 def _row(tag: str, cells: Sequence[object]) -> str:
     inside = "".join(f'<{tag} style="{_CELL}">{escape_value(cell)}</{tag}>' for cell in cells)
     return f"<tr>{inside}</tr>"

@@ -7,10 +7,12 @@ reply. A request takes at most one fault of each phase, the one requested first.
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -67,6 +69,20 @@ DETAILS: dict[FaultKind, type[BaseModel]] = {
 
 DetailsT = TypeVar("DetailsT", bound=BaseModel)
 
+_company: ContextVar[str | None] = ContextVar("_company", default=None)
+"""The company that the request being answered searches."""
+
+
+def _company_of(body: bytes) -> str | None:
+    """Return the company of a search in either protocol; None for any other request."""
+    try:
+        value: Any = json.loads(body)
+        value = value.get("params", {}).get("arguments", value)
+        company = value["request"]["company"]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+    return company if isinstance(company, str) else None
+
 
 def _check_operation(pattern: str) -> str:
     if not any(fnmatchcase(name, pattern) for name in OPERATIONS):
@@ -81,6 +97,7 @@ class _FaultRequest(BaseModel):
 
     kind: Annotated[FaultKind, Field(strict=False)]
     operation: Annotated[str, AfterValidator(_check_operation)] = "*"
+    company: Annotated[str, Field(min_length=1)] | None = None
     times: Annotated[int, Field(ge=1)] | None = 1
     after: Annotated[int, Field(ge=0)] = 0
 
@@ -92,6 +109,7 @@ class Fault:
     Attributes:
         kind: The kind of failure.
         operation: A name of `OPERATIONS`, or a pattern with `*`, `?` and `[…]`.
+        company: The company of the searches that fail; `None` for any request.
         times: How often the fault occurs; `None` for always.
         after: How many matching requests pass before it first occurs.
         details: The details of the kind.
@@ -99,6 +117,7 @@ class Fault:
 
     kind: FaultKind
     operation: str
+    company: str | None
     times: int | None
     after: int
     details: BaseModel
@@ -112,13 +131,14 @@ class Fault:
         """
         head = parse_fields(_FaultRequest, request)
         details = parse_fields(DETAILS[head.kind], head.model_extra or {})
-        return Fault(head.kind, head.operation, head.times, head.after, details)
+        return Fault(head.kind, head.operation, head.company, head.times, head.after, details)
 
     def to_wire(self) -> dict[str, JsonValue]:
         """Return the fault request as JSON."""
         return {
             "kind": self.kind.value,
             "operation": self.operation,
+            **({} if self.company is None else {"company": self.company}),
             "times": self.times,
             "after": self.after,
             **self.details.model_dump(mode="json", exclude_unset=True),
@@ -149,6 +169,7 @@ class Faults:
         kind: str | Fault,
         operation: str = "*",
         *,
+        company: str | None = None,
         times: int | None = 1,
         after: int = 0,
         **details: object,
@@ -158,6 +179,7 @@ class Faults:
         Args:
             kind: A `FaultKind` or its value; or a complete `Fault`, which is added as it is.
             operation: The operations; a pattern may contain `*`, `?` and `[…]`.
+            company: Only searches of this company, as they name it.
             times: How often the fault occurs; `None` for always.
             after: How many matching requests pass first.
             **details: The details of the kind.
@@ -168,7 +190,13 @@ class Faults:
         if isinstance(kind, Fault):
             fault = kind
         else:
-            head = {"kind": kind, "operation": operation, "times": times, "after": after}
+            head = {
+                "kind": kind,
+                "operation": operation,
+                "company": company,
+                "times": times,
+                "after": after,
+            }
             fault = Fault.read({**head, **details})
         with self._lock:
             self._pending.append(_Pending(fault, fault.times))
@@ -225,7 +253,7 @@ class Faults:
         The request is read completely first. `produce` does the work; it is not called if a fault
         answers before the work.
         """
-        await request.body()
+        _company.set(_company_of(await request.body()))
         await self._wait(FaultKind.DELAY_BEFORE, operation)
         if fault := self.take_details(RequestFault, operation):
             return fault.respond(request)
@@ -251,6 +279,8 @@ class Faults:
             for pending in self._pending:
                 fault = pending.fault
                 if not (chosen(fault) and fnmatchcase(operation, fault.operation)):
+                    continue
+                if fault.company not in {None, _company.get()}:
                     continue
                 if pending.passed < fault.after:
                     pending.passed += 1

@@ -18,6 +18,7 @@ class McpOptions(BaseModel):
     """The options of `/mcp`; every known client works with the defaults.
 
     Attributes:
+        is_absent: Whether the service has no `/mcp`: every request is answered with 404.
         reply: `auto` follows `Accept` (JSON if both are accepted); `json` and `sse` are fixed.
         status: The HTTP status of replies to tool calls and resource reads.
         handshake: `accepted`; `refused` as an unknown method (`refused_404`, `refused_405`: with
@@ -45,6 +46,7 @@ class McpOptions(BaseModel):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, strict=True)
 
+    is_absent: bool = False
     reply: Literal["auto", "json", "sse"] = "auto"
     status: Annotated[int, Field(ge=200, le=599)] = 200
     handshake: Literal[

@@ -27,6 +27,7 @@ from ferry_sdk.sandbox.api.mcp.methods import (
 from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.http.conventions import (
     caller_of,
+    error_response,
     has_json,
     has_local_origin,
     is_loopback,
@@ -74,6 +75,8 @@ class McpEndpoint:
 
     async def respond(self, request: Request) -> Response:
         """Answer one HTTP request."""
+        if self.switches.current.is_absent:
+            return error_response(request, 404, "NOT_FOUND", "no_such_address")
         return await (self._delete if request.method == "DELETE" else self._post)(request)
 
     async def _post(self, request: Request) -> Response:

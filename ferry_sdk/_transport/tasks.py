@@ -1,0 +1,91 @@
+"""Tasks that make the calls of a batch for the async transport, on asyncio or trio.
+
+The tasks of a batch outlive the step that begins them, because a stream gives an answer while
+other calls go on. So they belong to the event loop, and not to a task group.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from typing import Any
+
+import anyio
+
+from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
+from ferry_sdk._transport.threads import seconds_until
+
+_STOP_TIME = 2.0
+"""Seconds to wait for calls that were stopped."""
+
+
+class BatchTasks:
+    """A task for each call of a batch that is under way.
+
+    Args:
+        batch: The calls.
+        make_call: Makes a call.
+    """
+
+    def __init__(
+        self,
+        batch: Batch[Any, Any],
+        make_call: Callable[[BatchCall[Any, Any]], Awaitable[object]],
+    ) -> None:
+        self._batch = batch
+        self._make_call = make_call
+        self._scopes: dict[int, anyio.CancelScope] = {}
+        self._ended: deque[tuple[int, object, BaseException | None]] = deque()
+        self._event = anyio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
+        """Begin calls, and return the next answer; None if the deadline comes first."""
+        while (begun := self._batch.start_next()) is not None:
+            number, call = begun
+            self._scopes[number] = anyio.CancelScope()
+            self._start(number, call)
+        if not self._ended:
+            self._event = anyio.Event()
+            with anyio.move_on_after(seconds_until(until, math.inf)):
+                await self._event.wait()
+        return self._batch.answer(*self._ended.popleft()) if self._ended else None
+
+    async def stop(self) -> None:
+        """Stop the calls that are under way."""
+        self._batch.waiting.clear()
+        for scope in self._scopes.values():
+            scope.cancel()
+        with anyio.move_on_after(_STOP_TIME):
+            while self._scopes:
+                self._event = anyio.Event()
+                await self._event.wait()
+
+    def _start(self, number: int, call: BatchCall[Any, Any]) -> None:
+        try:
+            task = asyncio.get_running_loop().create_task(self._run(number, call))
+        except RuntimeError:  # not asyncio
+            import trio  # noqa: PLC0415 -- it runs, so it is there
+
+            trio.lowlevel.spawn_system_task(self._run, number, call, context=copy_context())
+        else:
+            self._tasks.add(task)  # the event loop keeps a weak reference only
+            task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, number: int, call: BatchCall[Any, Any]) -> None:
+        value: object = None
+        failure: BaseException | None = None
+        try:
+            with self._scopes[number]:
+                value = await self._make_call(call)
+        except BaseException as error:
+            failure = error
+            if not isinstance(error, Exception):  # the event loop ends
+                raise
+        finally:
+            del self._scopes[number]
+            self._ended.append((number, value, failure))
+            self._event.set()

@@ -1,0 +1,122 @@
+"""Threads that can be left when a deadline comes, or be stopped: those of a call and of a batch."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
+from typing import Any, TypeVar
+
+from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
+from ferry_sdk.errors import ConfigurationError
+
+T = TypeVar("T")
+
+GRACE = 0.05
+"""Seconds after a deadline in which the HTTP library's own timeouts come first."""
+_STOP_TIME = 2.0
+"""Seconds to wait for calls that were stopped; a name lookup cannot be stopped."""
+
+
+def seconds_until(moment: float | None, forever: float) -> float:
+    """Return the seconds until a deadline; `forever` without one."""
+    return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
+
+
+def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
+    """Start a function in a daemon thread, in the caller's context.
+
+    Args:
+        work: The function.
+        or_here: Run it in the current thread if no thread can be started.
+
+    Raises:
+        ConfigurationError: No thread can be started, for example during shutdown.
+    """
+    future: Future[T] = Future()
+    context = copy_context()
+
+    def run_it() -> None:
+        try:
+            future.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 -- the caller gets it
+            if not future.done():  # else an interruption came after the result was set
+                future.set_exception(error)
+
+    try:
+        threading.Thread(target=run_it, name="ferry_sdk call", daemon=True).start()
+    except RuntimeError:
+        if not or_here:
+            raise ConfigurationError(
+                "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
+            ) from None
+        run_it()
+    return future
+
+
+class StopSignal:
+    """Stops what other threads do for a batch: requests on the wire, and waits before retries."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._callbacks: set[Callable[[], object]] = set()
+
+    @contextmanager
+    def call(self, function: Callable[[], object]) -> Generator[None]:
+        """Call a function if the signal is set within the block."""
+        self._callbacks.add(function)
+        try:
+            if self.is_set:
+                function()
+            yield
+        finally:
+            self._callbacks.discard(function)
+
+    def set(self) -> None:
+        """Set the signal."""
+        self.is_set = True
+        for function in [*self._callbacks]:
+            function()
+
+
+class BatchThreads:
+    """A thread for each call of a batch that is under way.
+
+    Args:
+        batch: The calls.
+        make_call: Makes a call until the signal is set.
+    """
+
+    def __init__(
+        self,
+        batch: Batch[Any, Any],
+        make_call: Callable[[BatchCall[Any, Any], StopSignal], object],
+    ) -> None:
+        self._batch = batch
+        self._make_call = make_call
+        self._stop = StopSignal()
+        self._futures: dict[Future[object], int] = {}
+
+    def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
+        """Begin calls, and return the next answer; None if the deadline comes first."""
+        while (begun := self._batch.start_next()) is not None:
+            number, call = begun
+            future = start_thread(partial(self._make_call, call, self._stop), or_here=True)
+            self._futures[future] = number
+        wait(self._futures, seconds_until(until, threading.TIMEOUT_MAX), FIRST_COMPLETED)
+        for future in self._futures:
+            if future.done():
+                number, error = self._futures.pop(future), future.exception()
+                value = future.result() if error is None else None
+                return self._batch.answer(number, value, error)
+        return None
+
+    def stop(self) -> None:
+        """Stop the calls that are under way."""
+        self._batch.waiting.clear()
+        self._stop.set()
+        wait(self._futures, _STOP_TIME)

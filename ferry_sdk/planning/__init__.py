@@ -1,0 +1,1 @@
+"""Places, routes, trips and price calendars, made of catalogues and searches."""

@@ -1,0 +1,118 @@
+"""Price calendars: the cheapest fare of every day between two ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from ferry_sdk.planning.trips import SearchReport, Trip
+
+if TYPE_CHECKING:
+    from ferry_sdk.models.display.frames import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarDay:
+    """The cheapest fare of one day.
+
+    Attributes:
+        day: The day of departure, local to the port.
+        price: The amount of the cheapest fare, with the cheapest place; None if nothing sails.
+        currency: ISO 4217; None if nothing sails.
+        company: The company, as a search takes it; None if nothing sails.
+        depart_at: The departure, with the offset of the port; None if nothing sails.
+        sailings: How many sailings with a fare leave on that day.
+    """
+
+    day: date
+    price: Decimal | None = None
+    currency: str | None = None
+    company: str | None = None
+    depart_at: datetime | None = None
+    sailings: int = 0
+
+
+class PriceCalendar(Mapping[date, CalendarDay]):
+    """The cheapest fare of every day, from the first to the last: an immutable mapping.
+
+    Attributes:
+        report: Which companies were asked, and what became of each search.
+    """
+
+    __slots__ = ("_days", "report")
+
+    def __init__(self, days: Iterable[CalendarDay], report: SearchReport) -> None:
+        self._days = {one.day: one for one in days}
+        self.report: SearchReport = report
+
+    @property
+    def cheapest(self) -> CalendarDay | None:
+        """The day with the cheapest fare, the first of several; None if nothing sails."""
+        priced = [(one.price, one.day) for one in self.values() if one.price is not None]
+        return self[min(priced)[1]] if priced else None
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas frame with a row for each day.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        from ferry_sdk.models.display.frames import frame_of_columns  # noqa: PLC0415 -- loads pandas
+
+        days = [*self.values()]
+        return frame_of_columns(
+            {
+                "day": ("datetime64[s]", [one.day for one in days]),
+                "price": ("object", [one.price for one in days]),
+                "currency": ("string", [one.currency for one in days]),
+                "company": ("string", [one.company for one in days]),
+                "depart_local": (
+                    "datetime64[us]",
+                    [one.depart_at and one.depart_at.replace(tzinfo=None) for one in days],
+                ),
+                "sailings": ("int64", [one.sailings for one in days]),
+            }
+        )
+
+    def __getitem__(self, day: date) -> CalendarDay:
+        return self._days[day]
+
+    def __iter__(self) -> Iterator[date]:
+        return iter(self._days)
+
+    def __len__(self) -> int:
+        return len(self._days)
+
+    def __repr__(self) -> str:
+        priced = sum(one.price is not None for one in self.values())
+        return f"<PriceCalendar: {len(self)} days, {priced} with sailings>"
+
+    def _repr_html_(self) -> str:
+        from ferry_sdk.planning.display import calendar_card  # noqa: PLC0415 -- for notebooks only
+
+        return calendar_card(self.values(), self.report)
+
+
+def calendar_of(
+    start: date, end: date, trips: Iterable[Trip], report: SearchReport
+) -> PriceCalendar:
+    """Return the calendar of the days from start to end, given the trips of them."""
+    by_day: dict[date, list[Trip]] = {
+        start + timedelta(days): [] for days in range((end - start).days + 1)
+    }
+    for trip in trips:
+        found = by_day.get(trip.depart_at.date())
+        if found is not None:
+            found.append(trip)
+    return PriceCalendar((_day_of(day, found) for day, found in by_day.items()), report)
+
+
+def _day_of(day: date, trips: list[Trip]) -> CalendarDay:
+    if not trips:
+        return CalendarDay(day)
+    best = min(trips, key=lambda trip: (trip.price, trip.depart_at))
+    sailings = len({trip.outward.id for trip in trips})
+    return CalendarDay(day, best.price, best.currency, best.companies[0], best.depart_at, sailings)

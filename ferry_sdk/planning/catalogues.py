@@ -1,0 +1,249 @@
+"""Read the catalogues into a route graph and an index of places, and keep both.
+
+Both are kept in memory for this process, by the service's address and the language; a graph also
+in the folder `route_cache`. A graph that is older than a day is still used, while another one is
+made in the background. Callers that need the same at the same time share one reading.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from ferry_sdk._engine.batch import (
+    Batch,
+    BatchAnswer,
+    NextAnswer,
+    Plan,
+    next_answer,
+    stop_after_error,
+)
+from ferry_sdk._engine.effects import Flow, RunBlocking, Save, SingleFlight
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._version import __version__
+from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
+from ferry_sdk.planning.countries import country_codes
+from ferry_sdk.planning.names import LANGUAGES, PlaceIndex
+from ferry_sdk.planning.routes import GRAPH, RouteGraph, RouteSources
+from ferry_sdk.resources.catalogue import CatalogueGroup
+from ferry_sdk.resources.mcp import McpGroup
+
+T = TypeVar("T")
+Key = tuple[str, str | None, Path | None]
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+_AT_A_TIME: Final = 8
+_REFRESH_TIME: Final = 120.0
+"""Seconds for reading a graph again in the background."""
+
+_graphs: dict[Key, RouteGraph] = {}
+_indexes: dict[Key, PlaceIndex] = {}
+
+
+def clear_cache() -> None:
+    """Forget the graphs and the places that are kept in memory."""
+    _graphs.clear()
+    _indexes.clear()
+
+
+def deadline_of(settings: Settings) -> float | None:
+    """Return when a plan that begins now ends, on the monotonic clock; None: no limit."""
+    return None if settings.deadline is None else time.monotonic() + settings.deadline
+
+
+def route_graph(settings: Settings, until: float | None) -> Flow[RouteGraph]:
+    """Return the route graph of the client's service and language.
+
+    Raises:
+        FerryError: The ports or the journeys could not be read.
+    """
+    key = _key(settings)
+    graph = _graphs.get(key)
+    if graph is None and settings.route_cache is not None:
+        graph = yield from RunBlocking(partial(_read_file, _file_of(settings)), until)
+        if graph is not None:
+            _graphs[key] = graph
+    if graph is None:
+        return (yield from _share(("routes", *key), partial(_build, settings, until), until))
+    if not graph.is_fresh and not graph.is_refreshing:
+        graph.is_refreshing = True
+        batch: Batch[str, None] = Batch(1, time.monotonic() + _REFRESH_TIME)
+        batch.add("refresh", Plan(partial(_refresh, graph)))
+        yield from NextAnswer(batch, time.monotonic())
+    return graph
+
+
+def refresh(settings: Settings) -> Flow[None]:
+    """Read the catalogues again."""
+    _indexes.pop(_key(settings), None)
+    yield from _build(settings, deadline_of(settings))
+
+
+def place_index(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
+    """Return the names of all ports in every known language, with their cities.
+
+    Raises:
+        FerryError: The ports could not be read in the client's language.
+    """
+    key = _key(settings)
+    index = _indexes.get(key)
+    if index is not None and index.is_complete:
+        return index
+    return (yield from _share(("places", *key), partial(_read_names, settings, until), until))
+
+
+def _key(settings: Settings) -> Key:
+    return settings.base_url, settings.language, settings.route_cache
+
+
+def _share(key: tuple[Any, ...], steps: Callable[[], Flow[T]], until: float | None) -> Flow[T]:
+    """Run steps once for all callers of this process that need the same.
+
+    If another caller ran them and failed, perhaps at a deadline of its own, they run again.
+    """
+    ran: list[bool] = []
+
+    def mine() -> Flow[T]:
+        ran.append(True)
+        return steps()
+
+    while True:
+        try:
+            return (yield from SingleFlight(key, mine, until))
+        except FerryError:
+            if ran or (until is not None and time.monotonic() >= until):
+                raise
+
+
+def _refresh(graph: RouteGraph, settings: Settings) -> Flow[None]:
+    try:
+        yield from _build(settings, deadline_of(settings))
+    except FerryError as error:
+        logger.info("the routes could not be read again: %s", error)
+    finally:
+        graph.is_refreshing = False
+
+
+def _build(settings: Settings, until: float | None) -> Flow[RouteGraph]:
+    """Read the catalogues, join them and keep the graph."""
+    batch: Batch[str, Any] = Batch(_AT_A_TIME, until)
+    graph = yield from stop_after_error(batch, _read_routes(batch))
+    known = _graphs.get(_key(settings))
+    if known is not None:
+        for journey_id, company in known.confirmed:
+            graph.confirm(journey_id, company)
+    _graphs[_key(settings)] = graph
+    if settings.route_cache is not None and graph.is_complete:
+        content = GRAPH.dump_json(graph)
+        try:
+            yield from RunBlocking(partial(_make_folder, settings.route_cache), until)
+            yield from Save(_file_of(settings), content)
+        except (FerryError, OSError) as error:
+            logger.warning("the routes could not be saved in route_cache: %s", error)
+    return graph
+
+
+def _read_routes(batch: Batch[str, Any]) -> Flow[RouteGraph]:
+    """Read the catalogues of both protocols; a failure of one of MCP's leaves the graph partial."""
+    sources = RouteSources()
+    is_complete = True
+    batch.add("ports", CatalogueGroup.ports(None))
+    batch.add("journeys", CatalogueGroup.journeys(None))
+    batch.add("companies", McpGroup.companies(None))
+    while batch:
+        answer = yield from _answer_of(batch)
+        if answer.error is None:
+            sources.add(answer.key, answer.value)
+        elif answer.key in {"ports", "journeys"}:
+            raise answer.error
+        elif not _is_final(answer.error):
+            is_complete = False
+        if answer.key == "companies":
+            for name, id_ in sources.companies.items():
+                batch.add(name, CatalogueGroup.departures(None, id_))
+        # The timetable is long, and shows some days only: it is read if something is missing.
+        if not batch and sources.timetable is None and not sources.are_enough():
+            sources.timetable = ()
+            batch.add("timetable", McpGroup.departures(None))
+    return sources.graph(is_complete=is_complete)
+
+
+def _read_names(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
+    batch: Batch[str, Any] = Batch(_AT_A_TIME, until)
+    index = yield from stop_after_error(batch, _read_languages(batch, settings))
+    _indexes[_key(settings)] = index
+    return index
+
+
+def _read_languages(batch: Batch[str, Any], settings: Settings) -> Flow[PlaceIndex]:
+    index = PlaceIndex(is_complete=True)
+    batch.add("own", CatalogueGroup.ports(None))
+    for language in LANGUAGES:
+        if language != settings.language:
+            batch.add(language, CatalogueGroup.ports(None), language=language)
+    batch.add("cities", McpGroup.ports(None))
+    batch.add("countries", McpGroup.countries(None))
+    found: dict[str, Any] = {}
+    while batch:
+        answer = yield from _answer_of(batch)
+        if answer.error is None:
+            found[answer.key] = answer.value
+        elif answer.key == "own":
+            raise answer.error
+        elif not _is_final(answer.error):
+            index.is_complete = False
+    codes = country_codes(found.get("countries", ()))
+    index.add_ports(
+        port.model_copy(update={"country_code": codes(port)}) for port in found.pop("own")
+    )
+    for port in found.pop("cities", ()):
+        if port.code is not None and port.city is not None:
+            index.add_city(port.code, port.city)
+    for language in LANGUAGES:
+        index.add_ports(found.get(language, ()))
+    return index
+
+
+def _is_final(error: FerryError) -> bool:
+    """Return whether asking again would be refused as well, as by a service without MCP."""
+    return isinstance(error, APIError) and error.outcome == "rejected" and error.retry_after is None
+
+
+def _answer_of(batch: Batch[str, Any]) -> Flow[BatchAnswer[str, Any]]:
+    """Return the next answer of a batch.
+
+    Raises:
+        RequestTimeoutError: The deadline came first.
+    """
+    answer = yield from next_answer(batch)
+    if answer is None:
+        raise RequestTimeoutError("the deadline passed while the catalogues were read")
+    return answer
+
+
+def _file_of(settings: Settings) -> Path:
+    """Return the file of a graph, named by the service's address and the language."""
+    assert settings.route_cache is not None  # noqa: S101 -- the callers check it
+    named = sha256(f"{settings.base_url} {settings.language}".encode()).hexdigest()[:16]
+    return settings.route_cache / f"routes-{__version__}-{named}.json"
+
+
+def _make_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _read_file(path: Path) -> RouteGraph | None:
+    """Return the graph in a file; None if there is none, or if it cannot be read."""
+    try:
+        return GRAPH.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        logger.warning("%s cannot be read, and is made again: %s", path, type(error).__name__)
+        return None

@@ -1,0 +1,58 @@
+"""Tables of trips and price calendars for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from ferry_sdk.models.display.html import Markup, bar, card, note, plain, table
+from ferry_sdk.models.display.money import money
+
+if TYPE_CHECKING:
+    from ferry_sdk.planning.calendar import CalendarDay
+    from ferry_sdk.planning.trips import SearchReport, Trip
+
+_ROWS = 30
+
+
+def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
+    """Return the cheapest trips as a table, with what the report says is missing."""
+    rows = (
+        (
+            trip.depart_at,
+            trip.arrive_at,
+            trip.travel_time,
+            "-" if trip.back is None else trip.back.depart_at,
+            ", ".join(trip.companies),
+            money(trip.price, trip.currency),
+        )
+        for trip in [*trips][:_ROWS]
+    )
+    more = [note(f"and {len(trips) - _ROWS} more")] if len(trips) > _ROWS else []
+    head = ["Leaves", "Arrives", "Takes", "Back", "Companies", "Price from"]
+    return plain(table(head, rows), *more, *_missing(report))
+
+
+def calendar_card(days: Collection[CalendarDay], report: SearchReport) -> Markup:
+    """Return a calendar as a table with a bar chart of the prices."""
+    highest = max((day.price for day in days if day.price is not None), default=None)
+    rows = (
+        (f"{day.day:%a %d %b %Y}", "", "", "", "nothing sails")
+        if day.price is None or highest is None
+        else (
+            f"{day.day:%a %d %b %Y}",
+            money(day.price, day.currency or ""),
+            bar(float(day.price / highest) if highest else 0.0),
+            day.company,
+            "" if day.depart_at is None else f"{day.depart_at:%H:%M}",
+        )
+        for day in days
+    )
+    head = ["Day", "Price from", "", "Company", "Leaves"]
+    return card("Cheapest fare of every day", table(head, rows), *_missing(report))
+
+
+def _missing(report: SearchReport) -> list[Markup]:
+    if report.is_complete:
+        return []
+    return [note(f"{len(report.failed)} searches failed, {len(report.not_asked)} were not asked")]

@@ -1,0 +1,348 @@
+"""The groups `places`, `routes` and `trips` of a client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any, overload
+
+from ferry_sdk._engine.batch import Plan
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._transport.async_ import AsyncTransport
+from ferry_sdk._transport.sync import Transport
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.inputs import (
+    SearchPassenger,
+    SearchPassengerDict,
+    VehicleQuery,
+    VehicleQueryDict,
+)
+from ferry_sdk.planning import catalogues
+from ferry_sdk.planning.calendar import PriceCalendar, calendar_of
+from ferry_sdk.planning.names import PlaceMatch
+from ferry_sdk.planning.routes import Route
+from ferry_sdk.planning.search import (
+    TripPlan,
+    TripRequest,
+    flexible_rounds,
+    is_over,
+    number,
+    port_of,
+)
+from ferry_sdk.planning.streams import AsyncTripStream, TripStream
+from ferry_sdk.planning.trips import TripSearch
+from ferry_sdk.resources import arguments
+from ferry_sdk.resources.base import Resource, TransportT_co, planned
+
+
+class PlacesGroup(Resource[TransportT_co]):
+    """Find ports by the names that people write."""
+
+    @planned
+    def find(self, text: str, *, limit: int = 5) -> Plan[tuple[PlaceMatch, ...]]:
+        """Return the ports that a text may mean, best first.
+
+        Names are known in the client's language and in en, fr, it, es, de, el and ar, without
+        accents. Small mistakes are forgiven.
+
+        Args:
+            text: A code, a name, a city, or a part of a name.
+            limit: The most ports to return.
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+            FerryError: The ports could not be read.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                for match in ferry.places.find("Genua", limit=2):
+                    print(match.port.code, match.port.name, match.reason)
+                    # > ITGOA Genoa alias
+            ```
+        """
+        wanted = arguments.text(text, "text")
+        most = number(limit, "limit", least=1)
+
+        def steps(settings: Settings) -> Flow[tuple[PlaceMatch, ...]]:
+            index = yield from catalogues.place_index(settings, catalogues.deadline_of(settings))
+            return index.find(wanted, most)
+
+        return Plan(steps)
+
+    @planned
+    def get(self, text: str) -> Plan[Port]:
+        """Return the port that a text means: by code, name, city or alias, never by a guess.
+
+        A part of a name is enough if no other port has it.
+
+        Raises:
+            UnknownPlaceError: No port has such a name; `suggestions` are spelled similarly.
+            AmbiguousPlaceError: Several ports have it, in `candidates`.
+            FerryError: The ports could not be read.
+        """
+        wanted = arguments.text(text, "text")
+
+        def steps(settings: Settings) -> Flow[Port]:
+            index = yield from catalogues.place_index(settings, catalogues.deadline_of(settings))
+            return index.get(wanted, "text")
+
+        return Plan(steps)
+
+
+class RoutesGroup(Resource[TransportT_co]):
+    """Find out who sails where."""
+
+    @planned
+    def find(
+        self, origin: Port | str | None = None, destination: Port | str | None = None
+    ) -> Plan[tuple[Route, ...]]:
+        """Return the routes between two ports, from one, to one, or all of them.
+
+        They are made of the catalogues of both protocols, once a day for an address and a
+        language: about 65 calls, and none after that.
+
+        Args:
+            origin: A port, its code or its name; None: any port.
+            destination: The same for the other end.
+
+        Raises:
+            UnknownPlaceError: No port has such a name.
+            AmbiguousPlaceError: Several ports have it.
+            FerryError: The ports or the journeys could not be read.
+        """
+
+        def steps(settings: Settings) -> Flow[tuple[Route, ...]]:
+            until = catalogues.deadline_of(settings)
+            graph = yield from catalogues.route_graph(settings, until)
+            codes: list[str | None] = []
+            for name, wanted in (("origin", origin), ("destination", destination)):
+                if wanted is None:
+                    codes.append(None)
+                else:
+                    port = yield from port_of(settings, graph, wanted, name, until)
+                    codes.append(port.code)
+            return graph.between(*codes)
+
+        return Plan(steps)
+
+    @planned
+    def refresh(self) -> Plan[None]:
+        """Read the catalogues again, whatever their age.
+
+        Raises:
+            FerryError: The ports or the journeys could not be read; the routes known before stay.
+        """
+        return Plan(catalogues.refresh)
+
+
+class TripsGroup(Resource[TransportT_co]):
+    """Search trips from two places and a date, with every company that sails."""
+
+    @planned
+    def search(
+        self,
+        origin: Port | str,
+        destination: Port | str,
+        *,
+        on: date | str,
+        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        back: date | str | None = None,
+        flexible: int = 0,
+        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        companies: Sequence[str] | None = None,
+        max_calls: int = 60,
+        concurrency: int = 8,
+    ) -> Plan[TripSearch]:
+        """Ask every company that sails between two places, at the same time.
+
+        One search asks one company for one journey, with its way back, on one day.
+
+        Args:
+            origin: A port, its code, or its name in any known language.
+            destination: The same for the other end.
+            on: The day out, local to the port; a date or YYYY-MM-DD.
+            passengers: The travellers, with their true ages.
+            back: The day back; None: one way.
+            flexible: Ask so many days before and after as well, if no company has anything on the
+                day itself.
+            vehicle: The vehicle, as ``BRAND__MODEL``.
+            companies: Only these, by code or id; None: all that sail.
+            max_calls: The most searches to make.
+            concurrency: The most searches at the same time.
+
+        Returns:
+            The trips by price, then departure; empty where nothing sails. A company that fails is
+            in ``.report.failed``, and a company that was not asked in ``.report.not_asked``.
+
+        Raises:
+            InvalidInputError: An argument is invalid, or no company is known; `field` names it.
+            UnknownPlaceError: No port has such a name.
+            AmbiguousPlaceError: Several ports have it.
+            FerryError: Every search failed, or no catalogue could be read.
+
+        Example:
+            ```python
+            from datetime import date, timedelta
+
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                trips = ferry.trips.search(
+                    "Tarifa",
+                    "Tangier (city)",
+                    on=date.today() + timedelta(days=30),
+                    passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                )
+                print(trips[0].outward.ship_name, trips[0].travel_time)
+                # > Eleanor Roosevelt 1:00:00
+            ```
+        """
+        plan = _plan(
+            origin,
+            destination,
+            flexible_rounds(on, back, flexible),
+            passengers,
+            vehicle,
+            companies,
+            max_calls,
+            concurrency,
+        )
+
+        def steps(settings: Settings) -> Flow[TripSearch]:
+            trips = yield from plan.collect(settings)
+            return TripSearch(trips, plan.report)
+
+        return Plan(steps)
+
+    @overload
+    def stream(
+        self: TripsGroup[Transport],
+        origin: Port | str,
+        destination: Port | str,
+        *,
+        on: date | str,
+        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        back: date | str | None = None,
+        flexible: int = 0,
+        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        companies: Sequence[str] | None = None,
+        max_calls: int = 60,
+        concurrency: int = 8,
+    ) -> TripStream: ...
+    @overload
+    def stream(
+        self: TripsGroup[AsyncTransport],
+        origin: Port | str,
+        destination: Port | str,
+        *,
+        on: date | str,
+        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        back: date | str | None = None,
+        flexible: int = 0,
+        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        companies: Sequence[str] | None = None,
+        max_calls: int = 60,
+        concurrency: int = 8,
+    ) -> AsyncTripStream: ...
+    def stream(
+        self: TripsGroup[Any],
+        origin: Port | str,
+        destination: Port | str,
+        *,
+        on: date | str,
+        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        back: date | str | None = None,
+        flexible: int = 0,
+        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        companies: Sequence[str] | None = None,
+        max_calls: int = 60,
+        concurrency: int = 8,
+    ) -> TripStream | AsyncTripStream:
+        """Search as `search` does, and give the trips as the companies answer.
+
+        The call itself is not awaited. Iterate with ``for`` on `Ferry` and with ``async for`` on
+        `AsyncFerry`; ``.report`` is there at any time.
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it. Other errors are raised
+                by the iteration.
+        """
+        plan = _plan(
+            origin,
+            destination,
+            flexible_rounds(on, back, flexible),
+            passengers,
+            vehicle,
+            companies,
+            max_calls,
+            concurrency,
+        )
+        if isinstance(self.transport, AsyncTransport):
+            return AsyncTripStream(self.transport, plan)
+        return TripStream(self.transport, plan)
+
+    @planned
+    def calendar(
+        self,
+        origin: Port | str,
+        destination: Port | str,
+        *,
+        start: date | str,
+        end: date | str,
+        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        companies: Sequence[str] | None = None,
+        max_calls: int = 400,
+        concurrency: int = 8,
+    ) -> Plan[PriceCalendar]:
+        """Return the cheapest fare of every day, one way.
+
+        Args:
+            origin: A port, its code, or its name in any known language.
+            destination: The same for the other end.
+            start: The first day, local to the port; a date or YYYY-MM-DD.
+            end: The last day.
+            passengers: The travellers, with their true ages.
+            vehicle: The vehicle, as ``BRAND__MODEL``.
+            companies: Only these, by code or id; None: all that sail.
+            max_calls: The most searches to make: one for each company and day.
+            concurrency: The most searches at the same time.
+
+        Raises:
+            InvalidInputError: An argument is invalid, or no company is known; `field` names it.
+            UnknownPlaceError: No port has such a name.
+            AmbiguousPlaceError: Several ports have it.
+            FerryError: Every search failed, or no catalogue could be read.
+        """
+        first = date.fromisoformat(arguments.day(start, "start"))
+        last = date.fromisoformat(arguments.day(end, "end"))
+        if last < first:
+            raise InvalidInputError("the last day is before the first", field="end")
+        days = [first + timedelta(one) for one in range((last - first).days + 1)]
+        plan = _plan(
+            origin,
+            destination,
+            (tuple((day, None) for day in days if not is_over(day)),),
+            passengers,
+            vehicle,
+            companies,
+            max_calls,
+            concurrency,
+        )
+
+        def steps(settings: Settings) -> Flow[PriceCalendar]:
+            trips = yield from plan.collect(settings)
+            return calendar_of(first, last, trips, plan.report)
+
+        return Plan(steps)
+
+
+def _plan(*arguments: Any) -> TripPlan:  # noqa: ANN401 -- those of a request
+    return TripPlan(TripRequest(*arguments))

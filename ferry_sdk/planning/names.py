@@ -1,0 +1,238 @@
+"""Names of places, folded so that spelling variants compare equal, and the search among them.
+
+A name matches a text if both are equal after folding: without accents, case and punctuation, and
+with "St" written as "Saint". `PlaceIndex` holds the names of all ports in every language that was
+read, their cities, and the aliases that no catalogue has.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Final, Literal, cast
+
+from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
+from ferry_sdk.models.catalogue import Port
+
+Reason = Literal["code", "name", "city", "alias", "part of a name", "similar name"]
+
+LANGUAGES: Final = ("en", "fr", "it", "es", "de", "el", "ar")
+"""The languages whose names are known, besides the client's own."""
+
+_LETTERS: Final = str.maketrans(
+    {
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "\u0131": "i",
+        "æ": "ae",
+        "œ": "oe",
+        "ß": "ss",
+    }
+)
+_WORDS: Final[Mapping[str, str]] = {"st": "saint", "ste": "sainte"}
+_SCORES: Final[Mapping[Reason, float]] = {
+    "code": 1.0,
+    "name": 1.0,
+    "city": 0.95,
+    "alias": 0.95,
+    "part of a name": 0.85,
+    "similar name": 0.8,
+}
+_LEAST_SIMILARITY: Final = 0.72
+
+# Names that the service has in none of its languages, by a name that it has.
+_ALIASES: Final[Mapping[str, str]] = {
+    "athens": "Piraeus",
+    "athen": "Piraeus",
+    "athenes": "Piraeus",
+    "atene": "Piraeus",
+    "atenas": "Piraeus",
+    "αθηνα": "Piraeus",
+    "peiraias": "Piraeus",
+    "eivissa": "Ibiza",
+    "neapel": "Naples",
+    "genua": "Genoa",
+    "venedig": "Venice",
+    "kerkyra": "Corfu",
+    "korfu": "Corfu",
+    "kopenhagen": "Copenhagen",
+    "durazzo": "Durres",
+    "valona": "Vlore",
+    "zara": "Zadar",
+    "spalato": "Split",
+    "ragusa": "Dubrovnik",
+    "leghorn": "Livorno",
+    "helsingfors": "Helsinki",
+    "abo": "Turku",
+    "reval": "Tallinn",
+    "memel": "Klaipeda",
+    "dunkirchen": "Dunkirk",
+    "algier": "Algiers",
+    "rodos": "Rhodes",
+    "rhodos": "Rhodes",
+    "irakleio": "Heraklion",
+    "iraklion": "Heraklion",
+    "candia": "Heraklion",
+    "teneriffa": "Santa Cruz de Tenerife",
+    "tunisi": "Tunis",
+    "tunez": "Tunis",
+    "alger": "Algiers",
+}
+
+
+def fold(text: str) -> str:
+    """Return a name without accents, case and punctuation, with single spaces."""
+    lower = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
+    plain = unicodedata.normalize("NFKD", lower).casefold()
+    letters = (one if one.isalnum() else " " for one in plain if not unicodedata.combining(one))
+    return " ".join(_WORDS.get(word, word) for word in "".join(letters).split())
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceMatch:
+    """A port that a text may mean.
+
+    Attributes:
+        port: The port.
+        score: How well it matches, from 0 to 1.
+        reason: What matches: "code", "name", "city", "alias", "part of a name" or "similar name".
+    """
+
+    port: Port
+    score: float
+    reason: Reason
+
+
+@dataclass(slots=True)
+class PlaceIndex:
+    """The names of all ports.
+
+    Attributes:
+        ports: The ports by code.
+        names: The codes of the ports that have a name, by the folded name.
+        cities: The codes of the ports of a city, by its folded name.
+        is_complete: Whether the names of every language were read.
+    """
+
+    ports: dict[str, Port] = field(default_factory=dict[str, Port])
+    names: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    cities: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    is_complete: bool = False
+
+    def add_ports(self, ports: Iterable[Port]) -> None:
+        """Add the names of one language; the first language gives the ports themselves."""
+        is_first = not self.ports
+        for port in ports:
+            if is_first:
+                self.ports[port.code] = port
+            if port.code in self.ports:
+                self.names.setdefault(fold(port.name), set()).add(port.code)
+
+    def add_city(self, code: str, city: str) -> None:
+        """Add the city of a port."""
+        if code in self.ports:
+            self.cities.setdefault(fold(city), set()).add(code)
+
+    def by_code(self, text: str) -> Port | None:
+        """Return the port with this code, in upper or lower case."""
+        return self.ports.get(text.strip()) or self.ports.get(text.strip().upper())
+
+    def by_name(self, text: str) -> Port | None:
+        """Return the port with this whole name, if it is the only one."""
+        codes = self.names.get(fold(text), set())
+        return self.ports[next(iter(codes))] if len(codes) == 1 else None
+
+    def find(self, text: str, limit: int) -> tuple[PlaceMatch, ...]:
+        """Return the ports that a text may mean, best first."""
+        best: dict[str, PlaceMatch] = {}
+        for match in (*self._matches(text), *self._similar(text)):
+            known = best.get(match.port.code)
+            if known is None or known.score < match.score:
+                best[match.port.code] = match
+        ordered = sorted(best.values(), key=lambda one: (-one.score, one.port.name))
+        return tuple(ordered[:limit])
+
+    def get(self, text: str, field: str) -> Port:
+        """Return the port that a text means.
+
+        Raises:
+            UnknownPlaceError: No port has such a name.
+            AmbiguousPlaceError: Several ports do.
+        """
+        matches = self._matches(text)
+        whole = [one for one in matches if one.reason in {"code", "name"}]
+        found = list({one.port.code: one.port for one in whole or matches}.values())
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise AmbiguousPlaceError(
+                f"{text!r} may be {_listed(found)}; pass the code", field=field, candidates=found
+            )
+        similar = [one.port for one in sorted(self._similar(text), key=lambda one: -one.score)]
+        close = list({port.code: port for port in similar}.values())[:3]
+        hint = f"; did you mean {_listed(close)}?" if close else ""
+        raise UnknownPlaceError(f"no port is called {text!r}{hint}", field=field, suggestions=close)
+
+    def _matches(self, text: str) -> list[PlaceMatch]:
+        """Return the ports whose code, name, city, alias or part of a name is the text."""
+        wanted = fold(text)
+        if not wanted:
+            return []
+        port = self.by_code(text)
+        if port is not None:
+            return [PlaceMatch(port, _SCORES["code"], "code")]
+        alias = fold(_ALIASES.get(wanted, ""))
+        found: list[PlaceMatch] = []
+        for reason, codes in (
+            ("name", self.names.get(wanted, set())),
+            ("city", self.cities.get(wanted, set())),
+            ("alias", self.names.get(alias, set()) or self._with_part(alias)),
+            ("part of a name", self._with_part(wanted)),
+        ):
+            kind = cast("Reason", reason)
+            found += [PlaceMatch(self.ports[code], _SCORES[kind], kind) for code in sorted(codes)]
+        return found
+
+    def _with_part(self, wanted: str) -> set[str]:
+        """Return the ports that have these words in a name, in this order."""
+        if not wanted:
+            return set()
+        part = f" {wanted} "
+        return {
+            code
+            for names in (self.names, self.cities)
+            for name, codes in names.items()
+            if part in f" {name} "
+            for code in codes
+        }
+
+    def _similar(self, text: str) -> list[PlaceMatch]:
+        """Return the ports with a name that is spelled nearly like the text."""
+        wanted = fold(text)
+        matcher = SequenceMatcher(b=wanted, autojunk=False)
+        found: list[PlaceMatch] = []
+        for names in (self.names, self.cities):
+            for name, codes in names.items():
+                # A name such as "Tunis (La Goulette)" is compared as a whole and by its words.
+                for part in {name, *name.split()} if wanted else ():
+                    matcher.set_seq1(part)
+                    if matcher.real_quick_ratio() < _LEAST_SIMILARITY:
+                        continue
+                    if matcher.quick_ratio() < _LEAST_SIMILARITY:
+                        continue
+                    ratio = matcher.ratio()
+                    if ratio >= _LEAST_SIMILARITY:
+                        score = round(ratio * _SCORES["similar name"], 3)
+                        found += [
+                            PlaceMatch(self.ports[code], score, "similar name") for code in codes
+                        ]
+        return found
+
+
+def _listed(ports: Iterable[Port]) -> str:
+    return " or ".join(f"{port.name} ({port.code})" for port in ports)

@@ -1,0 +1,254 @@
+"""Routes: which company sails which journey between which two ports.
+
+The interface says it in pieces. A journey has an id and a text with two port names; the departures
+of a company list the journeys that it sails; MCP's timetable has ports and company of a departure,
+for some days only. `RouteGraph` joins them, and keeps what searches have shown.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from ferry_sdk.models.catalogue import Departure, Journey, Port
+from ferry_sdk.models.mcp import Company, ScheduledDeparture
+from ferry_sdk.planning.names import fold
+
+_SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")
+_FRESH: Final = 24 * 3600.0
+"""Seconds for which a graph is used without being read again."""
+_INCOMPLETE_FRESH: Final = 300.0
+"""The same for a graph of which a catalogue could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A journey between two ports, and who sails it.
+
+    Attributes:
+        journey_id: The journey, as a search takes it.
+        depart_code: The code of the port of departure.
+        arrive_code: The code of the port of arrival.
+        depart_name: The name of the port of departure, in the client's language.
+        arrive_name: The name of the port of arrival.
+        companies: The companies that sail it, as a search takes them: a code, or an id where a
+            company has no code. Empty if the service does not say.
+        duration: The time from departure to arrival.
+        departure_times: The times of departure by company, as HH:MM in port-local time. The
+            service does not say on which days they are.
+    """
+
+    journey_id: str
+    depart_code: str
+    arrive_code: str
+    depart_name: str
+    arrive_name: str
+    companies: tuple[str, ...]
+    duration: timedelta
+    departure_times: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict[str, tuple[str, ...]]
+    )
+
+
+@dataclass(slots=True)
+class RouteGraph:
+    """All routes of a service, in one language.
+
+    Attributes:
+        ports: The ports by code.
+        routes: The routes.
+        companies: The ids of the companies, by what a search takes.
+        unread: The companies whose departures could not be read.
+        is_complete: Whether every catalogue that the service has was read.
+        made_at: When it was made, in seconds since the epoch.
+        confirmed: Pairs of journey and company for which a search has found sailings.
+        is_refreshing: Whether another one is being made.
+    """
+
+    ports: dict[str, Port]
+    routes: tuple[Route, ...]
+    companies: dict[str, str]
+    unread: tuple[str, ...] = ()
+    is_complete: bool = True
+    made_at: float = field(default_factory=time.time)
+    confirmed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    is_refreshing: bool = field(default=False, compare=False)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it is used without being read again."""
+        age = time.time() - self.made_at
+        return 0 <= age < (_FRESH if self.is_complete else _INCOMPLETE_FRESH)
+
+    def between(self, depart_code: str | None, arrive_code: str | None) -> tuple[Route, ...]:
+        """Return the routes from one port to another; None: any port."""
+        return tuple(
+            route
+            for route in self.routes
+            if depart_code in {None, route.depart_code} and arrive_code in {None, route.arrive_code}
+        )
+
+    def sailed_by(self, route: Route) -> tuple[str, ...]:
+        """Return the companies to ask for a route, those that are known best first.
+
+        A company whose departures could not be read is asked last. If no company is known to sail
+        the route, all are asked.
+        """
+        known = dict.fromkeys((*route.companies, *self.unread)) or self.companies
+        return tuple(sorted(known, key=lambda one: (route.journey_id, one) not in self.confirmed))
+
+    def confirm(self, journey_id: str, company: str) -> None:
+        """Record that a search has found sailings of a company on a journey."""
+        if (journey_id, company) in self.confirmed:
+            return
+        self.confirmed.add((journey_id, company))
+        self.routes = tuple(
+            replace(route, companies=(*route.companies, company))
+            if route.journey_id == journey_id and company not in route.companies
+            else route
+            for route in self.routes
+        )
+
+
+GRAPH: Final[TypeAdapter[RouteGraph]] = TypeAdapter(RouteGraph)
+"""Reads and writes a graph as JSON."""
+
+
+@dataclass(slots=True)
+class RouteSources:
+    """What the catalogues say about routes, as far as they were read.
+
+    Attributes:
+        ports: The ports, in the language of the journeys.
+        journeys: The journeys.
+        companies: The ids of MCP's companies, by what a search takes.
+        departures: The departures by company.
+        timetable: MCP's timetable; None: not read.
+    """
+
+    ports: Sequence[Port] = ()
+    journeys: Sequence[Journey] = ()
+    companies: dict[str, str] = field(default_factory=dict[str, str])
+    departures: dict[str, Sequence[Departure]] = field(
+        default_factory=dict[str, Sequence[Departure]]
+    )
+    timetable: Sequence[ScheduledDeparture] | None = None
+
+    def add(self, name: str, records: Any) -> None:  # noqa: ANN401 -- records of any catalogue
+        """Add a catalogue by its name, or the departures of a company by the company's."""
+        if name == "ports":
+            self.ports = records
+        elif name == "journeys":
+            self.journeys = records
+        elif name == "companies":
+            self._add_companies(records)
+        elif name == "timetable":
+            self.timetable = records
+            self._add_companies(map(_company_of, records))
+        else:
+            self.departures[name] = records
+
+    def _add_companies(self, companies: Iterable[Company]) -> None:
+        """Add companies that are not known yet, by their code, or by their id without a code."""
+        for company in companies:
+            name = company.code or company.id
+            if name is not None and company.id not in self.companies.values():
+                self.companies.setdefault(name, company.id or name)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The companies whose departures were not read."""
+        return tuple(name for name in self.companies if name not in self.departures)
+
+    def are_enough(self) -> bool:
+        """Return whether they name the two ports and the companies of every journey."""
+        return (
+            bool(self.companies)
+            and not self.unread
+            and all(ends is not None for _, ends in self._journeys_with_ports())
+        )
+
+    def graph(self, *, is_complete: bool) -> RouteGraph:
+        """Join the catalogues."""
+        ports = {port.code: port for port in self.ports}
+        times = self._times()
+        scheduled = {
+            one.journey_id: (one.depart_code, one.arrive_code)
+            for one in self.timetable or ()
+            if one.depart_code in ports and one.arrive_code in ports
+        }
+        routes: list[Route] = []
+        for journey, named in self._journeys_with_ports():
+            ends = named or scheduled.get(journey.journey_id)
+            if ends is None:
+                continue
+            depart, arrive = ports[str(ends[0])], ports[str(ends[1])]
+            departures = times.get(journey.journey_id, {})
+            routes.append(
+                Route(
+                    journey.journey_id,
+                    depart.code,
+                    arrive.code,
+                    depart.name,
+                    arrive.name,
+                    tuple(departures),
+                    journey.duration,
+                    {name: found for name, found in departures.items() if found},
+                )
+            )
+        return RouteGraph(ports, tuple(routes), self.companies, self.unread, is_complete)
+
+    def _times(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Return the times of departure by journey and company."""
+        times: dict[str, dict[str, tuple[str, ...]]] = {}
+        for name in self.companies:
+            for one in self.departures.get(name, ()):
+                times.setdefault(one.journey_id, {})[name] = one.departure_times
+        names = {id_: name for name, id_ in self.companies.items()}
+        for scheduled in self.timetable or ():
+            company = _company_of(scheduled)
+            known = names.get(company.id or "", company.code)
+            if scheduled.journey_id is not None and known in self.companies:
+                times.setdefault(scheduled.journey_id, {}).setdefault(str(known), ())
+        return times
+
+    def _journeys_with_ports(self) -> list[tuple[Journey, tuple[str, str] | None]]:
+        codes: dict[str, list[str]] = {}
+        for port in self.ports:
+            codes.setdefault(fold(port.name), []).append(port.code)
+        return [(journey, _ports_of(journey, codes)) for journey in self.journeys]
+
+
+def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> tuple[str, str] | None:
+    """Return the codes of the two ports that a journey's text names; None if it is not certain.
+
+    Every separator of the text is tried, because a port's name may contain one. Codes that a
+    service adds to its journeys decide between ports of the same name.
+    """
+    pairs: set[tuple[object, object]] = {
+        (depart, arrive)
+        for match in _SEPARATOR.finditer(journey.route)
+        for depart in codes.get(fold(journey.route[: match.start()]), ())
+        for arrive in codes.get(fold(journey.route[match.end() :]), ())
+    }
+    if len(pairs) > 1:
+        extra = journey.model_extra
+        pairs &= {(extra.get("depart_code"), extra.get("arrive_code"))}
+    if len(pairs) != 1:
+        return None
+    depart, arrive = next(iter(pairs))
+    return str(depart), str(arrive)
+
+
+def _company_of(departure: ScheduledDeparture) -> Company:
+    """Return the company of a departure, which MCP gives as a text or as an object."""
+    company: Any = departure.company
+    if isinstance(company, dict):
+        return Company.model_validate(company)
+    return Company(code=company) if isinstance(company, str) else Company()

@@ -1,0 +1,425 @@
+"""The search of trips: which companies to ask on which days, and what their answers make.
+
+`TripPlan` is a flow in steps. Each step asks and waits until an answer gives trips, so that a
+search can take all of them at once and a stream can give them as the companies answer. It yields
+effects only: the same code runs in threads and in tasks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta, timezone
+from typing import Any, Final
+
+from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer, stop_after_error
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._protocols.paths import identifier
+from ferry_sdk.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    FerryError,
+    InvalidInputError,
+    NoSailingsError,
+    RequestTimeoutError,
+)
+from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.inputs import (
+    SearchPassenger,
+    SearchPassengerDict,
+    VehicleQuery,
+    VehicleQueryDict,
+)
+from ferry_sdk.models.records import Records
+from ferry_sdk.planning.catalogues import deadline_of, place_index, route_graph
+from ferry_sdk.planning.names import fold
+from ferry_sdk.planning.routes import Route, RouteGraph
+from ferry_sdk.planning.trips import (
+    AskedSearch,
+    FailedSearch,
+    Offer,
+    SearchReport,
+    Trip,
+    one_way,
+    round_trip,
+)
+from ferry_sdk.resources import arguments
+from ferry_sdk.resources.availability import AvailabilityGroup
+
+_ANY_TIME: Final = "00:00"
+_POINTLESS: Final = (AuthenticationError, ConfigurationError)
+"""Errors that every other search would meet as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class TripRequest:
+    """What to search, validated.
+
+    Attributes:
+        origin: A port, or its code or name.
+        destination: The same for the other end.
+        rounds: The days to ask, out and back (None: one way). The next round is asked only where
+            the one before has found nothing.
+        passengers: The travellers.
+        vehicle: The vehicle; None: none.
+        companies: The companies to ask; None: all that sail.
+        max_calls: The most searches to make.
+        concurrency: The most searches at the same time.
+    """
+
+    origin: Port | str
+    destination: Port | str
+    rounds: tuple[tuple[tuple[date, date | None], ...], ...]
+    passengers: Sequence[SearchPassenger | SearchPassengerDict] = field(repr=False)
+    vehicle: VehicleQuery | VehicleQueryDict | None
+    companies: Sequence[str] | None
+    max_calls: int
+    concurrency: int
+
+    def __post_init__(self) -> None:
+        """Validate the arguments.
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+        """
+        number(self.max_calls, "max_calls", least=1)
+        number(self.concurrency, "concurrency", least=1)
+        if self.companies is not None:
+            if isinstance(self.companies, str) or not self.companies:
+                raise InvalidInputError("expected a list of companies", field="companies")
+            for index, company in enumerate(self.companies):
+                identifier(company, f"companies[{index}]")
+        self.operation(Query("-", "-", "-", "-", date(2000, 1, 1)))  # validates the others
+
+    def operation(self, query: Query) -> Operation[Records[Availability]]:
+        """Return the search of a query."""
+        has_return = query.return_journey_id is not None
+        return AvailabilityGroup.search(
+            None,
+            company=query.company,
+            depart_code=query.depart_code,
+            arrive_code=query.arrive_code,
+            out_journey_id=query.journey_id,
+            out_at=query.day,
+            out_time=_ANY_TIME,
+            passengers=self.passengers,
+            ret_journey_id=query.return_journey_id,
+            ret_at=query.return_day if has_return else None,
+            ret_time=_ANY_TIME if has_return else None,
+            vehicle=self.vehicle,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One search of one company, on one journey and day, with its way back if there is one."""
+
+    company: str
+    depart_code: str
+    arrive_code: str
+    journey_id: str
+    day: date
+    return_journey_id: str | None = None
+    return_day: date | None = None
+
+    @property
+    def asked(self) -> AskedSearch:
+        """The search, for a report."""
+        return AskedSearch(self.company, self.depart_code, self.arrive_code, self.day)
+
+
+def flexible_rounds(
+    on: date | str, back: date | str | None, flexible: int
+) -> tuple[tuple[tuple[date, date | None], ...], ...]:
+    """Return the days to ask: the day itself, then its neighbours, nearest first.
+
+    The way back moves with the way out. Days that are over everywhere are left out.
+
+    Raises:
+        InvalidInputError: A date or `flexible` is invalid; `field` names it.
+    """
+    number(flexible, "flexible", least=0)
+    out = date.fromisoformat(arguments.day(on, "on"))
+    home = None if back is None else date.fromisoformat(arguments.day(back, "back"))
+    if home is not None and home < out:
+        raise InvalidInputError("the way back is before the way out", field="back")
+    neighbours = [
+        (out + shift, None if home is None else home + shift)
+        for days in range(1, flexible + 1)
+        for shift in (timedelta(days), timedelta(-days))
+        if not is_over(out + shift)
+    ]
+    return (((out, home),), tuple(neighbours)) if neighbours else (((out, home),),)
+
+
+def is_over(day: date) -> bool:
+    """Return whether a day is over in every time zone."""
+    return day < (datetime.now(timezone.utc) - timedelta(hours=12)).date()
+
+
+def number(value: object, argument: str, *, least: int) -> int:
+    """Return a whole number, and reject one that is too small."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+        return value
+    raise InvalidInputError(f"expected a whole number from {least}", field=argument)
+
+
+class TripPlan:
+    """A search of trips, in steps.
+
+    Args:
+        request: What to search.
+
+    Attributes:
+        trips: The trips found so far.
+    """
+
+    def __init__(self, request: TripRequest) -> None:
+        self.trips: list[Trip] = []
+        self._request = request
+        self._rounds = iter(request.rounds)
+        self._batch: Batch[Query, Records[Availability]] = Batch(request.concurrency)
+        self._graph: RouteGraph | None = None
+        self._ends: tuple[Port, Port] | None = None
+        self._out: list[tuple[Query, Offer]] = []
+        self._back: list[tuple[Query, Offer]] = []
+        self._calls = 0
+        self._answered: list[AskedSearch] = []
+        self._nothing: list[AskedSearch] = []
+        self._failed: list[FailedSearch] = []
+        self._not_asked: list[AskedSearch] = []
+        self._began = time.monotonic()
+        self._seconds: float | None = None
+
+    @property
+    def report(self) -> SearchReport:
+        """Which companies were asked, as of now."""
+        under_way = [query.asked for query in self._batch.under_way.values()]
+        failed = [
+            AskedSearch(one.company, one.depart_code, one.arrive_code, one.day)
+            for one in self._failed
+        ]
+        return SearchReport(
+            (*self._answered, *self._nothing, *failed, *under_way),
+            tuple(self._answered),
+            tuple(self._nothing),
+            tuple(self._failed),
+            tuple(self._not_asked),
+            time.monotonic() - self._began if self._seconds is None else self._seconds,
+        )
+
+    def collect(self, settings: Settings) -> Flow[list[Trip]]:
+        """Take every step, and return all trips."""
+        while (yield from self.advance(settings)) is not None:
+            pass
+        return self.trips
+
+    def advance(self, settings: Settings) -> Flow[list[Trip] | None]:
+        """Go on until an answer gives trips, and return them; None at the end.
+
+        Raises:
+            UnknownPlaceError: No port has such a name.
+            AmbiguousPlaceError: Several ports do.
+            FerryError: Every search failed, or no catalogue could be read.
+        """
+        return (yield from stop_after_error(self._batch, self._advance(settings)))
+
+    def stop(self, settings: Settings) -> Flow[None]:
+        """Stop the searches that are under way."""
+        del settings
+        self._seconds = self._seconds or time.monotonic() - self._began
+        yield from StopBatch(self._batch)
+        self._batch.under_way.clear()
+
+    def _advance(self, settings: Settings) -> Flow[list[Trip] | None]:
+        if self._seconds is not None:
+            return None
+        if self._graph is None:
+            self._batch.until = deadline_of(settings)
+            yield from self._look_up(settings)
+        while True:
+            while not self._batch:
+                if self.trips or not self._ask_round():
+                    self._end()
+                    return None
+            answer = yield from next_answer(self._batch)
+            if answer is None:
+                yield from self._end_at_deadline()
+                return None
+            found = self._take(answer)
+            if found:
+                self.trips += found
+                return found
+
+    def _look_up(self, settings: Settings) -> Flow[None]:
+        """Find the two ports and the routes between them."""
+        request, until = self._request, self._batch.until
+        self._graph = yield from route_graph(settings, until)
+        ends: list[Port] = []
+        for name, wanted in (("origin", request.origin), ("destination", request.destination)):
+            ends.append((yield from port_of(settings, self._graph, wanted, name, until)))
+        self._ends = ends[0], ends[1]
+        routes = self._routes()
+        if request.companies is None and routes and not self._sailings(routes):
+            raise InvalidInputError(
+                "the service does not say which companies sail; pass them", field="companies"
+            )
+
+    def _routes(self, *, back: bool = False) -> tuple[Route, ...]:
+        assert self._graph is not None and self._ends is not None  # noqa: S101, PT018 -- looked up
+        depart, arrive = reversed(self._ends) if back else self._ends
+        return self._graph.between(depart.code, arrive.code)
+
+    def _ask_round(self) -> bool:
+        """Add the searches of the next round to the batch; return whether there was one."""
+        days = next(self._rounds, None)
+        if days is None:
+            return False
+        for out, home in days:
+            for query in self._queries(out, home):
+                if self._calls >= self._request.max_calls:
+                    self._not_asked.append(query.asked)
+                else:
+                    self._calls += 1
+                    self._batch.add(query, self._request.operation(query))
+        return True
+
+    def _queries(self, out: date, home: date | None) -> Iterator[Query]:
+        """Yield the searches of a day: each company's way out with its way back, if it has one."""
+        returns = [] if home is None else self._sailings(self._routes(back=True))
+        for route, company in self._sailings(self._routes()):
+            mine = next((one for one in returns if one[1] == company), None)
+            if mine is not None:
+                returns.remove(mine)
+            yield Query(
+                company,
+                route.depart_code,
+                route.arrive_code,
+                route.journey_id,
+                out,
+                None if mine is None else mine[0].journey_id,
+                None if mine is None else home,
+            )
+        for route, company in returns:  # sailed by companies that have no way out
+            assert home is not None  # noqa: S101 -- there are ways back
+            yield Query(company, route.depart_code, route.arrive_code, route.journey_id, home)
+
+    def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
+        """Return who sails the routes, of the companies that are asked for."""
+        assert self._graph is not None  # noqa: S101 -- it was looked up
+        graph = self._graph
+        pairs = [(route, company) for route in routes for company in graph.sailed_by(route)]
+        wanted = self._request.companies
+        if wanted is None:
+            return pairs
+        names = [self._name_of(one) for one in wanted]
+        # A company that is asked for is asked, even if no catalogue says that it sails.
+        return [(route, name) for route in routes for name in dict.fromkeys(names)]
+
+    def _name_of(self, company: str) -> str:
+        """Return a company as a search takes it, given its code or id in any case."""
+        assert self._graph is not None  # noqa: S101 -- it was looked up
+        for name, id_ in self._graph.companies.items():
+            if fold(company) in {fold(name), fold(id_)}:
+                return name
+        return company
+
+    def _take(self, answer: BatchAnswer[Query, Records[Availability]]) -> list[Trip]:
+        """Record an answer, and return the trips that it makes with those before it."""
+        query = answer.key
+        asked = query.asked
+        if isinstance(answer.error, NoSailingsError):
+            self._nothing.append(asked)
+            return []
+        if answer.error is not None:
+            if isinstance(answer.error, _POINTLESS):
+                raise answer.error
+            self._fail(asked, answer.error)
+            return []
+        sailings = answer.value or ()
+        (self._answered if sailings else self._nothing).append(asked)
+        return [*self._join(query, sailings)]
+
+    def _join(self, query: Query, sailings: Sequence[Availability]) -> Iterator[Trip]:
+        assert self._graph is not None and self._ends is not None  # noqa: S101, PT018 -- looked up
+        out: list[tuple[Query, Offer]] = []
+        back: list[tuple[Query, Offer]] = []
+        for sailing in sailings:
+            self._graph.confirm(sailing.journey_id, query.company)
+            is_out = sailing.depart_code == self._ends[0].code
+            (out if is_out else back).append((query, Offer(sailing, query.company)))
+        if not self._has_return:
+            yield from (trip for _, offer in out if (trip := one_way(offer)) is not None)
+            return
+        new = [(one, other) for one in out for other in (*self._back, *back)]
+        new += [(one, other) for one in self._out for other in back]
+        self._out += out
+        self._back += back
+        for (asked, outward), (other, homeward) in new:
+            trip = round_trip(outward, homeward, are_together=asked is other)
+            if trip is not None:
+                yield trip
+
+    @property
+    def _has_return(self) -> bool:
+        return self._request.rounds[0][0][1] is not None
+
+    def _fail(self, asked: AskedSearch, error: FerryError) -> None:
+        self._failed.append(
+            FailedSearch(asked.company, asked.depart_code, asked.arrive_code, asked.day, error)
+        )
+
+    def _end_at_deadline(self) -> Flow[None]:
+        """End the search at its deadline with what has answered by then.
+
+        Raises:
+            RequestTimeoutError: Nothing has answered.
+        """
+        for query in self._batch.under_way.values():
+            self._fail(
+                query.asked, RequestTimeoutError("the deadline has passed", outcome="unknown")
+            )
+        self._not_asked += [call.key.asked for call in self._batch.waiting]
+        yield from StopBatch(self._batch)
+        self._batch.under_way.clear()
+        self._end()
+
+    def _end(self) -> None:
+        """End the search.
+
+        Raises:
+            FerryError: Every search failed; it is the error of the first.
+        """
+        self._seconds = time.monotonic() - self._began
+        if self._failed and not self._answered and not self._nothing:
+            raise self._failed[0].error
+
+
+def port_of(
+    settings: Settings, graph: RouteGraph, wanted: Port | str, argument: str, until: float | None
+) -> Flow[Port]:
+    """Return the port that a caller means by a port, a code or a name.
+
+    A code, or a whole name in the client's language, is found in the graph; only for another text
+    the names of every language are read.
+
+    Raises:
+        UnknownPlaceError: No port has such a name.
+        AmbiguousPlaceError: Several ports do.
+        InvalidInputError: It is neither a port nor a text.
+    """
+    if isinstance(wanted, Port):
+        return wanted
+    checked: Any = wanted
+    if not isinstance(checked, str) or not checked.strip():
+        raise InvalidInputError("expected a port, its code or its name", field=argument)
+    named = [port for port in graph.ports.values() if fold(port.name) == fold(wanted)]
+    port = graph.ports.get(wanted.strip().upper()) or (named[0] if len(named) == 1 else None)
+    if port is not None:
+        return port
+    index = yield from place_index(settings, until)
+    return index.get(wanted, argument)

@@ -1,0 +1,292 @@
+"""Trips: sailings out and back, with the fares that can be booked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from itertools import product
+from typing import Any, Literal, overload
+
+from ferry_sdk.errors import FerryError, InvalidInputError
+from ferry_sdk.models.availability import Availability, Place, Tariff
+from ferry_sdk.models.inputs import Selection
+
+FareKind = Literal["single", "round_trip", "two_singles"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fare:
+    """One price of a trip, as a tariff for each way.
+
+    Attributes:
+        kind: "single"; with a way back "round_trip" where a tariff is locked to the round trip
+            with one company, else "two_singles", of one company or two.
+        tariffs: The tariff of each way, outward first.
+        amount: The sum of the tariffs. It is the price with the cheapest place: a cabin costs
+            more, and how much is known when the booking is made.
+        currency: ISO 4217.
+        expires_at: When the first of the tariffs expires, UTC.
+    """
+
+    kind: FareKind
+    tariffs: tuple[Tariff, ...]
+
+    @property
+    def amount(self) -> Decimal:
+        """The sum of the tariffs."""
+        return sum((tariff.amount for tariff in self.tariffs), Decimal())
+
+    @property
+    def currency(self) -> str:
+        """The currency of all tariffs, ISO 4217."""
+        return self.tariffs[0].currency
+
+    @property
+    def expires_at(self) -> datetime:
+        """When the first of the tariffs expires, UTC."""
+        return min(tariff.expiration_date for tariff in self.tariffs)
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """A sailing, or a sailing out and one back, with the fares that can be booked.
+
+    The price is that of the cheapest fare with the cheapest place. A cabin or another place may
+    cost more: how much is known when the booking is made, so compare its `total_price` before
+    you confirm it.
+
+    Attributes:
+        outward: The sailing out.
+        back: The sailing back; None on a one-way trip.
+        fares: The fares, cheapest first.
+        companies: The companies, outward first, as a search takes them.
+    """
+
+    outward: Availability
+    back: Availability | None
+    fares: tuple[Fare, ...]
+    companies: tuple[str, ...]
+
+    @property
+    def price(self) -> Decimal:
+        """The amount of the cheapest fare, with the cheapest place."""
+        return self.fares[0].amount
+
+    @property
+    def currency(self) -> str:
+        """The currency of the cheapest fare, ISO 4217."""
+        return self.fares[0].currency
+
+    @property
+    def depart_at(self) -> datetime:
+        """The departure of the way out, with the offset of the port."""
+        return self.outward.depart_at
+
+    @property
+    def arrive_at(self) -> datetime:
+        """The arrival of the way out, with the offset of the port."""
+        return self.outward.arrive_at
+
+    @property
+    def travel_time(self) -> timedelta:
+        """The time from departure to arrival of the way out."""
+        return self.outward.travel_time
+
+    def select(
+        self,
+        fare: Fare | None = None,
+        places: Sequence[Place | str] | None = None,
+    ) -> tuple[Selection, ...]:
+        """Return the selections that book this trip.
+
+        Args:
+            fare: One of `fares`; None: the cheapest.
+            places: A place, or its id, for each way; None: the first place of each.
+
+        Returns:
+            What `bookings.create` takes as ``availabilities``.
+
+        Raises:
+            InvalidInputError: The fare is not one of `fares`, or the places do not match the
+                ways.
+        """
+        chosen = self.fares[0] if fare is None else fare
+        if chosen not in self.fares:
+            raise InvalidInputError("not one of this trip's fares", field="fare")
+        ways = [way for way in (self.outward, self.back) if way is not None]
+        if isinstance(places, str | Place):
+            places = (places,)
+        if places is not None and len(places) != len(ways):
+            raise InvalidInputError(f"expected {len(ways)}, one for each way", field="places")
+        return tuple(
+            way.select(tariff=tariff, place=place)
+            for way, tariff, place in zip(
+                ways, chosen.tariffs, places or [way.places[0] for way in ways], strict=True
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A sailing that a search has found, with the company that was asked."""
+
+    sailing: Availability
+    company: str
+
+
+def one_way(offer: Offer) -> Trip | None:
+    """Return the trip of one sailing; None if no fare of it is valid one way."""
+    fares = [
+        Fare("single", (tariff,)) for tariff in offer.sailing.tariffs if not tariff.roundtrip_locked
+    ]
+    return _trip(offer, None, fares)
+
+
+def round_trip(out: Offer, back: Offer, *, are_together: bool) -> Trip | None:
+    """Return the trip of two sailings; None if they cannot be combined.
+
+    Args:
+        out: The sailing out.
+        back: The sailing back.
+        are_together: Whether one search has found both, as a locked tariff requires.
+    """
+    if back.sailing.depart_at < out.sailing.arrive_at:
+        return None
+    are_together = are_together and out.sailing.company.id == back.sailing.company.id
+    fares: list[Fare] = []
+    for pair in product(out.sailing.tariffs, back.sailing.tariffs):
+        is_locked = any(tariff.roundtrip_locked for tariff in pair)
+        # One booking has one kind of reservation, and one currency.
+        if pair[0].type != pair[1].type or pair[0].currency != pair[1].currency:
+            continue
+        if not is_locked:
+            fares.append(Fare("two_singles", pair))
+        elif are_together:
+            fares.append(Fare("round_trip", pair))
+    return _trip(out, back, fares)
+
+
+def _trip(out: Offer, back: Offer | None, fares: list[Fare]) -> Trip | None:
+    ways = [out] if back is None else [out, back]
+    if not fares or not all(way.sailing.places for way in ways):
+        return None
+    return Trip(
+        out.sailing,
+        None if back is None else back.sailing,
+        tuple(sorted(fares, key=lambda fare: fare.amount)),
+        tuple(dict.fromkeys(way.company for way in ways)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSearch:
+    """One search: one company, from one port to another, on one day.
+
+    Attributes:
+        company: The company, as the search takes it.
+        depart_code: The code of the port of departure.
+        arrive_code: The code of the port of arrival.
+        day: The day of departure.
+    """
+
+    company: str
+    depart_code: str
+    arrive_code: str
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class FailedSearch(AskedSearch):
+    """A search that failed.
+
+    Attributes:
+        error: Why.
+    """
+
+    error: FerryError
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """Which companies were asked, and what became of each search.
+
+    Attributes:
+        asked: The searches that were made.
+        answered: Those that found sailings.
+        nothing: Those for which nothing sails.
+        failed: Those that failed, each with its error.
+        not_asked: The searches beyond `max_calls`, and those that a deadline left no time for.
+        seconds: How long it took, the catalogues included.
+    """
+
+    asked: tuple[AskedSearch, ...] = ()
+    answered: tuple[AskedSearch, ...] = ()
+    nothing: tuple[AskedSearch, ...] = ()
+    failed: tuple[FailedSearch, ...] = ()
+    not_asked: tuple[AskedSearch, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def calls(self) -> int:
+        """The number of searches that were made."""
+        return len(self.asked)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every company was asked and answered."""
+        return not self.failed and not self.not_asked
+
+
+class TripSearch(Sequence[Trip]):
+    """The trips that a search has found: an immutable sequence by price, then departure.
+
+    Attributes:
+        report: Which companies were asked, and what became of each search.
+    """
+
+    __slots__ = ("_trips", "report")
+
+    def __init__(self, trips: Iterable[Trip], report: SearchReport) -> None:
+        self._trips = tuple(sorted(trips, key=lambda trip: (trip.price, trip.depart_at)))
+        self.report: SearchReport = report
+
+    def best(self, by: Literal["price", "arrival", "duration"] = "price") -> Trip | None:
+        """Return the cheapest, earliest or fastest trip; None if there is none.
+
+        Args:
+            by: "price", "arrival" (the earliest) or "duration" (the shortest way out).
+
+        Raises:
+            InvalidInputError: It is none of these.
+        """
+        orders: dict[str, Callable[[Trip], Any]] = {
+            "price": lambda trip: trip.price,
+            "arrival": lambda trip: trip.arrive_at,
+            "duration": lambda trip: trip.travel_time,
+        }
+        if by not in orders:
+            raise InvalidInputError("expected price, arrival or duration", field="by")
+        return min(self._trips, key=orders[by], default=None)
+
+    @overload
+    def __getitem__(self, index: int) -> Trip: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Trip, ...]: ...
+    def __getitem__(self, index: int | slice) -> Trip | tuple[Trip, ...]:
+        return self._trips[index]
+
+    def __len__(self) -> int:
+        return len(self._trips)
+
+    def __iter__(self) -> Iterator[Trip]:
+        return iter(self._trips)
+
+    def __repr__(self) -> str:
+        return f"<TripSearch: {len(self)} trips by {self.report.calls} searches>"
+
+    def _repr_html_(self) -> str:
+        from ferry_sdk.planning.display import trips_table  # noqa: PLC0415 -- for notebooks only
+
+        return trips_table(self._trips, self.report)

@@ -1,0 +1,72 @@
+"""The cheapest fare of every day."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import CalendarDay, InvalidInputError, SearchPassengerDict
+
+if TYPE_CHECKING:
+    from ferry_sdk import Ferry
+
+ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+JUNE = (date(2050, 6, 1), date(2050, 6, 30))
+
+
+def test_every_day_has_its_cheapest_fare(reader: Ferry) -> None:
+    calendar = reader.trips.calendar("Genoa", "Tunis", start=JUNE[0], end=JUNE[1], passengers=ADULT)
+    assert [*calendar] == [JUNE[0] + timedelta(days) for days in range(30)]
+    assert calendar.report.calls == 60
+    assert calendar[date(2050, 6, 8)] == CalendarDay(date(2050, 6, 8))
+    for day in (date(2050, 6, 2), date(2050, 6, 6)):
+        found = reader.trips.search("Genoa", "Tunis", on=day, passengers=ADULT)
+        one = calendar[day]
+        assert (one.price, one.currency, one.company) == (
+            found[0].price,
+            found[0].currency,
+            found[0].companies[0],
+        )
+        assert one.depart_at == found[0].depart_at
+        assert one.sailings == len(found)
+    cheapest = calendar.cheapest
+    assert cheapest is not None
+    assert cheapest.price == min(one.price for one in calendar.values() if one.price)
+
+
+def test_a_calendar_without_sailings_has_no_cheapest_day(reader: Ferry) -> None:
+    calendar = reader.trips.calendar(
+        "Genoa", "Tunis", start="2051-01-10", end="2051-01-11", passengers=ADULT
+    )
+    assert calendar.cheapest is None
+    assert "nothing sails" in calendar._repr_html_()
+
+
+def test_days_that_are_over_are_not_asked(reader: Ferry) -> None:
+    calendar = reader.trips.calendar(
+        "Genoa", "Tunis", start="2020-01-01", end="2020-01-03", passengers=ADULT
+    )
+    assert len(calendar) == 3
+    assert calendar.report.calls == 0
+
+
+def test_a_calendar_becomes_a_frame_and_a_table(reader: Ferry) -> None:
+    calendar = reader.trips.calendar(
+        "Genoa", "Tunis", start=JUNE[0], end=JUNE[1], passengers=ADULT, max_calls=20
+    )
+    frame = calendar.to_frame()
+    assert len(frame) == 30
+    assert frame["price"].dropna().tolist() == [
+        one.price for one in calendar.values() if one.price is not None
+    ]
+    html = calendar._repr_html_()
+    assert "40 were not asked" in html
+    assert str(calendar.cheapest.price if calendar.cheapest else None) in html
+
+
+def test_the_last_day_is_not_before_the_first(reader: Ferry) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        reader.trips.calendar("Genoa", "Tunis", start=JUNE[1], end=JUNE[0], passengers=ADULT)
+    assert refused.value.field == "end"

@@ -1,0 +1,157 @@
+"""Ports are found by the names that people write, and never by a guess."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk import (
+    AmbiguousPlaceError,
+    InvalidInputError,
+    Port,
+    ServerError,
+    UnknownPlaceError,
+)
+from ferry_sdk.planning.countries import country_codes
+from ferry_sdk.planning.names import PlaceIndex, fold
+
+if TYPE_CHECKING:
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+FOUND = {
+    "ITGOA": "ITGOA",
+    "itgoa": "ITGOA",
+    "Genoa": "ITGOA",
+    "GENOVA": "ITGOA",
+    "Génova": "ITGOA",
+    "Gênes": "ITGOA",
+    "genes": "ITGOA",
+    "جنوة": "ITGOA",
+    "Genua": "ITGOA",
+    "Douvres": "GBDVR",
+    "Πειραιάς": "GRPIR",
+    "ΠΕΙΡΑΙΑΣ": "GRPIR",
+    "Athens": "GRPIR",
+    "Barcelone": "ESBCN",
+    "Rome": "ITCVV",
+    "Neapel": "ITNAP",
+    "Eivissa": "ESIBZ",
+    "Tunis": "TNLGN",
+    "la goulette": "TNLGN",
+    "St Malo": "FRSML",
+    "St. Malo": "FRSML",
+    "saint-malo": "FRSML",
+    "København": "DKCPH",
+    "Gothenburg": "SEGOT",
+    "Newcastle": "GBNSH",
+    "Palma": "ESPMI",
+    "Nizza": "FRNCE",
+    "L'Île-Rousse": "FRILR",
+}
+AMBIGUOUS = {"Tanger": {"MAPTM", "MATNG"}, "Porto": {"FRPVO", "ITPTO"}}
+MISSPELLED = {
+    "Marsilia": "FRMRS",
+    "Civitavechia": "ITCVV",
+    "Igumenitsa": "GRIGO",
+}
+
+
+def test_names_in_six_languages_are_found(reader: Ferry) -> None:
+    found = {name: reader.places.get(name).code for name in FOUND}
+    assert found == FOUND
+
+
+def test_an_ambiguous_name_is_refused_with_its_candidates(reader: Ferry) -> None:
+    for name, codes in AMBIGUOUS.items():
+        with pytest.raises(AmbiguousPlaceError) as refused:
+            reader.places.get(name)
+        assert {port.code for port in refused.value.candidates} == codes
+        assert refused.value.field == "text"
+
+
+def test_a_misspelled_name_is_refused_with_what_it_may_have_meant(reader: Ferry) -> None:
+    for name, code in MISSPELLED.items():
+        with pytest.raises(UnknownPlaceError) as refused:
+            reader.places.get(name)
+        assert refused.value.suggestions[0].code == code, name
+
+
+def test_a_name_like_no_other_is_refused_without_suggestions(reader: Ferry) -> None:
+    with pytest.raises(UnknownPlaceError, match="no port is called 'Xyzzyqq'") as refused:
+        reader.places.get("Xyzzyqq")
+    assert refused.value.suggestions == ()
+
+
+def test_find_gives_the_best_first_and_no_more_than_asked(reader: Ferry) -> None:
+    matches = reader.places.find("Tanger", limit=1)
+    assert matches[0].reason == "part of a name"
+    assert len(matches) == 1
+    scores = [one.score for one in reader.places.find("Marsilia", limit=9)]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score <= 1 for score in scores)
+    assert reader.places.find("Marsilia")[0].port.name == "Marseille"
+
+
+def test_a_port_has_the_code_of_its_country(reader: Ferry) -> None:
+    assert reader.places.get("Genoa").country_code == "IT"
+    assert reader.places.find("Tunis")[0].port.country_code == "TN"
+
+
+def test_names_are_in_the_language_of_the_client(reader: Ferry) -> None:
+    assert reader.with_options(language="fr").places.get("Genoa").name == "Gênes"
+
+
+@pytest.mark.parametrize("text", ["", "  ", None, 7])
+def test_a_text_is_expected(reader: Ferry, text: object) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        reader.places.get(text)  # type: ignore[arg-type]  # what a program may pass
+    assert refused.value.field == "text"
+
+
+def test_cities_that_cannot_be_read_are_read_the_next_time(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+    ferry_sandbox.faults.add("server_error", "mcp.ports")
+    with pytest.raises(UnknownPlaceError):
+        ferry.places.get("Lübeck")
+    assert ferry.places.get("Lübeck").code == "DETRV"
+
+
+def test_without_the_ports_the_error_of_the_service_is_raised(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+    ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
+    with pytest.raises(ServerError):
+        ferry.places.get("Douvres")
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.text(min_size=1), st.lists(st.text(min_size=1), max_size=5))
+def test_any_text_is_found_or_refused(text: str, names: list[str]) -> None:
+    index = PlaceIndex()
+    index.add_ports(
+        Port(code=f"C{number}", name=name, country="") for number, name in enumerate(names)
+    )
+    try:
+        port = index.get(text, "text")
+    except (UnknownPlaceError, AmbiguousPlaceError):
+        return
+    assert port in index.ports.values()
+
+
+def test_a_code_that_is_no_locode_gets_its_country_from_the_catalogue(reader: Ferry) -> None:
+    codes = country_codes(reader.mcp.countries())
+    assert codes(Port(code="PMO1", name="Palermo", country="Italy")) == "IT"
+    assert codes(Port(code="PMO1", name="Palermo", country="Italie")) == "IT"
+    assert codes(Port(code="XXABC", name="Nowhere", country="Nowhere")) is None

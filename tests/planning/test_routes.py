@@ -1,0 +1,267 @@
+"""Who sails where, made of the catalogues of both protocols."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from ferry_sdk.models.mcp import Company
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk import (
+    ConfigurationError,
+    Departure,
+    Ferry,
+    Journey,
+    Port,
+    RequestTimeoutError,
+    ScheduledDeparture,
+    ServerError,
+    UnknownPlaceError,
+)
+from ferry_sdk.planning import catalogues
+from ferry_sdk.planning.routes import GRAPH, RouteSources
+from ferry_sdk.sandbox.network.network import journey_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+PORTS = [
+    Port(code="AAAAA", name="Ana", country=""),
+    Port(code="BBBBB", name="Bo - Bay", country=""),
+    Port(code="CCCCC", name="Ana", country=""),
+]
+
+
+def graph_of(*routes: str, **more: object) -> list[tuple[str, str]]:
+    sources = RouteSources(ports=PORTS)
+    sources.add(
+        "journeys",
+        [
+            Journey(journey_id=f"j{number}", route=route, duration_minutes=60, **more)
+            for number, route in enumerate(routes)
+        ],
+    )
+    return [
+        (route.depart_code, route.arrive_code) for route in sources.graph(is_complete=True).routes
+    ]
+
+
+def test_every_route_of_the_service_is_found(reader: Ferry) -> None:
+    journeys = reader.catalogue.journeys()
+    routes = reader.routes.find()
+    assert {route.journey_id for route in routes} == {one.journey_id for one in journeys}
+    for route in routes:
+        assert route.journey_id == journey_id(route.depart_code, route.arrive_code)
+        assert route.companies
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "de"])
+def test_routes_are_found_in_each_language(reader: Ferry, language: str) -> None:
+    routes = reader.with_options(language=language).routes.find()
+    assert len(routes) == len(reader.catalogue.journeys())
+
+
+def test_a_route_says_who_sails_it_and_when(reader: Ferry) -> None:
+    (route,) = reader.routes.find("Genoa", "Tunis")
+    assert (route.depart_code, route.arrive_code) == ("ITGOA", "TNLGN")
+    assert set(route.companies) == {"GNV", "CTN"}
+    assert route.duration == timedelta(hours=24)
+    assert set(route.departure_times) == {"GNV", "CTN"}
+    assert all(":" in time for times in route.departure_times.values() for time in times)
+
+
+def test_routes_from_one_port_and_to_one_port(reader: Ferry) -> None:
+    assert {route.depart_code for route in reader.routes.find("Genoa")} == {"ITGOA"}
+    port = reader.places.get("Tunis")
+    assert {route.arrive_code for route in reader.routes.find(destination=port)} == {"TNLGN"}
+    assert reader.routes.find("Genoa", "Stockholm") == ()
+
+
+def test_a_wrong_name_names_its_argument(reader: Ferry) -> None:
+    with pytest.raises(UnknownPlaceError) as refused:
+        reader.routes.find("Genoa", "Atlantis City")
+    assert refused.value.field == "destination"
+
+
+def test_the_catalogues_are_read_once_for_all_threads(ferry_sandbox: Sandbox) -> None:
+    seen: list[str] = []
+    with Ferry(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        event_hooks={"request": [lambda event: seen.append(event.operation)]},
+    ) as ferry:
+        threads = [threading.Thread(target=ferry.routes.find) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert seen.count("catalogue.journeys") == 1
+        assert len(seen) <= 70
+        ferry.routes.find()
+        assert seen.count("catalogue.journeys") == 1
+        ferry.routes.refresh()
+        assert seen.count("catalogue.journeys") == 2
+
+
+def test_a_company_whose_departures_cannot_be_read_is_asked_nevertheless(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+    ferry_sandbox.faults.add("server_error", "catalogue.departures", times=None)
+    assert len(ferry.routes.find()) == len(ferry.catalogue.journeys())
+    (graph,) = catalogues._graphs.values()
+    assert len(graph.unread) == len(ferry.mcp.companies())
+    assert not graph.is_complete
+    (route,) = ferry.routes.find("Genoa", "Tunis")
+    assert set(graph.unread) <= set(graph.sailed_by(route))
+
+
+def test_without_the_journeys_the_error_of_the_service_is_raised(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+    ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
+    with pytest.raises(ServerError):
+        ferry.routes.find()
+
+
+def test_a_deadline_bounds_the_reading_of_the_catalogues(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    ferry_sandbox.faults.add("delay_before", "catalogue.journeys", times=None, seconds=30)
+    with pytest.raises(RequestTimeoutError):
+        ferry.with_options(deadline=0.3).routes.find()
+
+
+def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox: Sandbox) -> None:
+    again = threading.Event()
+    reads: list[str] = []
+
+    def count(event: object) -> None:
+        operation = getattr(event, "operation", "")
+        if operation == "catalogue.journeys":
+            reads.append(operation)
+            if len(reads) == 2:
+                again.set()
+
+    with Ferry(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        event_hooks={"request": [count]},
+    ) as ferry:
+        ferry.routes.find()
+        (key,) = catalogues._graphs
+        old = catalogues._graphs[key]
+        old.made_at -= 25 * 3600
+        old.confirm(old.routes[0].journey_id, "NEW")
+        assert ferry.routes.find() == old.routes
+        assert again.wait(30)
+        while catalogues._graphs[key] is old:  # the answers are being joined
+            threading.Event().wait(0.01)
+        assert "NEW" in ferry.routes.find()[0].companies, "what searches have shown is kept"
+
+
+def test_a_graph_in_a_folder_is_used_by_another_process(
+    clients: Clients, ferry_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    folder = tmp_path / "routes"
+    settings = {"base_url": ferry_sandbox.base_url, "route_cache": folder}
+    routes = clients(ferry_sandbox.token, **settings).routes.find()
+    catalogues.clear_cache()
+    ferry_sandbox.faults.add("server_error", "*", times=None)
+    assert clients(ferry_sandbox.token, **settings).routes.find() == routes
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"ports": {}}', b"\xff\xfe"])
+def test_a_file_that_cannot_be_read_is_made_again(
+    clients: Clients, ferry_sandbox: Sandbox, tmp_path: Path, content: bytes
+) -> None:
+    settings = {"base_url": ferry_sandbox.base_url, "route_cache": str(tmp_path)}
+    routes = clients(ferry_sandbox.token, **settings).routes.find()
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(content)
+    catalogues.clear_cache()
+    assert clients(ferry_sandbox.token, **settings).routes.find() == routes
+    assert GRAPH.validate_json(file.read_bytes()).routes == routes
+
+
+def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
+    clients: Clients, ferry_sandbox: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    blocked = tmp_path / "file"
+    ferry = clients(
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, route_cache=blocked / "routes"
+    )
+    blocked.write_text("no folder")
+    assert ferry.routes.find("Genoa", "Tunis")
+    assert "could not be saved" in caplog.text
+
+
+def test_the_cache_is_a_folder(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for wrong in (file, "", 7):
+        with pytest.raises(ConfigurationError, match="route_cache"):
+            Ferry("token", base_url="https://ferry.example", route_cache=wrong)  # type: ignore[arg-type]  # what a program may pass
+
+
+def test_a_route_text_is_split_where_both_sides_are_ports() -> None:
+    assert graph_of("Bo - Bay → Ana") == []  # two ports have this name
+    assert graph_of("Bo - Bay → Ana", depart_code="BBBBB", arrive_code="CCCCC") == [
+        ("BBBBB", "CCCCC")
+    ]
+    sources = RouteSources(ports=PORTS[:2])
+    for text in ("Ana → Bo - Bay", "Ana - Bo - Bay", "ANA > Bo – Bay", "Ana->Bo Bay"):  # noqa: RUF001 -- an en dash
+        sources.journeys = [Journey(journey_id="j", route=text, duration_minutes=1)]
+        (route,) = sources.graph(is_complete=True).routes
+        assert (route.depart_code, route.arrive_code) == ("AAAAA", "BBBBB"), text
+
+
+def test_the_timetable_tells_what_the_texts_do_not() -> None:
+    sources = RouteSources(ports=PORTS)
+    sources.add("journeys", [Journey(journey_id="j", route="Ana express", duration_minutes=1)])
+    sources.add("companies", [Company(id="1", code="ONE")])
+    sources.add("ONE", [])
+    assert not sources.are_enough()
+    sources.add(
+        "timetable",
+        [
+            ScheduledDeparture.model_validate(
+                {
+                    "journey_id": "j",
+                    "company": {"id": "2", "code": "TWO"},
+                    "depart_code": "AAAAA",
+                    "arrive_code": "BBBBB",
+                }
+            )
+        ],
+    )
+    (route,) = sources.graph(is_complete=True).routes
+    assert (route.depart_code, route.arrive_code, route.companies) == ("AAAAA", "BBBBB", ("TWO",))
+
+
+def test_a_company_without_a_code_is_named_by_its_id() -> None:
+    sources = RouteSources(ports=PORTS[:2])
+    sources.add("journeys", [Journey(journey_id="j", route="Ana → Bo Bay", duration_minutes=1)])
+    sources.add("companies", [Company(id="1", name="One")])
+    sources.add("1", [Departure(journey_id="j", departure_times=("08:00",))])
+    (route,) = sources.graph(is_complete=True).routes
+    assert route.companies == ("1",)
+    assert route.departure_times == {"1": ("08:00",)}
+
+
+@given(st.text(), st.text())
+def test_any_text_of_a_route_is_read_or_left_out(route: str, name: str) -> None:
+    sources = RouteSources(ports=[*PORTS, Port(code="DDDDD", name=name, country="")])
+    sources.journeys = [Journey(journey_id="j", route=route, duration_minutes=1)]
+    graph = sources.graph(is_complete=True)
+    assert json.loads(GRAPH.dump_json(graph))["routes"] == [] or graph.routes[0].depart_code

@@ -1,0 +1,138 @@
+"""Trips as the companies answer, on both clients."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from ferry_sdk import AsyncFerry, Ferry, SearchPassengerDict, ServerError
+from tests.support.hold import Hold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+
+ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+ON = date(2050, 6, 6)
+STRAIT: dict[str, Any] = {
+    "origin": "Algeciras",
+    "destination": "Tangier Med",
+    "on": ON,
+    "passengers": ADULT,
+}
+pytestmark = pytest.mark.usefixtures("with_routes")
+RUNNERS = [asyncio.run, trio.run]
+
+
+def wait_until_nothing_runs() -> None:
+    """A call that is not stopped waits for a held request longer than a test may last."""
+    while any(thread.name == "ferry_sdk call" for thread in threading.enumerate()):
+        threading.Event().wait(0.01)
+
+
+def test_a_stream_gives_what_a_search_gives(ferry_sandbox: Sandbox) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        found = ferry.trips.search(**STRAIT)
+        stream = ferry.trips.stream(**STRAIT)
+        trips = [*stream]
+        assert sorted(trip.outward.sailing_id for trip in trips) == sorted(
+            trip.outward.sailing_id for trip in found
+        )
+        assert stream.report.calls == found.report.calls
+        assert stream.report.is_complete
+
+
+def test_a_trip_comes_before_the_last_company_has_answered(ferry_sandbox: Sandbox) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        hold = Hold(ferry_sandbox, "availability.search")
+        stream = ferry.trips.stream(**STRAIT)
+        first = next(stream)
+        assert first.price
+        assert not stream.report.nothing
+        assert len(stream.report.answered) < stream.report.calls
+        hold.release()
+        assert len([*stream]) > 0
+        assert len(stream.report.answered) == stream.report.calls
+
+
+def test_a_stream_that_is_closed_leaves_nothing_running(ferry_sandbox: Sandbox) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        hold = Hold(ferry_sandbox, "availability.search")
+        with ferry.trips.stream(**STRAIT) as stream:
+            next(stream)
+        wait_until_nothing_runs()
+        assert [*stream] == []
+        hold.release()
+
+
+def test_a_stream_that_is_no_longer_used_leaves_nothing_running(ferry_sandbox: Sandbox) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        hold = Hold(ferry_sandbox, "availability.search")
+        for trip in ferry.trips.stream(**STRAIT):
+            assert trip.price
+            break
+        gc.collect()
+        wait_until_nothing_runs()
+        hold.release()
+
+
+def test_the_error_of_a_stream_is_raised_by_its_iteration(ferry_sandbox: Sandbox) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0) as ferry:
+        ferry_sandbox.faults.add("server_error", "availability.search", times=None)
+        stream = ferry.trips.stream(**STRAIT)
+        with pytest.raises(ServerError):
+            next(stream)
+
+
+@pytest.mark.parametrize("run", RUNNERS)
+def test_an_async_stream_gives_what_a_search_gives(
+    ferry_sandbox: Sandbox, run: Callable[..., Any]
+) -> None:
+    async def main() -> None:
+        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+            found = await ferry.trips.search(**STRAIT)
+            stream = ferry.trips.stream(**STRAIT)
+            trips = [trip async for trip in stream]
+            assert len(trips) == len(found)
+            assert stream.report.is_complete
+
+    run(main) if run is trio.run else run(main())
+
+
+@pytest.mark.parametrize("run", RUNNERS)
+def test_an_async_stream_that_is_closed_leaves_nothing_running(
+    ferry_sandbox: Sandbox, run: Callable[..., Any]
+) -> None:
+    async def main() -> None:
+        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+            hold = Hold(ferry_sandbox, "availability.search")
+            async with ferry.trips.stream(**STRAIT) as stream:
+                assert (await anext(stream)).price
+            assert not stream._plan._batch.worker._scopes
+            assert [trip async for trip in stream] == []
+            hold.release()
+
+    run(main) if run is trio.run else run(main())
+
+
+def test_a_cancelled_search_leaves_nothing_running(ferry_sandbox: Sandbox) -> None:
+    async def main() -> None:
+        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+            hold = Hold(ferry_sandbox, "availability.search", times=4)
+            task = asyncio.create_task(ferry.trips.search(**STRAIT))
+            while hold.held < 4:  # noqa: ASYNC110 -- the service's thread counts
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+            hold.release()
+
+    asyncio.run(main())

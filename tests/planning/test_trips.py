@@ -1,0 +1,366 @@
+"""Two places and a date: every company that sails is asked, and none is left out silently."""
+
+from __future__ import annotations
+
+import threading
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import (
+    AmbiguousPlaceError,
+    AuthenticationError,
+    AvailabilityError,
+    Ferry,
+    InvalidInputError,
+    NoSailingsError,
+    RequestTimeoutError,
+    SearchPassengerDict,
+    ServerError,
+    Trip,
+    TripSearch,
+    UnexpectedResponseError,
+    UnknownPlaceError,
+)
+from tests.support.hold import Hold
+from tests.support.trip import search_arguments
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+GNV_SAILS = date(2050, 6, 6)
+"""A day on which GNV sails from Genoa to Tunis, and CTN does not."""
+NONE_SAILS = date(2050, 6, 8)
+STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": GNV_SAILS}
+"""Four companies sail here."""
+
+
+@pytest.fixture
+def ferry(clients: Clients, ferry_sandbox: Sandbox, with_routes: None) -> Ferry:
+    return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+
+
+def companies(searches: Any) -> set[str]:
+    return {one.company for one in searches}
+
+
+def test_two_names_and_a_date_become_a_booking(ferry: Ferry) -> None:
+    trips = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+    booking = ferry.bookings.create(
+        availabilities=trips[0].select(),
+        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+    )
+    assert booking.total_price == trips[0].price
+    assert ferry.bookings.confirm(booking.booking_id, expect_total=trips[0].price)
+
+
+def test_every_company_that_sails_is_asked_once(reader: Ferry) -> None:
+    report = reader.trips.search(**STRAIT, passengers=ADULT).report
+    (route,) = reader.routes.find("Algeciras", "Tangier Med")
+    assert sorted(one.company for one in report.asked) == sorted(route.companies)
+    assert report.calls == len(route.companies)
+    assert report.is_complete
+    assert report.seconds > 0
+
+
+def test_a_company_for_which_nothing_sails_is_named(reader: Ferry) -> None:
+    found = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+    assert companies(found.report.answered) == {"GNV"}
+    assert companies(found.report.nothing) == {"CTN"}
+    assert found.report.is_complete
+
+
+def test_trips_are_sorted_by_price_then_departure(reader: Ferry) -> None:
+    trips = reader.trips.search(**STRAIT, passengers=ADULT)
+    assert isinstance(trips, TripSearch)
+    assert [*trips] == sorted(trips, key=lambda trip: (trip.price, trip.depart_at))
+    assert trips.best() is trips[0]
+    arrival, duration = trips.best(by="arrival"), trips.best(by="duration")
+    assert arrival is not None and duration is not None  # noqa: PT018 -- both are found
+    assert arrival.arrive_at == min(trip.arrive_at for trip in trips)
+    assert duration.travel_time == min(trip.travel_time for trip in trips)
+    with pytest.raises(InvalidInputError, match="by"):
+        trips.best(by="mood")  # type: ignore[arg-type]  # what a program may pass
+
+
+def test_a_one_way_trip_has_no_locked_fare(reader: Ferry) -> None:
+    for trip in reader.trips.search("Genoa", "Palermo", on=GNV_SAILS, flexible=3, passengers=ADULT):
+        assert trip.fares
+        for fare in trip.fares:
+            assert fare.kind == "single"
+            assert not fare.tariffs[0].roundtrip_locked
+            assert fare.amount == fare.tariffs[0].amount
+        assert trip.price == min(fare.amount for fare in trip.fares)
+
+
+def test_fares_of_a_return_trip_are_sums_that_can_be_booked_together(reader: Ferry) -> None:
+    trips = reader.trips.search(
+        "Genoa",
+        "Palermo",
+        on=GNV_SAILS,
+        back=GNV_SAILS + timedelta(7),
+        flexible=3,
+        passengers=ADULT,
+    )
+    assert {fare.kind for trip in trips for fare in trip.fares} == {"round_trip", "two_singles"}
+    for trip in trips:
+        assert trip.back is not None
+        assert trip.back.depart_at > trip.arrive_at
+        for fare in trip.fares:
+            out, back = fare.tariffs
+            is_locked = out.roundtrip_locked or back.roundtrip_locked
+            assert fare.kind == ("round_trip" if is_locked else "two_singles")
+            assert fare.amount == out.amount + back.amount
+            assert out.type == back.type
+            assert fare.expires_at == min(out.expiration_date, back.expiration_date)
+            if is_locked:
+                assert trip.outward.company.id == trip.back.company.id
+
+
+def test_a_return_trip_may_be_of_two_companies(ferry: Ferry) -> None:
+    trips = ferry.trips.search(
+        "Genoa",
+        "Tunis",
+        on=NONE_SAILS,
+        back=NONE_SAILS + timedelta(4),
+        passengers=ADULT,
+        flexible=2,
+    )
+    mixed = next(trip for trip in trips if len(trip.companies) > 1)
+    assert {fare.kind for fare in mixed.fares} == {"two_singles"}
+    booking = ferry.bookings.create(
+        availabilities=mixed.select(),
+        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+    )
+    assert booking.total_price == mixed.price
+
+
+def test_a_fare_and_places_can_be_chosen(reader: Ferry) -> None:
+    trip = reader.trips.search(
+        "Genoa",
+        "Palermo",
+        on=GNV_SAILS,
+        back=GNV_SAILS + timedelta(7),
+        flexible=3,
+        passengers=ADULT,
+    )[0]
+    assert trip.back is not None
+    places = [trip.outward.places[-1], trip.back.places[-1].id]
+    chosen = trip.select(trip.fares[-1], places)
+    assert [one.tariff_id for one in chosen] == [one.id for one in trip.fares[-1].tariffs]
+    assert [one.place_id for one in chosen] == [trip.outward.places[-1].id, places[1]]
+    with pytest.raises(InvalidInputError) as refused:
+        trip.select(places=["one"])
+    assert refused.value.field == "places"
+    other = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)[0]
+    with pytest.raises(InvalidInputError) as refused:
+        trip.select(other.fares[0])
+    assert refused.value.field == "fare"
+
+
+def test_neighbouring_days_are_asked_only_where_the_day_has_nothing(reader: Ferry) -> None:
+    found = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, flexible=2, passengers=ADULT)
+    assert {one.day for one in found.report.asked} == {GNV_SAILS}
+    found = reader.trips.search("Genoa", "Tunis", on=NONE_SAILS, flexible=1, passengers=ADULT)
+    days = {one.day for one in found.report.asked}
+    assert days == {NONE_SAILS, NONE_SAILS + timedelta(1), NONE_SAILS - timedelta(1)}
+    assert {trip.depart_at.date() for trip in found} == days - {NONE_SAILS}
+
+
+def test_nothing_sails_is_an_empty_result_and_no_error(reader: Ferry) -> None:
+    winter = reader.trips.search("Genoa", "Tunis", on="2051-01-10", passengers=ADULT)
+    assert [*winter] == []
+    assert winter.best() is None
+    assert companies(winter.report.nothing) == {"GNV", "CTN"}
+    nowhere = reader.trips.search("Genoa", "Stockholm", on=GNV_SAILS, passengers=ADULT)
+    assert [*nowhere] == []
+    assert nowhere.report.calls == 0
+
+
+def test_max_calls_bounds_the_searches_and_names_the_others(reader: Ferry) -> None:
+    found = reader.trips.search(**STRAIT, passengers=ADULT, max_calls=1)
+    assert found.report.calls == 1
+    assert len(found.report.not_asked) == 3
+    assert not found.report.is_complete
+
+
+def test_companies_that_are_named_are_asked_alone(reader: Ferry) -> None:
+    for name in ("GNV", "gnv", reader.mcp.companies()[0].id or ""):
+        found = reader.trips.search(
+            "Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=[name]
+        )
+        assert companies(found.report.asked) == {"GNV"}
+
+
+def test_what_a_search_has_found_is_asked_first(ferry: Ferry) -> None:
+    ferry.trips.search("Genoa", "Tunis", on=date(2050, 6, 2), passengers=ADULT)
+    found = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, max_calls=1)
+    assert companies(found.report.asked) == {"CTN"}, "CTN has sailed on the day before"
+
+
+@pytest.mark.parametrize(
+    ("field", "arguments"),
+    [
+        ("origin", {"origin": ""}),
+        ("origin", {"origin": 7}),
+        ("on", {"on": "12 July"}),
+        ("back", {"back": "2050-06-01"}),
+        ("flexible", {"flexible": -1}),
+        ("flexible", {"flexible": True}),
+        ("max_calls", {"max_calls": 0}),
+        ("concurrency", {"concurrency": 0}),
+        ("companies", {"companies": []}),
+        ("companies", {"companies": "GNV"}),
+        ("companies[0]", {"companies": [""]}),
+        ("passengers", {"passengers": []}),
+        ("passengers[0].age", {"passengers": [{"type": "Adult", "gender": "Male", "age": "x"}]}),
+        ("vehicle.code", {"vehicle": {"code": 7}}),
+    ],
+)
+def test_a_wrong_argument_is_refused_by_its_name(
+    reader: Ferry, field: str, arguments: dict[str, Any]
+) -> None:
+    good: dict[str, Any] = {"origin": "Genoa", "destination": "Tunis", "on": GNV_SAILS}
+    with pytest.raises(InvalidInputError) as refused:
+        reader.trips.search(**(good | {"passengers": ADULT} | arguments))
+    assert refused.value.field == field
+
+
+def test_names_of_places_are_never_guessed(reader: Ferry) -> None:
+    with pytest.raises(AmbiguousPlaceError) as ambiguous:
+        reader.trips.search("Algeciras", "Tanger", on=GNV_SAILS, passengers=ADULT)
+    assert ambiguous.value.field == "destination"
+    with pytest.raises(UnknownPlaceError) as unknown:
+        reader.trips.search("Genxa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+    assert unknown.value.field == "origin"
+
+
+def test_a_company_that_fails_is_named_and_takes_no_other_with_it(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None, company="GNV")
+    found = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, flexible=1, passengers=ADULT)
+    assert companies(found.report.failed) == {"GNV"}
+    assert all(isinstance(one.error, ServerError) for one in found.report.failed)
+    assert {trip.companies for trip in found} == {("CTN",)}
+    assert not found.report.is_complete
+
+
+def test_a_company_that_answers_nonsense_is_named(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+    ferry_sandbox.faults.add("not_json", "availability.search", times=None, company="GNV")
+    report = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT).report
+    (failed,) = report.failed
+    assert (failed.company, failed.day) == ("GNV", GNV_SAILS)
+    assert isinstance(failed.error, UnexpectedResponseError)
+
+
+def test_where_every_company_fails_the_first_error_is_raised(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
+    with pytest.raises(ServerError):
+        ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+
+
+def test_a_wrong_token_is_reported_at_once(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    ferry = clients("wrong", base_url=ferry_sandbox.base_url)
+    with pytest.raises(AuthenticationError):
+        ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+
+
+def test_a_deadline_gives_what_has_answered_by_then(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+    ferry_sandbox.faults.add(
+        "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
+    )
+    found = ferry.with_options(deadline=1.5).trips.search(**STRAIT, passengers=ADULT)
+    (failed,) = found.report.failed
+    assert failed.company == "BALEARIA"
+    assert isinstance(failed.error, RequestTimeoutError)
+    assert found
+
+
+def test_a_deadline_is_raised_where_nothing_has_answered(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60)
+    with pytest.raises(RequestTimeoutError):
+        ferry.with_options(deadline=0.3).trips.search(**STRAIT, passengers=ADULT)
+
+
+def test_searches_that_a_deadline_left_no_time_for_are_named(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add(
+        "delay_before", "availability.search", times=None, company="AML", seconds=60
+    )
+    found = ferry.with_options(deadline=1.5).trips.search(
+        **STRAIT, passengers=ADULT, companies=["FRSIBERIA", "AML", "BALEARIA"], concurrency=1
+    )
+    assert companies(found.report.answered) == {"FRSIBERIA"}
+    assert companies(found.report.failed) == {"AML"}
+    assert companies(found.report.not_asked) == {"BALEARIA"}
+
+
+def test_no_more_searches_are_under_way_than_allowed(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+    hold = Hold(ferry_sandbox, "availability.search", times=4)
+    found: list[TripSearch] = []
+
+    def search() -> None:
+        found.append(ferry.trips.search(**STRAIT, passengers=ADULT, concurrency=2))
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    while hold.held < 2:
+        threading.Event().wait(0.01)
+    assert hold.held == 2
+    hold.release()
+    thread.join()
+    assert found[0].report.calls == 4
+
+
+def test_without_mcp_the_companies_have_to_be_named(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.mcp.set(is_absent=True)
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    with pytest.raises(InvalidInputError) as refused:
+        ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+    assert refused.value.field == "companies"
+    found = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=["GNV"])
+    assert found[0].companies == ("GNV",)
+
+
+def test_no_sailings_is_an_error_of_its_own(reader: Ferry) -> None:
+    arguments = search_arguments(company="GNV", depart="ITGOA", arrive="TNLGN")
+    with pytest.raises(NoSailingsError):
+        reader.availability.search(**(arguments | {"out_at": NONE_SAILS}))
+
+
+def test_a_refused_search_names_the_member_that_is_wrong(reader: Ferry) -> None:
+    arguments = search_arguments() | {"company": "NOBODY"}
+    for search in (reader.availability.search, reader.mcp.search_availability):
+        with pytest.raises(AvailabilityError) as refused:
+            search(**arguments)
+        assert not isinstance(refused.value, NoSailingsError)
+        assert refused.value.field == "request.company"
+
+
+def test_a_trip_shows_the_price_with_the_cheapest_place(ferry: Ferry) -> None:
+    trip: Trip = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)[0]
+    cabin = next(place for place in trip.outward.places if place.type != "Seat")
+    booking = ferry.bookings.create(
+        availabilities=trip.select(places=[cabin]),
+        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+    )
+    assert booking.total_price > trip.price > Decimal(0)
+
+
+def test_a_search_shows_a_table_in_a_notebook(reader: Ferry) -> None:
+    trips = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+    html = trips._repr_html_()
+    assert "GNV" in html
+    assert str(trips[0].price) in html
