@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ferry_sdk.models.catalogue import Port
-from ferry_sdk.models.mcp import Country
+from ferry_sdk.models.catalogue import Country, Port
 from ferry_sdk.planning.names import fold
 
 _LOCODE: Final = re.compile(r"([A-Z]{2})[A-Z2-9]{3}", re.ASCII)

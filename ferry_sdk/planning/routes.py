@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from ferry_sdk.models.catalogue import Departure, Journey, Port
-from ferry_sdk.models.mcp import Company, ScheduledDeparture
+from ferry_sdk.models.catalogue import Company, Departure, Journey, Port, ScheduledDeparture
 from ferry_sdk.planning.names import fold
 
 _SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")

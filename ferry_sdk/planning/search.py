@@ -17,7 +17,6 @@ from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer, 
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk._protocols.paths import identifier
 from ferry_sdk.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -48,6 +47,7 @@ from ferry_sdk.planning.trips import (
     round_trip,
 )
 from ferry_sdk.resources import arguments
+from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.availability import AvailabilityGroup
 
 _ANY_TIME: Final = "00:00"

@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from ferry_sdk.models.mcp import Company
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from ferry_sdk import (
     ServerError,
     UnknownPlaceError,
 )
+from ferry_sdk.models.catalogue import Company
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.routes import GRAPH, RouteSources
 from ferry_sdk.sandbox.network.network import journey_id
