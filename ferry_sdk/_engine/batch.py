@@ -7,6 +7,7 @@ tasks. A call that fails gives an answer with its error, so that the others go o
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -88,9 +89,10 @@ class Batch(Generic[K, T]):
         """Add a call. It begins with the next `NextAnswer` that has room for it."""
         self.waiting.append(BatchCall(key, call, changes))
 
-    def start_next(self) -> tuple[int, BatchCall[K, T]] | None:
-        """Take the next call that may begin, with its number; None if there is none."""
-        if not self.waiting or len(self.under_way) >= self.limit:
+    def start_next(self, running: int) -> tuple[int, BatchCall[K, T]] | None:
+        """Take the next call that may begin beside those that run; None if there is none."""
+        is_over = self.until is not None and time.monotonic() >= self.until
+        if not self.waiting or running >= self.limit or is_over:
             return None
         begun = self.waiting.popleft()
         number = next(self._numbers)
@@ -99,7 +101,8 @@ class Batch(Generic[K, T]):
 
     def settings_of(self, begun: BatchCall[K, T], settings: Settings) -> Settings:
         """Return the settings of a call, given those of the client."""
-        return replace(settings.until(self.until), **begun.changes)
+        until = settings.until(self.until)
+        return replace(until, **begun.changes) if begun.changes else until
 
     def answer(
         self, number: int, value: T | None, error: BaseException | None

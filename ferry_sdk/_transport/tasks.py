@@ -44,10 +44,7 @@ class BatchTasks:
 
     async def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
         """Begin calls, and return the next answer; None if the deadline comes first."""
-        while (begun := self._batch.start_next()) is not None:
-            number, call = begun
-            self._scopes[number] = anyio.CancelScope()
-            self._start(number, call)
+        self._begin()
         if not self._ended:
             self._event = anyio.Event()
             with anyio.move_on_after(seconds_until(until, math.inf)):
@@ -63,6 +60,13 @@ class BatchTasks:
             while self._scopes:
                 self._event = anyio.Event()
                 await self._event.wait()
+
+    def _begin(self) -> None:
+        """Begin as many calls as the limit allows."""
+        while (begun := self._batch.start_next(len(self._scopes))) is not None:
+            number, call = begun
+            self._scopes[number] = anyio.CancelScope()
+            self._start(number, call)
 
     def _start(self, number: int, call: BatchCall[Any, Any]) -> None:
         try:
@@ -89,3 +93,5 @@ class BatchTasks:
             del self._scopes[number]
             self._ended.append((number, value, failure))
             self._event.set()
+            if failure is None or isinstance(failure, Exception):
+                self._begin()  # the next call does not wait until this answer is taken

@@ -103,7 +103,7 @@ class BatchThreads:
 
     def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
         """Begin calls, and return the next answer; None if the deadline comes first."""
-        while (begun := self._batch.start_next()) is not None:
+        while (begun := self._batch.start_next(len(self._futures))) is not None:
             number, call = begun
             future = start_thread(partial(self._make_call, call, self._stop), or_here=True)
             self._futures[future] = number

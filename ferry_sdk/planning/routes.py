@@ -77,7 +77,21 @@ class RouteGraph:
     is_complete: bool = True
     made_at: float = field(default_factory=time.time)
     confirmed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    is_refreshing: bool = field(default=False, compare=False)
+    is_refreshing: bool = False
+    _by_ends: dict[tuple[str, str], list[Route]] = field(init=False, repr=False)
+    _by_name: dict[str, list[Port]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Index the routes by their ports, and the ports by their folded names."""
+        self._index_routes()
+        self._by_name = {}
+        for port in self.ports.values():
+            self._by_name.setdefault(fold(port.name), []).append(port)
+
+    def _index_routes(self) -> None:
+        self._by_ends = {}
+        for route in self.routes:
+            self._by_ends.setdefault((route.depart_code, route.arrive_code), []).append(route)
 
     @property
     def is_fresh(self) -> bool:
@@ -87,11 +101,18 @@ class RouteGraph:
 
     def between(self, depart_code: str | None, arrive_code: str | None) -> tuple[Route, ...]:
         """Return the routes from one port to another; None: any port."""
+        if depart_code is not None and arrive_code is not None:
+            return tuple(self._by_ends.get((depart_code, arrive_code), ()))
         return tuple(
             route
             for route in self.routes
             if depart_code in {None, route.depart_code} and arrive_code in {None, route.arrive_code}
         )
+
+    def port(self, text: str) -> Port | None:
+        """Return the port with this code, or with this whole name if it is the only one."""
+        named = self._by_name.get(fold(text), [])
+        return self.ports.get(text.strip().upper()) or (named[0] if len(named) == 1 else None)
 
     def sailed_by(self, route: Route) -> tuple[str, ...]:
         """Return the companies to ask for a route, those that are known best first.
@@ -113,6 +134,7 @@ class RouteGraph:
             else route
             for route in self.routes
         )
+        self._index_routes()
 
 
 GRAPH: Final[TypeAdapter[RouteGraph]] = TypeAdapter(RouteGraph)

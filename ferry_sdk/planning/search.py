@@ -417,8 +417,7 @@ def port_of(
     checked: Any = wanted
     if not isinstance(checked, str) or not checked.strip():
         raise InvalidInputError("expected a port, its code or its name", field=argument)
-    named = [port for port in graph.ports.values() if fold(port.name) == fold(wanted)]
-    port = graph.ports.get(wanted.strip().upper()) or (named[0] if len(named) == 1 else None)
+    port = graph.port(wanted)
     if port is not None:
         return port
     index = yield from place_index(settings, until)
