@@ -125,6 +125,7 @@ if TYPE_CHECKING:
         Trip,
         TripSearch,
     )
+    from ferry_sdk.planning.vehicles import VehicleMatch
     from ferry_sdk.safety import SAFETY, Proof, Safety
     from ferry_sdk.types import Attempt, JournalEntry, RequestDigest
 
@@ -142,6 +143,7 @@ _MODULES = (
     "planning.routes",
     "planning.calendar",
     "planning.streams",
+    "planning.vehicles",
     "_transport.aiohttp_client",
 )
 """Searched in this order: modules that load little come first."""
@@ -256,6 +258,7 @@ __all__ = [
     "Vehicle",
     "VehicleBrand",
     "VehicleDict",
+    "VehicleMatch",
     "VehicleModel",
     "VehicleQuery",
     "VehicleQueryDict",

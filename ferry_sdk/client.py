@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ferry_sdk._engine.http import Timeout
     from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
     from ferry_sdk.planning.groups import PlacesGroup, RoutesGroup, TripsGroup
+    from ferry_sdk.planning.vehicles import VehiclesGroup
     from ferry_sdk.resources.read_back import Recovered
 
 
@@ -72,6 +73,13 @@ class Client(Resources[ClientTransportT_co]):
         from ferry_sdk.planning.groups import TripsGroup  # noqa: PLC0415 -- loaded on first use
 
         return TripsGroup(self._transport)
+
+    @cached_property
+    def vehicles(self) -> VehiclesGroup[ClientTransportT_co]:
+        """Find vehicles by make and model."""
+        from ferry_sdk.planning.vehicles import VehiclesGroup  # noqa: PLC0415 -- loaded on first use
+
+        return VehiclesGroup(self._transport)
 
     def with_options(
         self,

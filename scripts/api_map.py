@@ -15,6 +15,7 @@ import ferry_sdk
 import ferry_sdk.models
 from ferry_sdk import SAFETY, AsyncFerry, Ferry, Proof, Safety
 from ferry_sdk.planning.groups import PlacesGroup, RoutesGroup, TripsGroup
+from ferry_sdk.planning.vehicles import VehiclesGroup
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.base import method
 from ferry_sdk.resources.conditions import Until
@@ -44,7 +45,7 @@ _RESOURCES: Any = Resources(None)
 GROUPS: dict[str, type] = {
     name: type(getattr(_RESOURCES, name))
     for name in ("availability", "bookings", "tickets", "catalogue", "mcp")
-} | {"places": PlacesGroup, "routes": RoutesGroup, "trips": TripsGroup}
+} | {"places": PlacesGroup, "routes": RoutesGroup, "trips": TripsGroup, "vehicles": VehiclesGroup}
 CLIENTS = "## The clients\n\nWhat calls no endpoint of its own. `AsyncFerry` is closed by `aclose`."
 OF_CLIENTS = (Ferry.with_options, Ferry.recover, Ferry.close, AsyncFerry.aclose)
 SHORTHANDS = {

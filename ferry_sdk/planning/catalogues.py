@@ -27,9 +27,11 @@ from ferry_sdk._engine.effects import Flow, RunBlocking, Save, SingleFlight
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
+from ferry_sdk.models.catalogue import VehicleModel
+from ferry_sdk.models.records import Records
 from ferry_sdk.planning.countries import country_codes
 from ferry_sdk.planning.names import LANGUAGES, PlaceIndex
-from ferry_sdk.planning.routes import GRAPH, RouteGraph, RouteSources
+from ferry_sdk.planning.routes import DAY, GRAPH, RouteGraph, RouteSources
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 
@@ -44,12 +46,14 @@ _REFRESH_TIME: Final = 120.0
 
 _graphs: dict[Key, RouteGraph] = {}
 _indexes: dict[Key, PlaceIndex] = {}
+_vehicles: dict[Key, tuple[float, tuple[VehicleModel, ...]]] = {}
 
 
 def clear_cache() -> None:
-    """Forget the graphs and the places that are kept in memory."""
+    """Forget the catalogues that are kept in memory."""
     _graphs.clear()
     _indexes.clear()
+    _vehicles.clear()
 
 
 def deadline_of(settings: Settings) -> float | None:
@@ -93,9 +97,28 @@ def place_index(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
     """
     key = _key(settings)
     index = _indexes.get(key)
-    if index is not None and index.is_complete:
+    if index is not None and index.is_complete and 0 <= time.time() - index.made_at < DAY:
         return index
     return (yield from _share(("places", *key), partial(_read_names, settings, until), until))
+
+
+def vehicle_models(settings: Settings, until: float | None) -> Flow[tuple[VehicleModel, ...]]:
+    """Return MCP's vehicles.
+
+    Raises:
+        FerryError: They could not be read.
+    """
+    key = _key(settings)
+    kept = _vehicles.get(key)
+    if kept is not None and 0 <= time.time() - kept[0] < DAY:
+        return kept[1]
+    batch: Batch[str, Records[VehicleModel]] = Batch(1, until)
+    batch.add("vehicles", McpGroup.vehicle_data(None))
+    answer = yield from stop_after_error(batch, _answer_of(batch))
+    if answer.error is not None:
+        raise answer.error
+    _vehicles[key] = time.time(), tuple(answer.value or ())
+    return _vehicles[key][1]
 
 
 def _key(settings: Settings) -> Key:

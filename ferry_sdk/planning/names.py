@@ -7,6 +7,7 @@ read, their cities, and the aliases that no catalogue has.
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -117,12 +118,14 @@ class PlaceIndex:
         names: The codes of the ports that have a name, by the folded name.
         cities: The codes of the ports of a city, by its folded name.
         is_complete: Whether the names of every language were read.
+        made_at: When it was made, in seconds since the epoch.
     """
 
     ports: dict[str, Port] = field(default_factory=dict[str, Port])
     names: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     cities: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     is_complete: bool = False
+    made_at: float = field(default_factory=time.time)
 
     def add_ports(self, ports: Iterable[Port]) -> None:
         """Add the names of one language; the first language gives the ports themselves."""

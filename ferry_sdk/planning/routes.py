@@ -20,8 +20,8 @@ from ferry_sdk.models.catalogue import Company, Departure, Journey, Port, Schedu
 from ferry_sdk.planning.names import fold
 
 _SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")
-_FRESH: Final = 24 * 3600.0
-"""Seconds for which a graph is used without being read again."""
+DAY: Final = 24 * 3600.0
+"""Seconds for which a catalogue is used without being read again."""
 _INCOMPLETE_FRESH: Final = 300.0
 """The same for a graph of which a catalogue could not be read."""
 
@@ -97,7 +97,7 @@ class RouteGraph:
     def is_fresh(self) -> bool:
         """Whether it is used without being read again."""
         age = time.time() - self.made_at
-        return 0 <= age < (_FRESH if self.is_complete else _INCOMPLETE_FRESH)
+        return 0 <= age < (DAY if self.is_complete else _INCOMPLETE_FRESH)
 
     def between(self, depart_code: str | None, arrive_code: str | None) -> tuple[Route, ...]:
         """Return the routes from one port to another; None: any port."""

@@ -21,6 +21,7 @@ _GROUPS = (
     "places",
     "routes",
     "trips",
+    "vehicles",
     "with_raw_response",
 )
 

@@ -1,0 +1,118 @@
+"""Vehicles found by make and model, with the codes for a search and for a booking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+from ferry_sdk._engine.batch import Plan
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk.models.catalogue import VehicleModel
+from ferry_sdk.models.inputs import Vehicle, VehicleQuery
+from ferry_sdk.planning import catalogues
+from ferry_sdk.planning.names import fold
+from ferry_sdk.planning.search import number
+from ferry_sdk.resources import arguments
+from ferry_sdk.resources.base import Resource, TransportT_co, planned
+
+_LEAST_SIMILARITY: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleMatch:
+    """A vehicle that a text may mean.
+
+    Attributes:
+        model: The vehicle, with its length and height in metres.
+        score: How well it matches, from 0 to 1.
+    """
+
+    model: VehicleModel
+    score: float
+
+    @property
+    def query(self) -> VehicleQuery:
+        """The vehicle as a search takes it, by ``BRAND__MODEL``."""
+        return VehicleQuery(code=self.model.code or "")
+
+    def booking(self, *, identification: str | None = None) -> Vehicle:
+        """Return the vehicle as `bookings.create` takes it, by the code of its type.
+
+        Args:
+            identification: The registration plate.
+        """
+        return Vehicle(
+            code=self.model.type or self.model.code or "",
+            vehicule_code=self.model.code,
+            brand=self.model.brand,
+            model=self.model.model,
+            identification=identification,
+        )
+
+
+class VehiclesGroup(Resource[TransportT_co]):
+    """Find vehicles by make and model."""
+
+    @planned
+    def find(self, text: str, *, limit: int = 5) -> Plan[tuple[VehicleMatch, ...]]:
+        """Return the vehicles that a text may mean, best first. Small mistakes are forgiven.
+
+        The catalogue is MCP's; it is read once a day.
+
+        Args:
+            text: A model such as "golf", a make and a model, or a code such as ``FIAT__500``.
+            limit: The most vehicles to return.
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+            FerryError: The catalogue could not be read.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                golf = ferry.vehicles.find("golf")[0]
+                print(golf.query.code, golf.booking().code)
+                # > VOLKSWAGEN__GOLF CAR
+            ```
+        """
+        wanted = arguments.text(text, "text")
+        most = number(limit, "limit", least=1)
+
+        def steps(settings: Settings) -> Flow[tuple[VehicleMatch, ...]]:
+            until = catalogues.deadline_of(settings)
+            models = yield from catalogues.vehicle_models(settings, until)
+            return tuple(_matches(models, wanted)[:most])
+
+        return Plan(steps)
+
+
+def _matches(models: Iterable[VehicleModel], text: str) -> list[VehicleMatch]:
+    wanted = fold(text)
+    found = [
+        VehicleMatch(model, score)
+        for model in models
+        if model.code is not None and (score := _score(model, wanted)) >= _LEAST_SIMILARITY
+    ]
+    return sorted(found, key=lambda one: (-one.score, one.model.code or ""))
+
+
+def _score(model: VehicleModel, wanted: str) -> float:
+    """Return 1 for a whole name, 0.9 for some words of one, else how similarly it is spelled."""
+    names = [fold(f"{model.brand} {model.model}"), fold(model.model or ""), fold(model.code or "")]
+    if wanted in names:
+        return 1.0
+    if any(f" {wanted} " in f" {name} " for name in names):
+        return 0.9
+    matcher = SequenceMatcher(b=wanted, autojunk=False)
+    best = 0.0
+    for name in names:
+        matcher.set_seq1(name)
+        if name and matcher.real_quick_ratio() > best:
+            best = max(best, matcher.ratio())
+    return round(best * 0.9, 3)

@@ -1,0 +1,50 @@
+"""A car is found by its name, with the codes for a search and for a booking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import ServerError
+
+if TYPE_CHECKING:
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("golf", "VOLKSWAGEN__GOLF"),
+        ("Volkswagen Golf", "VOLKSWAGEN__GOLF"),
+        ("VOLKSWAGEN__GOLF", "VOLKSWAGEN__GOLF"),
+        ("fiat 500", "FIAT__500"),
+        ("Giullia", "ALFA_ROMEO__GIULIA"),
+    ],
+)
+def test_a_car_is_found_by_its_name(reader: Ferry, text: str, code: str) -> None:
+    assert reader.vehicles.find(text)[0].model.code == code
+
+
+def test_a_match_gives_the_code_for_the_search_and_the_one_for_the_booking(reader: Ferry) -> None:
+    golf = reader.vehicles.find("golf", limit=1)[0]
+    assert golf.query.code == "VOLKSWAGEN__GOLF"
+    vehicle = golf.booking(identification="GE 123 AB")
+    assert vehicle.code in {one.code for one in reader.catalogue.vehicle_types()}
+    assert (vehicle.vehicule_code, vehicle.identification) == ("VOLKSWAGEN__GOLF", "GE 123 AB")
+
+
+def test_no_car_of_that_name_is_an_empty_result(reader: Ferry) -> None:
+    assert reader.vehicles.find("xyzzyqq") == ()
+
+
+def test_the_catalogue_is_read_once(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+    ferry_sandbox.faults.add("server_error", "mcp.vehicle_data")
+    with pytest.raises(ServerError):
+        ferry.vehicles.find("golf")
+    assert ferry.vehicles.find("golf")
+    ferry_sandbox.faults.add("server_error", "*", times=None)
+    assert ferry.vehicles.find("golf")
