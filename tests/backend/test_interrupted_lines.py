@@ -245,6 +245,7 @@ def named(course: Course) -> str:
     return f"{course.call}-{reply}-{journal}-{course.client}-{deadline}-{course.kind.__name__}"
 
 
+@pytest.mark.own_http_client(reason="it looks at the pool of the library's own clients")
 # What was being connected is closed by the collector, which says so.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
