@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import assert_type
 
+from ferry_sdk import (
+    AsyncTripStream,
+    PlaceMatch,
+    Port,
+    PriceCalendar,
+    Route,
+    Selection,
+    TripSearch,
+    TripStream,
+    VehicleMatch,
+)
+
 if TYPE_CHECKING:
     from ferry_sdk import (
         AsyncFerry,
-        AsyncTripStream,
         Ferry,
-        PlaceMatch,
-        Port,
-        PriceCalendar,
-        Route,
         SearchPassengerDict,
-        Selection,
-        TripSearch,
-        TripStream,
-        VehicleMatch,
     )
 
 DAY = date(2050, 6, 6)
