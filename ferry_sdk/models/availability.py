@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Final
 
 from pydantic import Field, JsonValue
 
@@ -10,6 +11,8 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Amount, Currency, Identifier, Model, Moment, Values
 from ferry_sdk.models.enums import Direction, PlaceGender, PlaceType, PlaceUse, TariffType
 from ferry_sdk.models.inputs import Selection
+
+_NOT_TICKETS: Final = (TariffType.PRESALE, TariffType.OPTION)
 
 
 class SailingCompany(Model):
@@ -39,7 +42,8 @@ class Tariff(Model):
     """One price of a sailing. Interface: Tariff.
 
     Attributes:
-        amount: Price in `currency`.
+        amount: Price in `currency`, for the whole party with the cheapest place. A better place
+            costs more; how much is known when the booking is made.
         balance_amount: Amount still to be paid, in `currency`.
         date: Creation of the tariff, UTC.
         expiration_date: End of its validity, UTC. Option and Presale expire at that moment.
@@ -69,7 +73,11 @@ class InBoard(Model):
 
 
 class Place(Model):
-    """One accommodation of a sailing. Interface: Place."""
+    """One accommodation of a sailing. Interface: Place.
+
+    It has no price: a tariff's amount includes the cheapest place, and a better one costs more.
+    Compare the `total_price` of the booking before you confirm it.
+    """
 
     id: Identifier
     index: int
@@ -151,6 +159,7 @@ class Availability(Model):
             expiration_date=chosen.expiration_date,
             company=self.company.id,
             roundtrip_locked=chosen.roundtrip_locked,
+            reservation_type=chosen.type.upper() if chosen.type in _NOT_TICKETS else None,
         )
 
 

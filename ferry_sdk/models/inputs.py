@@ -130,8 +130,8 @@ class Passenger(Input):
 class Selection(Input):
     """An availability with the tariff and the place chosen. Interface: Booking-creation inputs.
 
-    The fields beyond the three ids come from `Availability.select`. They are checked before a
-    booking is sent; they are neither sent nor part of ``model_dump``.
+    The fields beyond the three ids come from `Availability.select`. A booking is checked by them
+    before it is sent; they are not part of ``model_dump``.
 
     Attributes:
         availability_id: The id of an availability.
@@ -140,6 +140,8 @@ class Selection(Input):
         expiration_date: End of the tariff's validity.
         company: The ferry company's id.
         roundtrip_locked: The tariff is valid only as a round trip with the same company.
+        reservation_type: PRESALE or OPTION if the tariff is one; a booking without a type of its
+            own has this one.
     """
 
     availability_id: Identifier
@@ -148,6 +150,7 @@ class Selection(Input):
     expiration_date: AwareDatetime | None = Field(default=None, exclude=True)
     company: Identifier | None = Field(default=None, exclude=True)
     roundtrip_locked: bool = Field(default=False, exclude=True)
+    reservation_type: Identifier | None = Field(default=None, exclude=True)
 
 
 class VehicleQuery(Input):

@@ -121,7 +121,8 @@ def booking(
             _passenger(codes, traveller, number)
             for number, traveller in enumerate(_parse_list(Passenger, passengers, "passengers"), 1)
         ],
-        reservation_type=optional(reservation_type, "reservation_type"),
+        reservation_type=optional(reservation_type, "reservation_type")
+        or next((one.reservation_type for one in availabilities or ()), None),
         vehicle=_parse_optional(Vehicle, vehicle, "vehicle"),
         contact=_parse_optional(Contact, contact, "contact"),
     )

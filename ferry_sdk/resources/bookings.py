@@ -55,7 +55,7 @@ class BookingsGroup(Resource[TransportT_co]):
         Args:
             availabilities: One selection for each direction.
             passengers: The travellers, named as on their travel documents.
-            reservation_type: TICKET, PRESALE or OPTION, matching the tariff.
+            reservation_type: TICKET, PRESALE or OPTION; None: that of the tariff, if selected.
             vehicle: The vehicle of the search, with the code of its type.
             contact: The person whom the ferry company can reach.
 

@@ -125,7 +125,7 @@ class McpGroup(Resource[TransportT_co]):
             passengers: The travellers, named as on their travel documents.
             id: An id from the search, instead of `availabilities`.
             availabilities: One selection for each direction.
-            reservation_type: TICKET, PRESALE or OPTION, matching the tariff.
+            reservation_type: TICKET, PRESALE or OPTION; None: that of the tariff, if selected.
             vehicle: The vehicle of the search.
             contact: The person whom the ferry company can reach.
 

@@ -58,6 +58,18 @@ def test_two_names_and_a_date_become_a_booking(ferry: Ferry) -> None:
     assert ferry.bookings.confirm(booking.booking_id, expect_total=trips[0].price)
 
 
+@pytest.mark.parametrize("kind", ["Presale", "Option", "Ticket"])
+def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry: Ferry, kind: str) -> None:
+    trips = ferry.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
+    fare = next(one for one in trips[0].fares if one.tariffs[0].type == kind)
+    booking = ferry.bookings.create(
+        availabilities=trips[0].select(fare),
+        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+    )
+    assert booking.total_price == fare.amount
+    assert ferry.bookings.confirm(booking.booking_id, expect_total=fare.amount)
+
+
 def test_every_company_that_sails_is_asked_once(reader: Ferry) -> None:
     report = reader.trips.search(**STRAIT, passengers=ADULT).report
     (route,) = reader.routes.find("Algeciras", "Tangier Med")
