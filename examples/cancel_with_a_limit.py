@@ -5,45 +5,28 @@ from __future__ import annotations
 from datetime import date, timedelta
 from decimal import Decimal
 
-from ferry_sdk import Availability, Booking, Ferry, PenaltyExceededError, Selection
+from ferry_sdk import Booking, Ferry, PenaltyExceededError
 from ferry_sdk.sandbox import Sandbox
-
-
-def cheapest(sailings: list[Availability]) -> Selection:
-    """Select the cheapest ticket of several sailings."""
-    offers = [
-        (tariff.amount, sailing, tariff)
-        for sailing in sailings
-        for tariff in sailing.tariffs
-        if tariff.type == "Ticket" and not tariff.roundtrip_locked
-    ]
-    _, sailing, tariff = min(offers, key=lambda offer: offer[0])
-    return sailing.select(tariff=tariff, place=sailing.places[0])
 
 
 def round_trip(ferry: Ferry) -> Booking:
     """Book and confirm Algeciras to Ceuta and back."""
-    by_route = {journey.route: journey.journey_id for journey in ferry.catalogue.journeys()}
     out = date.today() + timedelta(days=30)
-    sailings = ferry.availability.search(
-        company="BALEARIA",
-        depart_code="ESALG",
-        arrive_code="ESCEU",
-        out_journey_id=by_route["Algeciras → Ceuta"],
-        out_at=out,
-        out_time="06:00",
-        ret_journey_id=by_route["Ceuta → Algeciras"],
-        ret_at=out + timedelta(days=7),
-        ret_time="06:00",
+    trips = ferry.trips.search(
+        "Algeciras",
+        "Ceuta",
+        on=out,
+        back=out + timedelta(days=7),
         passengers=[{"type": "Adult", "gender": "Male", "age": 52}],
+        companies=["BALEARIA"],
     )
-    there = [sailing for sailing in sailings if sailing.direction == "Outward"]
-    back = [sailing for sailing in sailings if sailing.direction == "Return"]
+    # Round-trip fares are cheaper, but often not refunded.
+    singles = next(fare for fare in trips[0].fares if fare.kind == "two_singles")
     booking = ferry.bookings.create(
-        availabilities=[cheapest(there), cheapest(back)],
+        availabilities=trips[0].select(singles),
         passengers=[{"type": "Adult", "first_name": "Iker", "last_name": "Soler"}],
     )
-    ferry.bookings.confirm(booking.booking_id, expect_total=booking.total_price)
+    ferry.bookings.confirm(booking.booking_id, expect_total=singles.amount)
     return ferry.bookings.wait(booking.booking_id, until="ticketed", deadline=30)
 
 

@@ -24,19 +24,16 @@ def work(url: str, booking_id: str) -> None:
         ferry.bookings.confirm(booking_id)
 
 
-def selection(ferry: Ferry) -> Selection:
-    """Select a sailing from Tarifa to Tangier."""
-    routes = {journey.route: journey.journey_id for journey in ferry.catalogue.journeys()}
-    sailing = ferry.availability.search(
-        company="BALEARIA",
-        depart_code="ESTRF",
-        arrive_code="MATNG",
-        out_journey_id=routes["Tarifa → Tangier (city)"],
-        out_at=date.today() + timedelta(days=30),
-        out_time="08:00",
+def selection(ferry: Ferry) -> tuple[Selection, ...]:
+    """Select the cheapest trip from Tarifa to Tangier."""
+    trips = ferry.trips.search(
+        "Tarifa",
+        "Tangier (city)",
+        on=date.today() + timedelta(days=30),
         passengers=[{"type": "Adult", "gender": "Female", "age": 61}],
-    )[0]
-    return sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+        companies=["BALEARIA"],  # it issues tickets at once
+    )
+    return trips[0].select()
 
 
 def kill_a_worker(sandbox: Sandbox, url: str, booking_id: str) -> None:
@@ -73,23 +70,23 @@ def main(sandbox: Sandbox, url: str) -> None:
         Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
     ):
         chosen = selection(ferry)
-        booking = ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
+        booking = ferry.bookings.create(availabilities=chosen, passengers=[TRAVELLER])
         kill_a_worker(sandbox, url, booking.booking_id)
 
         sandbox.faults.add("cut_before", "bookings.create")
         try:
-            ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
+            ferry.bookings.create(availabilities=chosen, passengers=[TRAVELLER])
         except OutcomeUnknownError as error:
             print(f"A second booking may exist: {error}")
 
         recover_all(ferry, journal)
 
         try:
-            ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
+            ferry.bookings.create(availabilities=chosen, passengers=[TRAVELLER])
         except UnresolvedWriteError as error:
             print(f"Not sent: {error}")
             journal.settle(error.entry, happened=False)  # a person asked: there is no booking
-        second = ferry.bookings.create(availabilities=[chosen], passengers=[TRAVELLER])
+        second = ferry.bookings.create(availabilities=chosen, passengers=[TRAVELLER])
         print(f"Second booking: {second.booking_reference}. Unresolved: {journal.unresolved()}")
 
 

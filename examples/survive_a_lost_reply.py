@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import pickle
 from datetime import date, timedelta
+from decimal import Decimal
 from queue import Queue
 
-from ferry_sdk import Ferry, OutcomeUnknownError, PriceChangedError, Tariff
+from ferry_sdk import Ferry, OutcomeUnknownError, PriceChangedError
 from ferry_sdk.sandbox import Sandbox
 
 
-def book(ferry: Ferry) -> tuple[str, Tariff]:
-    """Book Tarifa to Tangier. Return the booking's id and the tariff that the customer saw."""
-    routes = {journey.route: journey.journey_id for journey in ferry.catalogue.journeys()}
-    sailing = ferry.availability.search(
-        company="BALEARIA",
-        depart_code="ESTRF",
-        arrive_code="MATNG",
-        out_journey_id=routes["Tarifa → Tangier (city)"],
-        out_at=date.today() + timedelta(days=30),
-        out_time="08:00",
+def book(ferry: Ferry) -> tuple[str, Decimal]:
+    """Book Tarifa to Tangier. Return the booking's id and the price that the customer saw."""
+    trips = ferry.trips.search(
+        "Tarifa",
+        "Tangier (city)",
+        on=date.today() + timedelta(days=30),
         passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
-    )[0]
-    tariff = sailing.tariffs[0]
+    )
     booking = ferry.bookings.create(
-        availabilities=[sailing.select(tariff=tariff, place=sailing.places[0])],
+        availabilities=trips[0].select(),
         passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
     )
-    return booking.booking_id, tariff
+    return booking.booking_id, trips[0].price
 
 
-def confirm(ferry: Ferry, booking_id: str, tariff: Tariff, later: Queue[bytes]) -> str:
+def confirm(ferry: Ferry, booking_id: str, price: Decimal, later: Queue[bytes]) -> str:
     """Confirm. If the outcome is unknown, keep the error for later."""
     try:
-        confirmation = ferry.bookings.confirm(booking_id, expect_total=tariff.amount)
+        confirmation = ferry.bookings.confirm(booking_id, expect_total=price)
     except PriceChangedError as error:
         return f"not confirmed: {error.found} {error.currency} instead of {error.expected}"
     except OutcomeUnknownError as error:
@@ -68,8 +64,8 @@ def main(sandbox: Sandbox, ferry: Ferry) -> None:
 
     # The service takes longer than the client's deadline.
     sandbox.faults.add("delay_before", "bookings.confirm", seconds=3)
-    booking_id, tariff = book(ferry)
-    print(confirm(ferry.with_options(deadline=2), booking_id, tariff, later))
+    booking_id, price = book(ferry)
+    print(confirm(ferry.with_options(deadline=2), booking_id, price, later))
     ferry.bookings.wait(booking_id, until="ticketed", deadline=30)
     recover(ferry, later)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
@@ -21,25 +21,14 @@ def confirm_or_report(ferry: Ferry, booking_id: str) -> str:
 @pytest.fixture
 def booking(ferry: Ferry) -> BookingCreated:
     """Create a booking to confirm."""
-    departure = next(
-        one
-        for one in ferry.mcp.departures()
-        if (one.depart_code, one.arrive_code) == ("ESTRF", "MATNG")
-    )
-    assert departure.journey_id is not None
-    assert not isinstance(departure.depart_at, str)
-    assert departure.depart_at is not None
-    sailing = ferry.availability.search(
-        company="BALEARIA",
-        depart_code="ESTRF",
-        arrive_code="MATNG",
-        out_journey_id=departure.journey_id,
-        out_at=departure.depart_at + timedelta(days=30),
-        out_time="00:00",
+    trips = ferry.trips.search(
+        "Tarifa",
+        "Tangier (city)",
+        on=date.today() + timedelta(days=30),
         passengers=[{"type": "Adult", "gender": "Male", "age": 45}],
-    )[0]
+    )
     return ferry.bookings.create(
-        availabilities=[sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])],
+        availabilities=trips[0].select(),
         passengers=[{"type": "Adult", "first_name": "Omar", "last_name": "Vidal"}],
     )
 
@@ -67,7 +56,7 @@ def test_a_booking_that_nobody_pays_lapses(
     ferry: Ferry, ferry_sandbox: Sandbox, booking: BookingCreated
 ) -> None:
     """The test moves the clock past the time limit."""
-    ferry_sandbox.clock.advance(timedelta(hours=2))
+    ferry_sandbox.clock.advance(timedelta(days=7))
     assert ferry.bookings.get(booking.booking_id).stage == "lapsed"
 
 
