@@ -2,9 +2,10 @@
 
     python batch.py trips.csv bookings.csv
 
-The file `bookings.csv.db` stores the state of each trip, and `bookings.csv.journal` every write. No
-trip is booked twice. If the outcome of a booking is unknown, a person has to ask the service about
-its correlation id. Without arguments, three sample trips are booked against the local service.
+The file `bookings.csv.db` stores the state of each trip, `bookings.csv.journal` every write, and the
+folder `bookings.csv.routes` who sails where. No trip is booked twice. If the outcome of a booking
+is unknown, a person has to ask the service about its correlation id. Without arguments, three
+sample trips are booked against the local service.
 """
 
 from __future__ import annotations
@@ -25,15 +26,14 @@ from rich.console import Console
 from rich.progress import track
 
 from ferry_sdk import (
-    Availability,
-    AvailabilityError,
+    AmbiguousPlaceError,
     BookingConfirmError,
     BookingCreateError,
     Ferry,
     FerryError,
     OutcomeUnknownError,
     PriceChangedError,
-    Tariff,
+    UnknownPlaceError,
     correlation,
 )
 from ferry_sdk.journal import Journal
@@ -50,14 +50,15 @@ COLUMNS: Final = (
 )
 FINISHED: Final = {"ask", "refused", "ticketed", "voided", "lapsed", "rejected"}
 REFUSALS: Final = (
-    AvailabilityError,
+    AmbiguousPlaceError,
+    UnknownPlaceError,
     BookingCreateError,
     BookingConfirmError,
     PriceChangedError,
 )
 """Errors that another run would raise again. The next run retries all others."""
 
-Trip = Mapping[str, str]
+Row = Mapping[str, str]
 
 
 class Progress:
@@ -95,49 +96,31 @@ class Progress:
         self._rows.close()
 
 
-def cheapest(ferry: Ferry, trip: Trip) -> tuple[Availability, Tariff] | None:
-    """Return the cheapest ticket of the day, or None if all are too expensive."""
-    found = ferry.availability.search(
-        company=trip["company"],
-        depart_code=trip["depart_code"],
-        arrive_code=trip["arrive_code"],
-        out_journey_id=trip["journey_id"],
-        out_at=trip["date"],
-        out_time="00:00",
-        passengers=[{"type": "Adult", "gender": "Female", "age": int(trip["age"])}],
-    )
-    tickets = [
-        (sailing, tariff)
-        for sailing in found
-        for tariff in sailing.tariffs
-        if tariff.type == "Ticket" and tariff.amount <= Decimal(trip["most"])
-    ]
-    return min(tickets, key=lambda ticket: ticket[1].amount, default=None)
-
-
-def book(ferry: Ferry, trip: Trip, progress: Progress) -> None:
+def book(ferry: Ferry, row: Row, progress: Progress) -> None:
     """Create a booking once. The trip is marked as `ordering` before the request is sent."""
-    offer = cheapest(ferry, trip)
-    if offer is None:
-        progress.note(trip["trip"], state="refused")
+    trip = ferry.trips.search(
+        row["origin"],
+        row["destination"],
+        on=row["date"],
+        passengers=[{"type": "Adult", "gender": "Female", "age": int(row["age"])}],
+        companies=[row["company"]],
+    ).best()
+    if trip is None or trip.price > Decimal(row["most"]):
+        progress.note(row["trip"], state="refused")
         return
-    sailing, tariff = offer
     correlation_id = str(uuid.uuid4())
     progress.note(
-        trip["trip"],
-        state="ordering",
-        total=str(tariff.amount),
-        correlation_id=correlation_id,
+        row["trip"], state="ordering", total=str(trip.price), correlation_id=correlation_id
     )
     with correlation(correlation_id):
         booking = ferry.bookings.create(
-            availabilities=[sailing.select(tariff=tariff, place=sailing.places[0])],
+            availabilities=trip.select(),
             passengers=[
-                {"type": "Adult", "first_name": trip["first_name"], "last_name": trip["last_name"]}
+                {"type": "Adult", "first_name": row["first_name"], "last_name": row["last_name"]}
             ],
         )
     progress.note(
-        trip["trip"],
+        row["trip"],
         state=booking.stage.value,
         booking_id=booking.booking_id,
         reference=booking.booking_reference,
@@ -155,16 +138,16 @@ def confirm(ferry: Ferry, trip: str, progress: Progress) -> None:
     progress.note(trip, state=booking.stage.value, ticket=ticket)
 
 
-def process_trip(ferry: Ferry, trip: Trip, progress: Progress) -> None:
+def process_trip(ferry: Ferry, row: Row, progress: Progress) -> None:
     """Book and confirm a trip. After a failure, the next run continues."""
-    name = trip["trip"]
+    name = row["trip"]
     state = progress.of(name).get("state")
     if state == "ordering":  # an earlier run ended before the reply
         progress.note(name, state="ask")
         return
     try:
         if state is None:
-            book(ferry, trip, progress)
+            book(ferry, row, progress)
         if progress.of(name)["state"] not in FINISHED:
             confirm(ferry, name, progress)
     except REFUSALS:
@@ -191,7 +174,7 @@ def run(trips: Path, bookings: Path, *, token: str | None, base_url: str | None)
     with (
         closing(Progress(Path(f"{bookings}.db"))) as progress,
         Journal(f"sqlite:///{bookings}.journal") as journal,
-        Ferry(token, base_url=base_url, journal=journal) as ferry,
+        Ferry(token, base_url=base_url, journal=journal, route_cache=f"{bookings}.routes") as ferry,
     ):
         recover_all(ferry, journal)
         for row in track(rows, "Booking", console=Console(stderr=True)):
@@ -204,14 +187,14 @@ def run(trips: Path, bookings: Path, *, token: str | None, base_url: str | None)
         part.replace(bookings)
 
 
-def write_trips(path: Path, journey_id: str) -> None:
+def write_trips(path: Path) -> None:
     """Write three trips from Tarifa to Tangier, the last with a limit below all prices."""
     day = date.today() + timedelta(days=30)
     lines = [
-        "trip,company,depart_code,arrive_code,journey_id,date,age,first_name,last_name,most",
-        f"t1,BALEARIA,ESTRF,MATNG,{journey_id},{day},34,Ada,Reyes,90",
-        f"t2,BALEARIA,ESTRF,MATNG,{journey_id},{day},61,Nadia,Amrani,90",
-        f"t3,BALEARIA,ESTRF,MATNG,{journey_id},{day},52,Iker,Soler,1.50",
+        "trip,company,origin,destination,date,age,first_name,last_name,most",
+        f"t1,BALEARIA,Tarifa,MATNG,{day},34,Ada,Reyes,90",
+        f"t2,BALEARIA,Tarifa,MATNG,{day},61,Nadia,Amrani,90",
+        f"t3,BALEARIA,Tarifa,MATNG,{day},52,Iker,Soler,1.50",
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
 
@@ -223,11 +206,8 @@ def main() -> None:
         run(trips, bookings, token=None, base_url=None)
         return
     with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
-        with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-            journeys = ferry.catalogue.journeys()
         trips, bookings = Path(folder) / "trips.csv", Path(folder) / "bookings.csv"
-        route = "Tarifa → Tangier (city)"
-        write_trips(trips, next(one.journey_id for one in journeys if one.route == route))
+        write_trips(trips)
         run(trips, bookings, token=sandbox.token, base_url=sandbox.base_url)
         print(bookings.read_text(encoding="utf-8"))
 

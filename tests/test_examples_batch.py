@@ -14,14 +14,23 @@ from pathlib import Path
 import pytest
 
 from ferry_sdk.journal import Journal
-from ferry_sdk.sandbox.network.network import journey_id
 from tests.support.processes import start
 from tests.support.tiers import LONG
 from tests.support.trip import DAY
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "batch.py"
 TRIPS = 5
-COLUMNS = "trip company depart_code arrive_code journey_id date age first_name last_name most"
+COLUMNS = (
+    "trip",
+    "company",
+    "origin",
+    "destination",
+    "date",
+    "age",
+    "first_name",
+    "last_name",
+    "most",
+)
 PATIENCE = 30.0
 
 pytestmark = [LONG, pytest.mark.timeout(180)]
@@ -36,23 +45,11 @@ class Batch:
         self._told = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
         with self._files[0].open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(
-                [
-                    "trip",
-                    "company",
-                    "depart_code",
-                    "arrive_code",
-                    "journey_id",
-                    "date",
-                    "age",
-                    "first_name",
-                    "last_name",
-                    "most",
-                ]
-            )
+            writer.writerow(COLUMNS)
             for n in range(TRIPS):
-                route = ("BALEARIA", "ESTRF", "MATNG", journey_id("ESTRF", "MATNG"))
-                writer.writerow((f"t{n}", *route, DAY, 30 + n, "Ada", "Reyes", 500))
+                writer.writerow(
+                    (f"t{n}", "BALEARIA", "Tarifa", "MATNG", DAY, 30 + n, "Ada", "Reyes", 500)
+                )
 
     def started(self) -> subprocess.Popen[str]:
         return start(
