@@ -10,7 +10,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, cast
@@ -22,15 +22,18 @@ from pydantic import BaseModel
 
 from ferry_sdk import (
     AsyncFerry,
-    Availability,
     BookingConfirmation,
     BookingCreated,
     FerryError,
+    InvalidInputError,
     OutcomeUnknownError,
     Passenger,
     PriceChangedError,
+    SearchPassenger,
     Selection,
+    Trip,
     UnresolvedWriteError,
+    Vehicle,
 )
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
@@ -38,11 +41,56 @@ from ferry_sdk.sandbox import Sandbox
 LONGEST_CALL = 30
 
 
+class Query(BaseModel):
+    """What a customer asks for: two places and two days, by the names that people write."""
+
+    origin: str
+    destination: str
+    on: date
+    back: date
+    passengers: list[SearchPassenger]
+    car: str
+
+
+class Offer(BaseModel):
+    """A trip with its cheapest fare, and the selections that book it."""
+
+    depart_at: datetime
+    companies: tuple[str, ...]
+    price: Decimal
+    currency: str
+    availabilities: tuple[Selection, ...]
+    reservation_type: str | None
+
+    @classmethod
+    def of(cls, trip: Trip) -> Offer:
+        """Return the offer of a trip."""
+        chosen = trip.select()
+        return cls(
+            depart_at=trip.depart_at,
+            companies=trip.companies,
+            price=trip.price,
+            currency=trip.currency,
+            availabilities=chosen,
+            reservation_type=chosen[0].reservation_type,
+        )
+
+
+class Found(BaseModel):
+    """The offers, the car as a booking takes it, and the companies that did not answer."""
+
+    offers: list[Offer]
+    vehicle: Vehicle
+    missing: list[str]
+
+
 class Order(BaseModel):
-    """A customer's order: ids from a search, and the passengers."""
+    """A customer's order: the selections of an offer, the passengers and the car."""
 
     availabilities: list[Selection]
+    reservation_type: str | None = None
     passengers: list[Passenger]
+    vehicle: Vehicle
 
 
 class Agreed(BaseModel):
@@ -60,29 +108,36 @@ Client = Annotated[AsyncFerry, Depends(client)]
 routes = APIRouter()
 
 
-@routes.get("/sailings")
-async def search(day: date, ferry: Client) -> list[Availability]:
-    """Search the sailings from Tarifa to Tangier on a day."""
-    journeys = await ferry.catalogue.journeys()
-    found = await ferry.availability.search(
-        company="BALEARIA",
-        depart_code="ESTRF",
-        arrive_code="MATNG",
-        out_journey_id=next(
-            one.journey_id for one in journeys if one.route == "Tarifa → Tangier (city)"
-        ),
-        out_at=day,
-        out_time="00:00",
-        passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+@routes.post("/trips")
+async def search(query: Query, ferry: Client) -> Found:
+    """Search the trips of every company."""
+    cars = await ferry.vehicles.find(query.car)
+    if not cars:
+        raise InvalidInputError(f"no vehicle is called {query.car!r}", field="car")
+    trips = await ferry.trips.search(
+        query.origin,
+        query.destination,
+        on=query.on,
+        back=query.back,
+        flexible=3,
+        passengers=query.passengers,
+        vehicle=cars[0].query,
     )
-    return list(found)
+    return Found(
+        offers=[Offer.of(trip) for trip in trips[:20]],
+        vehicle=cars[0].booking(),
+        missing=[failed.company for failed in trips.report.failed],
+    )
 
 
 @routes.post("/bookings", status_code=201)
 async def create(order: Order, ferry: Client) -> BookingCreated:
     """Book. While the outcome is unknown, the same order is rejected."""
     return await ferry.bookings.create(
-        availabilities=order.availabilities, passengers=order.passengers
+        availabilities=order.availabilities,
+        reservation_type=order.reservation_type,
+        passengers=order.passengers,
+        vehicle=order.vehicle,
     )
 
 
@@ -115,6 +170,8 @@ async def describe_error(_: Request, error: Exception) -> JSONResponse:
     match error:
         case OutcomeUnknownError():
             status = 202  # not an error: browsers and proxies may retry after errors
+        case InvalidInputError():
+            status = 422  # an unknown place too, with what it may have meant
         case PriceChangedError() | UnresolvedWriteError():
             status = 409
         case _:
@@ -168,21 +225,35 @@ async def main(sandbox: Sandbox, journal_url: str) -> None:
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://shop") as browser,
     ):
         day = date.today() + timedelta(days=30)
-        sailing = (await browser.get("/sailings", params={"day": day.isoformat()})).json()[0]
-        order = {
-            "availabilities": [
-                {
-                    "availability_id": sailing["id"],
-                    "tariff_id": sailing["tariffs"][0]["id"],
-                    "place_id": sailing["places"][0]["id"],
-                }
+        query = {
+            "origin": "Barcelona",
+            "destination": "Palma",
+            "on": day.isoformat(),
+            "back": (day + timedelta(days=14)).isoformat(),
+            "passengers": [
+                {"type": "Adult", "gender": "Female", "age": 38},
+                {"type": "Adult", "gender": "Male", "age": 41},
+                {"type": "Child", "gender": "Male", "age": 7},
             ],
-            "passengers": [{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+            "car": "golf",
+        }
+        found = (await browser.post("/trips", json=query)).json()
+        offer = found["offers"][0]
+        print("found:", *offer["companies"], offer["price"], offer["currency"])
+        order = {
+            "availabilities": offer["availabilities"],
+            "reservation_type": offer["reservation_type"],
+            "passengers": [
+                {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"},
+                {"type": "Adult", "first_name": "Noor", "last_name": "Reyes"},
+                {"type": "Child", "first_name": "Leo", "last_name": "Reyes"},
+            ],
+            "vehicle": {**found["vehicle"], "identification": "1234 BCD"},
         }
         booking = (await browser.post("/bookings", json=order)).json()
         print("booked:", booking["booking_reference"], booking["total_price"], booking["currency"])
         path = f"/bookings/{booking['booking_id']}/confirmation"
-        confirmed = await browser.post(path, json={"total": booking["total_price"]})
+        confirmed = await browser.post(path, json={"total": offer["price"]})
         print("confirmed:", confirmed.json()["ticket_number"])
 
         sandbox.faults.add("lose_reply", "bookings.create")

@@ -2,10 +2,10 @@
 
     python batch.py trips.csv bookings.csv
 
-The file `bookings.csv.db` stores the state of each trip, `bookings.csv.journal` every write, and the
-folder `bookings.csv.routes` who sails where. No trip is booked twice. If the outcome of a booking
-is unknown, a person has to ask the service about its correlation id. Without arguments, three
-sample trips are booked against the local service.
+The file `bookings.csv.db` stores the state of each trip, `bookings.csv.journal` every write, and
+`bookings.csv.routes` who sails where. No trip is booked twice. If the outcome of a booking is
+unknown, a person has to ask the service about its correlation id. Without arguments, three sample
+trips are booked against the local service.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
@@ -57,19 +58,64 @@ def visit(monkeypatch, ferry_sandbox, url):
     return run
 
 
+FAMILY = {
+    "origin": "Genoa",
+    "destination": "Tunis",
+    "on": DAY.isoformat(),
+    "back": (DAY + timedelta(days=14)).isoformat(),
+    "passengers": [
+        {"type": "Adult", "gender": "Female", "age": 38},
+        {"type": "Adult", "gender": "Male", "age": 41},
+        {"type": "Child", "gender": "Male", "age": 7},
+    ],
+    "car": "golf",
+}
+
+
 async def order_of(browser) -> dict:
-    sailings = (await browser.get("/sailings", params={"day": DAY.isoformat()})).json()
-    return order(sailings[0])
+    return order((await browser.post("/trips", json=FAMILY)).json())
 
 
-def order(sailing) -> dict:
-    selection = {
-        "availability_id": sailing["id"],
-        "tariff_id": sailing["tariffs"][0]["id"],
-        "place_id": sailing["places"][0]["id"],
+def order(found) -> dict:
+    offer = found["offers"][0]
+    travellers = [
+        {"type": one["type"], "first_name": name, "last_name": "Reyes"}
+        for one, name in zip(FAMILY["passengers"], ("Ada", "Noor", "Leo"), strict=True)
+    ]
+    return {
+        "availabilities": offer["availabilities"],
+        "reservation_type": offer["reservation_type"],
+        "passengers": travellers,
+        "vehicle": found["vehicle"],
     }
-    traveller = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}
-    return {"availabilities": [selection], "passengers": [traveller]}
+
+
+def test_a_family_finds_a_return_trip_by_the_names_of_two_towns(visit, ferry_sandbox):
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None, company="CTN")
+
+    async def steps(browser):
+        found = (await browser.post("/trips", json=FAMILY)).json()
+        assert {*found["missing"]} == {"CTN"}
+        assert found["vehicle"]["code"] == "CAR"
+        offer = found["offers"][0]
+        assert offer["companies"] == ["GNV"]
+        assert len(offer["availabilities"]) == 2
+        made = await browser.post("/bookings", json=order(found))
+        assert made.json()["total_price"] == offer["price"]
+
+    visit(steps)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"), [({"origin": "Genoaa"}, "Genoa (ITGOA)"), ({"car": "qqqq"}, "qqqq")]
+)
+def test_a_name_that_nothing_has_is_a_mistake_of_the_caller(visit, wrong, named):
+    async def steps(browser):
+        reply = await browser.post("/trips", json={**FAMILY, **wrong})
+        assert reply.status_code == 422
+        assert named in reply.json()["message"]
+
+    visit(steps)
 
 
 def test_it_books_and_confirms_at_the_agreed_price(visit, ferry_sandbox):
@@ -137,8 +183,8 @@ def test_a_confirmation_is_recovered_after_the_backend_was_killed(visit, ferry_s
         address = f"http://127.0.0.1:{door.getsockname()[1]}"
     try:
         with httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False) as browser:
-            sailing = browser.get("/sailings", params={"day": DAY.isoformat()}).json()[0]
-            made = browser.post("/bookings", json=order(sailing)).json()
+            found = browser.post("/trips", json=FAMILY).json()
+            made = browser.post("/bookings", json=order(found)).json()
 
             def confirm():
                 with suppress(httpx.HTTPError):
