@@ -11,14 +11,30 @@ from typing import Annotated
 import typer
 
 from ferry_sdk._version import __version__
+from ferry_sdk.cli.commands.catalogue import companies, ports, vehicles
 from ferry_sdk.cli.commands.confirm_cancel import cancel, confirm
 from ferry_sdk.cli.commands.doctor import doctor
-from ferry_sdk.cli.commands.search_book import book, search
+from ferry_sdk.cli.commands.search_book import book, calendar, search
 from ferry_sdk.cli.commands.serve import demo, mcp, sandbox
-from ferry_sdk.cli.commands.show import ports, show, voucher
+from ferry_sdk.cli.commands.show import show, voucher
 from ferry_sdk.cli.terminal.errors import report_errors
 
-COMMANDS = (search, book, show, confirm, cancel, voucher, ports, doctor, sandbox, demo, mcp)
+COMMANDS = (
+    search,
+    calendar,
+    book,
+    show,
+    confirm,
+    cancel,
+    voucher,
+    ports,
+    companies,
+    vehicles,
+    doctor,
+    sandbox,
+    demo,
+    mcp,
+)
 app: typer.Typer = typer.Typer(
     name="ferry",
     no_args_is_help=True,

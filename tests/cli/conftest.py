@@ -3,20 +3,49 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ferry_sdk import Ferry
+from ferry_sdk import Ferry, __version__
+from ferry_sdk.planning.catalogues import clear_cache
+from ferry_sdk.sandbox import Sandbox
 from tests.cli.commands import COMMAND, Ended, environment
 from tests.support import processes
-from tests.support.trip import DAY
+from tests.support.trip import DAY, NOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ferry_sdk.sandbox import Sandbox
+
+@pytest.fixture(scope="session")
+def routes_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The routes that a command keeps, which are the same for all services of tests."""
+    folder = tmp_path_factory.mktemp("routes")
+    with (
+        Sandbox(now=NOW) as sandbox,
+        Ferry(sandbox.token, base_url=sandbox.base_url, route_cache=folder) as ferry,
+    ):
+        ferry.routes.find()
+    clear_cache()
+    (file,) = folder.iterdir()
+    return file.read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which commands keep routes. Those of the test's service are known already."""
+    folder = tmp_path / "cache" / "ferry-sdk"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder.parent))
+    if "ferry_sandbox" in request.fixturenames:
+        address = request.getfixturevalue("ferry_sandbox").base_url
+        named = sha256(f"{address} None".encode()).hexdigest()[:16]
+        file = folder / f"routes-{__version__}-{named}.json"
+        file.write_bytes(request.getfixturevalue("routes_file"))
+    return folder
 
 
 @pytest.fixture
@@ -49,7 +78,12 @@ def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
 def order(tmp_path: Path) -> Path:
     """An order file with a search."""
     content = {
-        "search": {"depart_code": "ESTRF", "arrive_code": "MATNG", "out_at": f"{DAY}"},
+        "search": {
+            "origin": "Tarifa",
+            "destination": "MATNG",
+            "on": f"{DAY}",
+            "companies": ["BALEARIA"],
+        },
         "passengers": [
             {
                 "type": "Adult",

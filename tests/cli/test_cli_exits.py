@@ -146,21 +146,30 @@ def test_an_invalid_command_line_names_the_option(cli, words, named):
 @LONG
 def test_an_unknown_route_lists_the_choices(cli):
     there = ["--on", f"{DAY}", "--adult", "34F"]
-    assert "ferry ports" in cli("search", "Atlantis", "MATNG", *there, code=3).err
-    assert "MAPTM" in cli("search", "ESTRF", "Tangier", *there, code=3).err
-    assert "no journey" in cli("search", "ESTRF", "ITGOA", *there, code=3).err
-    assert "--journey" in cli("search", "Tarifa", "MATNG", *there, "--journey", "x", code=3).err
+    assert "no port is called 'Zzz'" in cli("search", "Zzz", "MATNG", *there, code=3).err
+    assert "did you mean Genoa (ITGOA)?" in cli("search", "Genuva", "TNLGN", *there, code=3).err
+    assert "MAPTM" in cli("search", "ESTRF", "Tanger", *there, code=3).err
+    assert "no company sails" in cli("search", "ESTRF", "ITGOA", *there, code=3).err
+    days = ["--from", f"{DAY}", "--to", f"{DAY}", "--adult", "34F"]
+    assert "no company sails" in cli("calendar", "ESTRF", "ITGOA", *days, code=3).err
+    golf = ["--vehicle", "golff"]
+    assert "VOLKSWAGEN__GOLF" in cli("search", "ESTRF", "MATNG", *there, *golf, code=3).err
 
 
 def test_an_unknown_port_is_an_error_with_similar_names(cli):
-    ended = cli("ports", "Tarrifa", code=3)
-    assert ended.out == ""
-    assert "no port has 'Tarrifa'" in ended.err
-    assert "did you mean ESTRF Tarifa" in ended.err
-    ended = cli("ports", "zzz", code=3)
-    assert (ended.out, "did you mean" in ended.err) == ("", False)
     there = ["--on", f"{DAY}", "--adult", "34F"]
-    assert "did you mean ESTRF Tarifa" in cli("search", "Tarrifa", "MATNG", *there, code=3).err
+    ended = cli("search", "Tarrifa", "MATNG", *there, code=3)
+    assert ended.out == ""
+    assert "did you mean Tarifa (ESTRF)?" in ended.err
+    error = cli("search", "Tanger", "ESTRF", *there, "--json", code=3).document["error"]
+    assert (error["type"], error["field"]) == ("AmbiguousPlaceError", "origin")
+
+
+@pytest.mark.parametrize("command", ["ports", "companies", "vehicles"])
+def test_a_name_that_nothing_has_is_an_error(cli, command):
+    ended = cli(command, "zzz", code=3)
+    assert (ended.out, "nothing is called 'zzz'" in ended.err) == ("", True)
+    assert cli(command, "zzz", "--json", code=3).document == {command: []}
 
 
 def test_a_search_for_a_past_day_has_a_hint(cli):

@@ -3,40 +3,105 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timezone
+import os
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 
 from ferry_sdk.models import Availability, Booking, Ticket
 from tests.cli.commands import SEARCH
 from tests.support.tiers import LONG
+from tests.support.trip import DAY
 
 
-def test_search_prints_the_search_and_complete_records(cli):
-    found = cli("search", *SEARCH, "--company", "BALEARIA", "--json").document
-    assert set(found) == {"search", "sailings"}
-    assert found["search"]["depart_code"] == "ESTRF"
-    assert found["search"]["companies"] == ["BALEARIA"]
+def test_search_prints_trips_with_complete_records(cli):
+    found = cli("search", *SEARCH, "--company", "balearia", "--json").document
+    assert set(found) == {"search", "trips", "sailings", "report"}
+    assert found["search"]["origin"] == "Tarifa"
     assert found["search"]["passengers"][1] == {"type": "Child", "gender": "Male", "age": 9}
-    sailings = [Availability.model_validate(one) for one in found["sailings"]]
-    assert {one.company.name for one in sailings} == {"Baleària"}
-    assert isinstance(found["sailings"][0]["tariffs"][0]["amount"], str)
+    sailings = {one["id"]: Availability.model_validate(one) for one in found["sailings"]}
+    assert {one.company.name for one in sailings.values()} == {"Baleària"}
+    first = found["trips"][0]
+    assert first["companies"] == ["BALEARIA"]
+    assert first["back_id"] is None
+    assert datetime.fromisoformat(first["depart_at"]) == sailings[first["outward_id"]].depart_at
+    fare = first["fares"][0]
+    assert (fare["kind"], fare["amount"], fare["currency"]) == ("single", first["price"], "EUR")
+    (selection,) = fare["availabilities"]
+    assert set(selection) == {"availability_id", "tariff_id", "place_id"}
 
 
 def test_every_company_on_the_route_is_asked(cli):
     found = cli("search", *SEARCH, "--json").document
-    assert found["search"]["companies"] == ["BALEARIA", "FRSIBERIA"]
-    times = [Availability.model_validate(one).depart_at for one in found["sailings"]]
-    assert times == sorted(times)
-    assert len({one["company"]["name"] for one in found["sailings"]}) == 2
+    prices = [Decimal(one["price"]) for one in found["trips"]]
+    assert prices == sorted(prices)
+    report = found["report"]
+    assert {one["company"] for one in report["answered"]} == {"BALEARIA", "FRSIBERIA"}
+    assert (report["calls"], report["is_complete"]) == (2, True)
+    assert report["asked"][0].keys() == {"company", "depart_code", "arrive_code", "day"}
 
 
-def test_company_and_journey_need_no_look_up(cli, ferry_sandbox, ferry):
-    (journey,) = (
-        one for one in ferry.catalogue.journeys() if one.route == "Tarifa → Tangier (city)"
+def test_a_company_that_fails_is_named(cli, ferry_sandbox):
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None, company="FRSIBERIA")
+    found = cli("search", *SEARCH, "--json").document
+    (failed,) = found["report"]["failed"]
+    assert (failed["company"], failed["error"]["type"]) == ("FRSIBERIA", "ServerError")
+    ended = cli("search", *SEARCH)
+    assert "Baleària" in ended.out
+    assert f"warning: FRSIBERIA is missing on {DAY:%d %b %Y}: " in ended.err
+    days = ["--from", f"{DAY}", "--to", f"{DAY + timedelta(days=1)}", "--adult", "34F"]
+    ended = cli("calendar", *SEARCH[:2], *days)
+    assert "warning: FRSIBERIA is missing for 2 days: " in ended.err
+
+
+def test_where_nothing_sails_other_days_are_asked_if_wanted(cli):
+    words = ["search", "Genoa", "Palermo", "--on", "2050-06-01", "--adult", "34F"]
+    ended = cli(*words, code=4)
+    assert ended.out == ""
+    assert "nothing sails from Genoa to Palermo on Wed 01 Jun 2050" in ended.err
+    found = cli(*words, "--json", code=4).document
+    assert found["trips"] == []
+    assert [one["company"] for one in found["report"]["nothing"]] == ["GNV"]
+    ended = cli(*words, "--flexible", "2")
+    assert "the nearest day with sailings is Tue 31 May 2050" in ended.err
+    assert len(ended.out.splitlines()) == 4
+    days = {
+        one["depart_at"][:10] for one in cli(*words, "--flexible=2", "--json").document["trips"]
+    }
+    assert days == {"2050-05-31", "2050-06-03"}
+
+
+def test_trips_leave_at_the_time_or_later(cli):
+    every = cli("search", *SEARCH, "--json").document["trips"]
+    some = cli("search", *SEARCH, "--at", "12:00", "--json").document["trips"]
+    assert 0 < len(some) < len(every)
+    assert min(one["depart_at"][11:16] for one in some) >= "12:00"
+
+
+def test_calendar(cli):
+    days = ["--from", "2050-05-31", "--to", "2050-06-03", "--adult", "34F", "--json"]
+    found = cli("calendar", "Gênes", "Palermo", *days).document
+    assert set(found) == {"days", "cheapest", "report"}
+    priced = {one["day"]: one["price"] for one in found["days"]}
+    assert [*priced] == ["2050-05-31", "2050-06-01", "2050-06-02", "2050-06-03"]
+    assert priced["2050-06-01"] is None
+    assert Decimal(priced[found["cheapest"]]) == min(
+        Decimal(price) for price in priced.values() if price
     )
-    ferry_sandbox.counters.reset()
-    words = ["--company", "BALEARIA", "--journey", journey.journey_id, "--json"]
-    cli("search", "ESTRF", "MATNG", *SEARCH[2:], *words)
-    assert ferry_sandbox.counters.requests == {"availability.search": 1}
+    assert found["days"][0]["company"] == "GNV"
+    assert found["report"]["calls"] == 4
+    nothing = ["--from", "2050-06-01", "--to", "2050-06-02", "--adult", "34F", "--json"]
+    assert cli("calendar", "Genoa", "Palermo", *nothing, code=4).document["cheapest"] is None
+
+
+def test_routes_are_read_once_a_day(cli, ferry_sandbox, cache):
+    (file,) = cache.iterdir()
+    cli("search", "ESTRF", *SEARCH[1:])
+    assert ferry_sandbox.counters.requests == {"availability.search": 2}
+    os.utime(file, (0, 0))
+    cli("search", "ESTRF", *SEARCH[1:])
+    assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
+    cli("search", "ESTRF", *SEARCH[1:])
+    assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
 
 
 def test_relative_days_start_today_and_a_round_trip_has_returns(cli, ferry_sandbox):
@@ -46,10 +111,15 @@ def test_relative_days_start_today_and_a_round_trip_has_returns(cli, ferry_sandb
     assert {one["direction"] for one in found["sailings"]} == {"Outward", "Return"}
 
 
-def test_ports(cli):
-    found = cli("ports", "tangier", "--json").document
-    assert {"code": "MATNG", "name": "Tangier (city)", "country": "Morocco"} in found["ports"]
-    assert cli("ports", "atlantis", "--json", code=3).document == {"ports": []}
+def test_ports_companies_and_vehicles(cli):
+    first, *_ = cli("ports", "genuva", "--json").document["ports"]
+    assert (first["code"], first["country_code"]) == ("ITGOA", "IT")
+    assert (first["reason"], 0.5 < first["score"] < 0.85) == ("similar name", True)
+    assert len(cli("ports", "--json").document["ports"]) > 100
+    (company,) = cli("companies", "grandi navi", "--json").document["companies"]
+    assert company["code"] == "GNV"
+    golf = cli("vehicles", "golf", "--json").document["vehicles"][0]
+    assert (golf["search_code"], golf["booking_code"]) == ("VOLKSWAGEN__GOLF", "CAR")
 
 
 def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):
@@ -103,8 +173,8 @@ def test_without_a_terminal_tables_are_plain_text(cli):
     assert ended.err == ""
     title, heads, first, *_ = ended.out.splitlines()
     assert title.startswith("Tarifa → Tangier (city), ")
-    assert " ".join(heads.split()) == "# leaves arrives takes ship Ticket Presale Option places"
-    assert first.split()[0] == "1"
+    assert " ".join(heads.split()) == "leaves arrives takes company price from"
+    assert first.endswith(" EUR")
     assert not set(ended.out) & set("─│┃\x1b")
     assert [line for line in ended.out.splitlines() if line != line.rstrip()] == []
 

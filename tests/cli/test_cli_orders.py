@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support import trip
+from tests.support import trip as later
 from tests.support.summer import DAY, stopped
 from tests.support.tiers import mostly_long
 
@@ -18,23 +18,18 @@ PERSON = {
     "gender": "Female",
     "age": 34,
 }
-SEARCH = {"depart_code": "Genoa", "arrive_code": "ITPMO", "out_at": f"{DAY}", "company": "GNV"}
+SEARCH = {"origin": "Genova", "destination": "ITPMO", "on": f"{DAY}", "companies": ["GNV"]}
 
 
 @pytest.fixture
 def arguments(cli) -> dict:
     """The arguments of `bookings.create`, from the output of a search."""
-    words = ["Tarifa", "MATNG", "--on", f"{trip.DAY}", "--adult", "34F", "--company", "BALEARIA"]
-    sailing = cli("search", *words, "--json").document["sailings"][0]
-    chosen = {
-        "availability_id": sailing["id"],
-        "tariff_id": sailing["tariffs"][1]["id"],
-        "place_id": sailing["places"][0]["id"],
-    }
+    words = ["Tarifa", "MATNG", "--on", f"{later.DAY}", "--adult", "34F", "--company", "BALEARIA"]
+    trip = cli("search", *words, "--json").document["trips"][0]
     return {
-        "availabilities": [chosen],
+        "availabilities": trip["fares"][0]["availabilities"],
         "passengers": [PERSON],
-        "reservation_type": "TICKET",
+        "reservation_type": trip["fares"][0]["reservation_type"],
         "contact": {"name": "Ada Reyes", "email": "ada@example.org"},
     }
 
@@ -71,7 +66,7 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
             ({"passengers": [PERSON]}, "availabilities or search"),
             ({"passengers": [{**PERSON, "age": "old"}], "search": SEARCH}, "passengers[0].age"),
             ({"passengers": [{**PERSON, "name": "x"}], "search": SEARCH}, "passengers[0].name"),
-            ({"passengers": [PERSON], "search": {**SEARCH, "out_at": "soon"}}, "search.out_at"),
+            ({"passengers": [PERSON], "search": {**SEARCH, "on": "soon"}}, "search.on"),
             (
                 {
                     "passengers": [{k: PERSON[k] for k in ("type", "first_name", "last_name")}],
@@ -92,6 +87,11 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
                 "choices[0].place",
             ),
             ({"passengers": [PERSON], "search": SEARCH, "choices": [{}, {}]}, "choices"),
+            (
+                {"passengers": [PERSON], "search": {**SEARCH, "origin": "Genuva"}},
+                "did you mean Genoa (ITGOA)?",
+            ),
+            ({"passengers": [PERSON], "search": {**SEARCH, "at": "8:30"}}, "search.at"),
             (
                 {"passengers": [PERSON], "search": {**SEARCH, "vehicle": "FIAT__5OO"}},
                 "",

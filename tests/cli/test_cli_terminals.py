@@ -17,16 +17,20 @@ if sys.platform == "win32":
 
 from ferry_sdk.cli.app import COMMANDS
 from tests.cli.terminals import terminal
-from tests.support.summer import BACK, DAY, stopped
+from tests.support.summer import DAY, stopped
+from tests.support.trip import DAY as LATER
 
 DRIVEN = {
     "search",
+    "calendar",
     "book",
     "show",
     "confirm",
     "cancel",
     "voucher",
     "ports",
+    "companies",
+    "vehicles",
     "doctor",
     "sandbox",
     "demo",
@@ -49,8 +53,17 @@ def test_search_shows_a_table_in_colour(ferry_sandbox, tmp_path):
     assert "Tarifa → Tangier (city), " in shown
     assert "leaves" in shown
     assert "─────" in shown
-    assert "Ceuta Jet" in shown
-    assert "To book one of them" in shown
+    assert "Baleària" in shown
+    assert "To book, run ferry book" in shown
+
+
+def test_calendar_shows_a_bar_for_each_day(ferry_sandbox, tmp_path):
+    days = ["--from", f"{LATER}", "--to", f"{LATER + timedelta(days=2)}", "--adult", "34F"]
+    with terminal(ferry_sandbox, tmp_path, "calendar", "Genua", "Palermo", *days) as person:
+        shown = person.finish(0)
+    assert "████████" in shown
+    assert "nothing sails" in shown
+    assert shown.count("cheapest") == 1
 
 
 @LONG
@@ -65,7 +78,9 @@ def test_book_asks_for_everything(ferry_sandbox, ferry, tmp_path):
     with terminal(ferry_sandbox, tmp_path, "book") as person:
         person.answer("Nowhere")
         person.expect("no port is called 'Nowhere'")
-        person.answer("Genoa", "Palermo", "31st")
+        person.answer("Genuva")
+        person.expect("did you mean Genoa (ITGOA)?")
+        person.answer("Gênes", "Palermo", "31st")
         person.expect("expected a day")
         person.answer(f"{DAY}", "34")
         person.expect("expected an age and F or M")
@@ -73,7 +88,7 @@ def test_book_asks_for_everything(ferry_sandbox, ferry, tmp_path):
         person.expect("FIAT__500")
         person.answer("FIAT__500")
         person.expect("Which sailing out: only one available.")
-        person.expect("Which tariff")
+        person.expect("Which fare")
         person.answer("9", "two", "1")
         person.expect("Which place")
         person.answer("4")
@@ -108,21 +123,18 @@ def test_book_asks_for_everything(ferry_sandbox, ferry, tmp_path):
 
 @LONG
 def test_book_asks_for_another_day_if_there_is_no_sailing(ferry_sandbox, ferry, tmp_path):
-    stopped(ferry_sandbox)
-    before = timedelta(days=1)
-    days = ["--on", f"{DAY - before}", "--back", f"{BACK - before}"]
+    days = ["--on", "2050-06-01", "--back", "2050-06-06"]
     words = ["Genoa", "Palermo", *days, "--adult", "40M"]
     with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
-        person.expect("No sailing fits this search.")
-        person.answer(f"{DAY}")
-        person.expect("There is no sailing back on that day.")
-        person.answer(f"{BACK}")
-        person.expect("Which tariff")
-        person.answer("1")
-        person.expect("Which place")
-        person.answer("1")
+        person.expect("Nothing sails from Genoa to Palermo on 2050-06-01.")
+        person.expect("Tue 2050-05-31, Fri 2050-06-03")
+        person.expect("[2050-05-31]")
+        person.answer("2050-06-03")
+        person.expect("Nothing sails from Palermo to Genoa on 2050-06-06.")
+        person.expect("[2050-06-05]")
+        person.answer("")
         person.expect("Palermo → Genoa")
-        while person.child.expect_exact(["First name", "Which tariff", "Which place"]):
+        while person.child.expect_exact(["First name", "Which fare", "Which place"]):
             person.answer("")
         person.answer("Tom", "Reyes", "", "", "", "")
         person.expect("Book it?")
@@ -245,11 +257,20 @@ def test_voucher_shows_that_it_waits(ferry_sandbox, ferry, tmp_path, ticket):
 
 
 @LONG
-def test_ports_are_found_by_a_part_of_the_country(ferry_sandbox, tmp_path):
-    with terminal(ferry_sandbox, tmp_path, "ports", "moroc") as person:
+def test_ports_are_found_by_country(ferry_sandbox, tmp_path):
+    with terminal(ferry_sandbox, tmp_path, "ports", "morocco") as person:
         shown = person.finish(0)
     assert "MATNG" in shown
     assert "ESTRF" not in shown
+
+
+@LONG
+@pytest.mark.parametrize(
+    ("words", "found"), [(["companies", "balear"], "Baleària"), (["vehicles", "golf"], "CAR")]
+)
+def test_companies_and_vehicles_are_found(ferry_sandbox, tmp_path, words, found):
+    with terminal(ferry_sandbox, tmp_path, *words) as person:
+        assert found in person.finish(0)
 
 
 @LONG

@@ -1,27 +1,33 @@
-"""`ferry search` and `ferry book`: search the sailings of a day, and book one of them."""
+"""`ferry search`, `ferry calendar` and `ferry book`: find trips, and book one of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic_core import to_jsonable_python
 
 from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.files import read_order
 from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import print_summary
-from ferry_sdk.cli.orders.query import (
+from ferry_sdk.cli.orders.trips import (
     Search,
-    by_direction,
+    check_route,
+    find_trips,
     parse_traveller,
-    print_sailings,
-    query_of,
-    sailings_of,
+    print_trips,
+    report_members,
+    trip_members,
+    vehicle_query,
+    warn_of_missing,
+    ways_of,
 )
-from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.errors import Exit, NoTripsError, report_output_failure
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     BaseUrl,
@@ -33,25 +39,36 @@ from ferry_sdk.cli.terminal.options import (
     parse_time,
     parser,
 )
-from ferry_sdk.cli.terminal.output import note, print_facts, print_json, show_progress, warn
+from ferry_sdk.cli.terminal.output import (
+    note,
+    print_facts,
+    print_json,
+    print_table,
+    show_progress,
+    warn,
+)
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
 from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
+from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
 from ferry_sdk.types import Recorder
 
 _FROM = "'--from'"
-_PORT = "A port's code, or an unambiguous part of its name."
+_PORT = "A port's code or name, in any of several languages."
+_BAR = 20
+"""Characters of the longest bar of a calendar."""
 _DEPART = typer.Argument(
     metavar="FROM", help=_PORT, autocompletion=complete_port, show_default=False
 )
 _ARRIVE = typer.Argument(metavar="TO", help=_PORT, autocompletion=complete_port, show_default=False)
-_ON = typer.Option(
-    "--on",
-    metavar="DAY",
-    help="Day of departure: 2027-03-01, or +30.",
-    parser=parser(parse_day),
-)
+
+
+def _day_option(name: str, help_text: str) -> object:
+    return typer.Option(name, metavar="DAY", help=help_text, parser=parser(parse_day))
+
+
+_ON = _day_option("--on", "Day of departure: 2027-03-01, or +30.")
 
 
 def _traveller_option(kind: PassengerType, help_text: str) -> object:
@@ -65,15 +82,7 @@ At = Annotated[
         "--at", metavar="HH:MM", help="Earliest time of departure.", parser=parser(parse_time)
     ),
 ]
-Back = Annotated[
-    date | None,
-    typer.Option(
-        "--back",
-        metavar="DAY",
-        help="Day of the return, for a round trip.",
-        parser=parser(parse_day),
-    ),
-]
+Back = Annotated[date | None, _day_option("--back", "Day of the return, for a round trip.")]
 Adult = Annotated[
     list[SearchPassenger] | None,
     _traveller_option(PassengerType.ADULT, "An adult: age and F or M, such as 34F; repeatable."),
@@ -87,14 +96,12 @@ Infant = Annotated[
     _traveller_option(PassengerType.INFANT, "An infant, such as 1F; repeatable."),
 ]
 Vehicle = Annotated[
-    str | None, typer.Option("--vehicle", metavar="CODE", help="A vehicle, such as FIAT__500.")
-]
-Company = Annotated[
-    str | None, typer.Option("--company", metavar="CODE", help="Only this company's sailings.")
-]
-JourneyId = Annotated[
     str | None,
-    typer.Option("--journey", metavar="ID", help="The journey, if the route has several."),
+    typer.Option("--vehicle", metavar="NAME", help='A vehicle, such as FIAT__500 or "fiat 500".'),
+]
+Companies = Annotated[
+    list[str] | None,
+    typer.Option("--company", metavar="CODE", help="Ask only this company; repeatable."),
 ]
 File = Annotated[
     Path | None,
@@ -108,66 +115,152 @@ JournalUrl = Annotated[
 
 def search(
     *,
-    depart: Annotated[str, _DEPART],
-    arrive: Annotated[str, _ARRIVE],
+    origin: Annotated[str, _DEPART],
+    destination: Annotated[str, _ARRIVE],
     on: Annotated[date, _ON],
-    at: At = "00:00",
     back: Back = None,
+    flexible: Annotated[
+        int,
+        typer.Option(
+            metavar="DAYS", min=0, help="Ask so many days before and after too, if nothing sails."
+        ),
+    ] = 0,
+    at: At = "00:00",
     adult: Adult = None,
     child: Child = None,
     infant: Infant = None,
     vehicle: Vehicle = None,
-    company: Company = None,
-    journey: JourneyId = None,
+    company: Companies = None,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Search the sailings of a day, with their tariffs and places.
+    """Search trips of all companies that sail between two places, cheapest first.
 
-    Example: ferry search Tarifa MATNG --on +30 --adult 34F --child 9M
+    Example: ferry search Genova Tunis --on +30 --adult 34F --child 9M
     """
-    passengers = [*(adult or ()), *(child or ()), *(infant or ())]
-    if not passengers:
-        raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
+    passengers = _party(adult, child, infant)
     wanted = Search(
-        depart_code=depart,
-        arrive_code=arrive,
-        out_at=on,
-        out_time=at,
-        ret_at=back,
+        origin=origin,
+        destination=destination,
+        on=on,
+        back=back,
+        at=at,
+        companies=company,
         passengers=passengers,
         vehicle=vehicle,
-        company=company,
-        out_journey_id=journey,
     )
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
-        query = query_of(ferry, wanted, passengers)
-        sailings = sailings_of(ferry, query)
+        trips = find_trips(ferry, wanted, passengers, flexible=flexible)
     if as_json:
-        found = [one.model_dump(mode="json") for one in sailings]
-        print_json({"search": query.members(), "sailings": found})
+        sailings = {way.id: way for trip in trips for way in ways_of(trip)}
+        print_json(
+            {
+                "search": wanted.model_dump(mode="json", exclude_none=True),
+                "trips": [trip_members(trip) for trip in trips],
+                "sailings": [one.model_dump(mode="json") for one in sailings.values()],
+                "report": report_members(trips.report),
+            }
+        )
+        if not trips:
+            raise typer.Exit(Exit.REJECTED)
         return
-    for there in by_direction(sailings):
-        print_sailings(there, is_round=query.back is not None)
-    if query.back and len(by_direction(sailings)) == 1:
-        warn("there is no sailing back on that day")
-    note("To book one of them, run ferry book with the same options.")
+    if trips:
+        print_trips(trips)
+    warn_of_missing(trips.report)
+    nothing = f"nothing sails from {origin} to {destination} on {on:%a %d %b %Y}"
+    if not trips:
+        raise NoTripsError(f"{nothing}; --flexible {flexible + 3} asks more days")
+    days = {trip.depart_at.date() for trip in trips}
+    if on not in days:
+        near = min(days, key=lambda day: (abs(day - on), on < day))
+        warn(f"{nothing}; the nearest day with sailings is {near:%a %d %b %Y}")
+    note("The price is that with the cheapest place. To book, run ferry book with these options.")
 
 
-def book(  # noqa: PLR0913 -- the options of one command
+def calendar(
     *,
-    depart: Annotated[str | None, _DEPART] = None,
-    arrive: Annotated[str | None, _ARRIVE] = None,
-    on: Annotated[date | None, _ON] = None,
-    at: At = "00:00",
-    back: Back = None,
+    origin: Annotated[str, _DEPART],
+    destination: Annotated[str, _ARRIVE],
+    start: Annotated[date, _day_option("--from", "First day: 2027-07-01, or +30.")],
+    end: Annotated[date, _day_option("--to", "Last day.")],
     adult: Adult = None,
     child: Child = None,
     infant: Infant = None,
     vehicle: Vehicle = None,
-    company: Company = None,
-    journey: JourneyId = None,
+    company: Companies = None,
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Show the cheapest fare of every day, one way.
+
+    Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
+    """
+    passengers = _party(adult, child, infant)
+    with open_client(base_url, token_file) as ferry, show_progress("Searching"):
+        check_route(ferry, origin, destination)
+        found = ferry.trips.calendar(
+            origin,
+            destination,
+            start=start,
+            end=end,
+            passengers=passengers,
+            vehicle=vehicle_query(ferry, vehicle),
+            companies=company,
+        )
+    if as_json:
+        days = [to_jsonable_python(day) for day in found.values()]
+        cheapest = found.cheapest and found.cheapest.day.isoformat()
+        print_json({"days": days, "cheapest": cheapest, "report": report_members(found.report)})
+    else:
+        _print_calendar(found)
+        warn_of_missing(found.report)
+    if found.cheapest is None:
+        if not found.report.asked:
+            warn("these days are past")
+        raise typer.Exit(Exit.REJECTED)
+
+
+def _print_calendar(found: PriceCalendar) -> None:
+    highest = max((day.price for day in found.values() if day.price), default=None)
+
+    def row(day: CalendarDay) -> list[object]:
+        if day.price is None or day.currency is None or day.depart_at is None:
+            return [f"{day.day:%a %d %b %Y}", "nothing sails", "", "", "", ""]
+        width = round(_BAR * day.price / highest) if highest else 0
+        return [
+            f"{day.day:%a %d %b %Y}",
+            money(day.price, day.currency),
+            "█" * max(width, 1),
+            day.company,
+            f"{day.depart_at:%H:%M}",
+            "cheapest" if day is found.cheapest else "",
+        ]
+
+    heads = ("day", "price from", "", "company", "leaves", "")
+    print_table(heads, [row(day) for day in found.values()], right=("price from",))
+
+
+def _party(*travellers: Iterable[SearchPassenger] | None) -> list[SearchPassenger]:
+    party = [one for some in travellers for one in some or ()]
+    if not party:
+        raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
+    return party
+
+
+def book(
+    *,
+    origin: Annotated[str | None, _DEPART] = None,
+    destination: Annotated[str | None, _ARRIVE] = None,
+    on: Annotated[date | None, _ON] = None,
+    back: Back = None,
+    at: At = "00:00",
+    adult: Adult = None,
+    child: Child = None,
+    infant: Infant = None,
+    vehicle: Vehicle = None,
+    company: Companies = None,
     from_file: File = None,
     journal: JournalUrl = None,
     yes: Yes = False,
@@ -184,15 +277,14 @@ def book(  # noqa: PLR0913 -- the options of one command
     if not yes and not is_interactive():
         raise typer.BadParameter("no terminal to ask on: pass --yes", param_hint="'--yes'")
     options = {
-        "depart_code": depart,
-        "arrive_code": arrive,
-        "out_at": on,
-        "out_time": at,
-        "ret_at": back,
+        "origin": origin,
+        "destination": destination,
+        "on": on,
+        "back": back,
+        "at": at,
+        "companies": company,
         "passengers": [*(adult or ()), *(child or ()), *(infant or ())],
         "vehicle": vehicle,
-        "company": company,
-        "out_journey_id": journey,
     }
     given = {name: value for name, value in options.items() if value and value != "00:00"}
     if from_file is not None and given:

@@ -1,4 +1,4 @@
-"""`ferry show`, `ferry voucher` and `ferry ports`: read-only commands."""
+"""`ferry show` and `ferry voucher`: read-only commands."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from ferry_sdk.cli.orders.routes import suggestion
-from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, RecordId, TokenFile, open_client
 from ferry_sdk.cli.terminal.output import (
     count,
@@ -24,7 +22,6 @@ from ferry_sdk.client import Ferry
 from ferry_sdk.errors import (
     APIError,
     BadRequestError,
-    InvalidInputError,
     NotFoundError,
     UnprocessableEntityError,
 )
@@ -87,39 +84,6 @@ def voucher(
         print_json({"voucher": {"ticket_id": ticket_id, "path": str(saved), "bytes": size}})
     else:
         say(f"Saved {saved} ({size:,} bytes).")
-
-
-def ports(
-    *,
-    text: Annotated[
-        str,
-        typer.Argument(metavar="TEXT", help="Only ports with this text in code, name or country."),
-    ] = "",
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
-) -> None:
-    """List the ports."""
-    with open_client(base_url, token_file) as ferry, show_progress("Loading the ports"):
-        known = ferry.catalogue.ports()
-    wanted = text.casefold()
-    found = [
-        port
-        for port in sorted(known, key=lambda port: (port.country, port.name))
-        if wanted in f"{port.code}\n{port.name}\n{port.country}".casefold()
-    ]
-    if as_json:
-        print_json({"ports": [port.model_dump(mode="json") for port in found]})
-        if known and not found:
-            raise typer.Exit(Exit.NOT_SENT)
-        return
-    if known and not found:
-        raise InvalidInputError(
-            f"no port has {text!r} in code, name or country; {suggestion(known, text)}"
-            "`ferry ports` lists them all",
-            field="TEXT",
-        )
-    print_table(("code", "name", "country"), [(one.code, one.name, one.country) for one in found])
 
 
 def record_of(ferry: Ferry, some_id: str) -> Booking | Ticket:

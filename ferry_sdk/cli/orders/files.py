@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import Field, ValidationError
 
-from ferry_sdk.cli.orders.order import Leg, Order, reservation_type_of, tariffs_of
-from ferry_sdk.cli.orders.query import Search, by_direction, query_of, sailings_of
-from ferry_sdk.cli.orders.routes import booking_vehicle, vehicle_of
+from ferry_sdk.cli.orders.order import Choice, Order
+from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing, ways_of
+from ferry_sdk.cli.terminal.errors import NoTripsError
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.availability import Place
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.inputs import Contact, Input, Passenger, SearchPassenger, Selection, Vehicle
+from ferry_sdk.planning.trips import Fare, Trip
+
+T = TypeVar("T")
 
 
-class Choice(Input):
-    """The sailing, tariff and place to choose in one direction.
+class WayChoice(Input):
+    """What to choose for one way.
 
     Attributes:
-        leaves: Time of departure as HH:MM; None selects the first sailing.
-        tariff: An id, or a type, of which the cheapest is chosen.
+        leaves: Time of departure as HH:MM; None: any.
+        tariff: The tariff's id or type.
         place: An id, type or name, of which the first is chosen; None selects the first place.
     """
 
@@ -38,7 +43,7 @@ class OrderFile(Input):
     passengers: list[Passenger] = Field(min_length=1)
     availabilities: list[Selection] | None = Field(default=None, min_length=1)
     search: Search | None = None
-    choices: list[Choice] = Field(default_factory=list[Choice])
+    choices: list[WayChoice] = Field(default_factory=list[WayChoice])
     reservation_type: str | None = None
     vehicle: Vehicle | None = None
     contact: Contact | None = None
@@ -49,19 +54,24 @@ def read_order(file: Path, ferry: Ferry) -> Order:
 
     Raises:
         InvalidInputError: The file is not a valid order; the message names the field.
-        AvailabilityError: There is no sailing.
+        NoTripsError: Nothing sails.
     """
     order_file = _read(file)
-    selections, legs = order_file.availabilities, list[Leg]()
-    vehicle, kind = order_file.vehicle, order_file.reservation_type
-    if (selections is None) == (order_file.search is None):
+    search, choice, vehicle = order_file.search, None, order_file.vehicle
+    if (order_file.availabilities is None) == (search is None):
         raise InvalidInputError("expected either availabilities or search", field=str(file))
-    if order_file.search is not None:
-        legs = _choose_legs(ferry, order_file, order_file.search)
-        kind = reservation_type_of(legs)
-        if order_file.search.vehicle and vehicle is None:
-            vehicle = booking_vehicle(vehicle_of(ferry, order_file.search.vehicle), None)
-    return Order(order_file.passengers, legs, selections or (), kind, vehicle, order_file.contact)
+    if search is not None:
+        choice = _choose(ferry, order_file, search)
+        if search.vehicle and vehicle is None:
+            vehicle = vehicle_of(ferry, search.vehicle).booking()
+    return Order(
+        order_file.passengers,
+        choice,
+        order_file.availabilities or (),
+        order_file.reservation_type,
+        vehicle,
+        order_file.contact,
+    )
 
 
 def _read(file: Path) -> OrderFile:
@@ -91,16 +101,25 @@ def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return members
 
 
-def _choose_legs(ferry: Ferry, order_file: OrderFile, search: Search) -> list[Leg]:
-    passengers = search.passengers or _party(order_file.passengers)
-    ways = by_direction(sailings_of(ferry, query_of(ferry, search, passengers)))
-    choices = order_file.choices or [Choice() for _ in ways]
-    if len(choices) != len(ways):
-        raise InvalidInputError(f"expected {len(ways)}, one for each direction", field="choices")
-    return [
-        _choose_leg(choice, way, f"choices[{index}]", is_round=search.ret_at is not None)
-        for index, (way, choice) in enumerate(zip(ways, choices, strict=True))
+def _choose(ferry: Ferry, order_file: OrderFile, search: Search) -> Choice:
+    """Return the cheapest trip and fare that fit the choices, with their places."""
+    trips = find_trips(ferry, search, search.passengers or _party(order_file.passengers))
+    warn_of_missing(trips.report)
+    if not trips:
+        raise NoTripsError(f"nothing sails from {search.origin} to {search.destination}")
+    ways = len(ways_of(trips[0]))
+    choices = order_file.choices or [WayChoice()] * ways
+    if len(choices) != ways:
+        raise InvalidInputError(f"expected {ways}, one for each direction", field="choices")
+    fares = [(trip, fare) for trip in trips for fare in trip.fares]
+    for index, choice in enumerate(choices):
+        fares = _narrow(fares, choice, index)
+    trip, fare = min(fares, key=lambda one: one[1].amount)
+    places = [
+        _fitting(way.places, choice.place, _names_of_place, f"choices[{index}].place")[0]
+        for index, (way, choice) in enumerate(zip(ways_of(trip), choices, strict=True))
     ]
+    return Choice(trip, fare, places)
 
 
 def _party(passengers: list[Passenger]) -> list[SearchPassenger]:
@@ -115,24 +134,32 @@ def _party(passengers: list[Passenger]) -> list[SearchPassenger]:
     ]
 
 
-def _choose_leg(choice: Choice, sailings: list[Availability], field: str, *, is_round: bool) -> Leg:
-    matching = [one for one in sailings if choice.leaves in {None, f"{one.depart_at:%H:%M}"}]
-    if not matching:
-        times = ", ".join(f"{one.depart_at:%H:%M}" for one in sailings)
-        raise InvalidInputError(
-            f"no sailing leaves then; departures are at {times}", field=f"{field}.leaves"
-        )
-    sailing = matching[0]
-    tariffs = tariffs_of(sailing, is_round=is_round)
-    tariff = next((one for one in tariffs if choice.tariff in {one.id, str(one.type)}), None)
-    if tariff is None:
-        types = ", ".join(sorted({str(one.type) for one in tariffs}))
-        raise InvalidInputError(f"not available; there are {types}", field=f"{field}.tariff")
-    place = next(
-        (one for one in sailing.places if choice.place in {None, one.id, one.name, str(one.type)}),
-        None,
-    )
-    if place is None:
-        names = ", ".join(one.name for one in sailing.places)
-        raise InvalidInputError(f"not available; there are {names}", field=f"{field}.place")
-    return Leg(sailing, tariff, place)
+def _narrow(
+    fares: list[tuple[Trip, Fare]], choice: WayChoice, index: int
+) -> list[tuple[Trip, Fare]]:
+    """Return the fares that fit the choice for one way."""
+
+    def times(one: tuple[Trip, Fare]) -> tuple[str, ...]:
+        return (f"{ways_of(one[0])[index].depart_at:%H:%M}",)
+
+    def tariffs(one: tuple[Trip, Fare]) -> tuple[str, ...]:
+        tariff = one[1].tariffs[index]
+        return str(tariff.type), tariff.id
+
+    fares = _fitting(fares, choice.leaves, times, f"choices[{index}].leaves")
+    return _fitting(fares, choice.tariff, tariffs, f"choices[{index}].tariff")
+
+
+def _names_of_place(place: Place) -> tuple[str, ...]:
+    return place.name, place.id, str(place.type)
+
+
+def _fitting(
+    options: Sequence[T], wanted: str | None, names_of: Callable[[T], tuple[str, ...]], field: str
+) -> list[T]:
+    """Return the options with this name; raise InvalidInputError if none has it."""
+    found = [one for one in options if wanted is None or wanted in names_of(one)]
+    if not found:
+        known = ", ".join(sorted({names_of(one)[0] for one in options}))
+        raise InvalidInputError(f"{wanted!r} is not available; there are {known}", field=field)
+    return found

@@ -1,27 +1,25 @@
-"""Ask for an order on a terminal: route, days, travellers, sailing, tariff and place."""
+"""Ask for an order on a terminal: places, days, travellers, sailings, fare and places on board."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import date
-from functools import partial
 from typing import Any
 
 from rich.text import Text
 
-from ferry_sdk.cli.orders.order import Leg, Order, reservation_type_of, tariffs_of
-from ferry_sdk.cli.orders.query import (
-    Query,
+from ferry_sdk.cli.orders.order import Choice, Order
+from ferry_sdk.cli.orders.trips import (
     Search,
-    by_direction,
+    check_route,
+    duration,
+    find_trips,
     parse_traveller,
-    print_sailings,
-    query_of,
-    sailings_of,
+    vehicle_of,
+    warn_of_missing,
+    ways_of,
 )
-from ferry_sdk.cli.orders.routes import booking_vehicle, port_of, vehicle_of
 from ferry_sdk.cli.terminal.options import parse_day
 from ferry_sdk.cli.terminal.output import (
     error_console,
@@ -29,54 +27,50 @@ from ferry_sdk.cli.terminal.output import (
     print_table,
     printable,
     show_progress,
+    time_of,
 )
 from ferry_sdk.cli.terminal.prompts import ask, ask_number, ask_text
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import AvailabilityError
-from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.availability import Availability, Place
 from ferry_sdk.models.display.money import money
-from ferry_sdk.models.enums import PassengerType
+from ferry_sdk.models.enums import PassengerType, TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger
+from ferry_sdk.planning.trips import Trip, TripSearch
+
+_NEIGHBOURS = 3
+"""Days before and after one without sailings, of which those that sail are offered."""
 
 
 def ask_order(ferry: Ferry, given: dict[str, Any]) -> Order:
     """Return the order. Ask for everything that the members of a `Search` leave open."""
-    query, sailings = _search_until_found(ferry, _ask_query(ferry, given))
-    legs: list[Leg] = []
-    for there in by_direction(sailings):
-        legs.append(_ask_leg(there, query, legs[0] if legs else None))
-    passengers = [_ask_passenger(one, place) for place, one in enumerate(query.passengers, 1)]
+    search = _ask_search(ferry, given)
+    party = given["passengers"]
+    choice = _ask_choice(_search_until_found(ferry, search, party))
+    passengers = [_ask_passenger(one, place) for place, one in enumerate(party, 1)]
     vehicle = None
-    if query.search.vehicle:
+    if search.vehicle:
         plate = ask("Registration plate (Enter: none)", str) or None
-        vehicle = booking_vehicle(vehicle_of(ferry, query.search.vehicle), plate)
-    return Order(
-        passengers,
-        legs,
-        reservation_type=reservation_type_of(legs),
-        vehicle=vehicle,
-        contact=_ask_contact(passengers[0]),
-    )
+        vehicle = vehicle_of(ferry, search.vehicle).booking(identification=plate)
+    return Order(passengers, choice, vehicle=vehicle, contact=_ask_contact(passengers[0]))
 
 
-def _ask_query(ferry: Ferry, given: dict[str, Any]) -> Query:
-    with show_progress("Loading the ports"):
-        ports = ferry.catalogue.ports()
-    for name, question in (("depart_code", "From"), ("arrive_code", "To")):
+def _ask_search(ferry: Ferry, given: dict[str, Any]) -> Search:
+    for name, question in (("origin", "From"), ("destination", "To")):
         if name not in given:
-            find = partial(port_of, ports, field=question.lower())
-            given[name] = ask(f"{question} (a port's name or code)", find).code
-    if "out_at" not in given:
-        given["out_at"] = ask("Day of departure (2027-03-01, or +30 for days ahead)", parse_day)
+            given[name] = ask(f"{question} (a port's name or code)", ferry.places.get).code
+    with show_progress("Looking up the route"):
+        check_route(ferry, given["origin"], given["destination"])
+    if "on" not in given:
+        given["on"] = ask("Day of departure (2027-03-01, or +30 for days ahead)", parse_day)
     if "passengers" not in given:
         given["passengers"] = _ask_party()
         if "vehicle" not in given:
             given["vehicle"] = ask(
-                "Vehicle, such as FIAT__500 (Enter: none)",
-                lambda value: vehicle_of(ferry, value).code if value else None,
+                "Vehicle, such as Fiat 500 (Enter: none)",
+                lambda value: vehicle_of(ferry, value).query.code if value else None,
             )
-    with show_progress("Looking up the route"):
-        return query_of(ferry, Search(**given), given["passengers"])
+    return Search(**given)
 
 
 def _ask_party() -> list[SearchPassenger]:
@@ -97,53 +91,120 @@ def _ask_party() -> list[SearchPassenger]:
     return party
 
 
-def _search_until_found(ferry: Ferry, query: Query) -> tuple[Query, list[Availability]]:
-    """Search the sailings; if there are none out or back, ask for another day and repeat."""
+def _search_until_found(ferry: Ferry, search: Search, party: list[SearchPassenger]) -> TripSearch:
+    """Search the trips; if there are none, ask for another day and repeat."""
     while True:
+        while search.back is not None and search.back < search.on:
+            search = _move(search, "back", ask("Day of the return", parse_day))
         try:
             with show_progress("Searching"):
-                found = sailings_of(ferry, query)
-        except AvailabilityError as error:
-            error_console().print(Text(f"  {printable(error.message)}", style="yellow"))
-            changes = {"out_at": ask("Another day of departure", parse_day)}
-            query = replace(query, search=query.search.model_copy(update=changes))
+                found = find_trips(ferry, search, party)
+            warn_of_missing(found.report)
+            if found:
+                return found
+            search = _ask_other_days(ferry, search, party)
+        except AvailabilityError as error:  # of a day that is past, for example
+            _say(error.message)
+            search = _move(search, "on", ask("Another day of departure", parse_day))
+
+
+def _ask_other_days(ferry: Ferry, search: Search, party: list[SearchPassenger]) -> Search:
+    """Ask for another day for each way that does not sail, and offer the days nearby that do."""
+    ways = [("on", "Another day of departure", search.origin, search.destination)]
+    if search.back is not None:
+        ways.append(("back", "Another day for the return", search.destination, search.origin))
+    moved = search
+    for field, question, origin, destination in ways:
+        day: date = getattr(search, field)
+        at = search.at if field == "on" else "00:00"
+        one_way = {"origin": origin, "destination": destination, "on": day, "back": None, "at": at}
+        with show_progress("Searching the days around"):
+            found = find_trips(
+                ferry, search.model_copy(update=one_way), party, flexible=_NEIGHBOURS
+            )
+        days = sorted({trip.depart_at.date() for trip in found})
+        if day in days:
             continue
-        if query.back is None or len(by_direction(found)) > 1:
-            return query, found
-        error_console().print(Text("  There is no sailing back on that day.", style="yellow"))
-        changes = {"ret_at": ask("Another day for the return", parse_day)}
-        query = replace(query, search=query.search.model_copy(update=changes))
+        _say(f"Nothing sails from {origin} to {destination} on {day}.")
+        if days:
+            _say(f"It sails on {', '.join(f'{one:%a} {one}' for one in days)}.")
+        near = min(days, key=lambda one: abs(one - day), default=None)
+        default = None if near is None else str(near)
+        moved = _move(moved, field, ask(question, parse_day, default=default))
+    if moved is search:
+        _say("The sailings of these days cannot be combined.")
+        moved = _move(search, ways[-1][0], ask(ways[-1][1], parse_day))
+    return moved
 
 
-def _ask_leg(sailings: Sequence[Availability], query: Query, first: Leg | None) -> Leg:
-    """Ask for a sailing, a tariff that can be combined with the first leg, and a place."""
+def _move(search: Search, field: str, day: date) -> Search:
+    return search.model_copy(update={field: day})
+
+
+def _say(text: str) -> None:
+    error_console().print(Text(f"  {printable(text)}", style="yellow"))
+
+
+def _ask_choice(found: TripSearch) -> Choice:
+    """Ask for a sailing out, one back that can be combined with it, a fare and places."""
     on = error_console()
-    is_round = query.back is not None
-    if first and first.tariff.roundtrip_locked:
-        mine = first.sailing.company.id
-        sailings = [one for one in sailings if one.company.id == mine] or sailings
-    print_sailings(sailings, is_round=is_round, on=on)
-    sailing = sailings[ask_number(f"Which sailing {'back' if first else 'out'}", len(sailings))]
-    tariffs = tariffs_of(
-        sailing, is_round=is_round, type_=str(first.tariff.type) if first else None
+    trips = [*found]
+    for index, way in enumerate(("out", "back")[: len(ways_of(found[0]))]):
+        trips = _ask_sailing(trips, index, f"Which sailing {way}")
+    trip = trips[0]
+    fares = sorted(
+        trip.fares, key=lambda fare: (fare.tariffs[0].type != TariffType.TICKET, fare.amount)
     )
-    only_round = ", only with a return by the same company"
     rows = [
         (
-            place,
-            f"{one.type}{only_round * one.roundtrip_locked}",
-            money(one.amount, one.currency),
-            moment(one.expiration_date),
+            number,
+            fare.tariffs[0].type,
+            fare.kind.replace("_", " "),
+            money(fare.amount, fare.currency),
+            moment(fare.expires_at),
         )
-        for place, one in enumerate(tariffs, 1)
+        for number, fare in enumerate(fares, 1)
     ]
-    print_table(("#", "tariff", "price", "holds until"), rows, right=("#", "price"), on=on)
-    tariff = tariffs[ask_number("Which tariff", len(tariffs))]
-    places = [
-        (index, one.name, one.type, one.capacity) for index, one in enumerate(sailing.places, 1)
+    print_table(("#", "tariff", "fare", "price", "holds until"), rows, right=("#", "price"), on=on)
+    fare = fares[ask_number("Which fare", len(fares))]
+    return Choice(trip, fare, [_ask_place(way) for way in ways_of(trip)])
+
+
+def _ask_sailing(trips: list[Trip], index: int, question: str) -> list[Trip]:
+    """Ask for a sailing, shown with the price of its cheapest trip. Return its trips."""
+    cheapest: dict[str, Trip] = {}
+    for trip in trips:  # sorted by price
+        cheapest.setdefault(ways_of(trip)[index].id, trip)
+    options = sorted(cheapest.values(), key=lambda trip: ways_of(trip)[index].depart_at)
+    rows = [
+        (
+            number,
+            f"{way.depart_at:%a %d %b %H:%M}",
+            time_of(way.arrive_at, way.depart_at),
+            duration(way.travel_time),
+            f"{way.ship_name}\n{way.company.name}",
+            money(trip.price, trip.currency),
+            "\n".join(dict.fromkeys(str(place.type) for place in way.places)),
+        )
+        for number, trip in enumerate(options, 1)
+        for way in (ways_of(trip)[index],)
     ]
-    print_table(("#", "place", "type", "for"), places, right=("#", "for"), on=on)
-    return Leg(sailing, tariff, sailing.places[ask_number("Which place", len(sailing.places))])
+    first = ways_of(options[0])[index]
+    print_table(
+        ("#", "leaves", "arrives", "takes", "ship", "price from", "places"),
+        rows,
+        right=("#", "takes", "price from"),
+        title=f"{first.depart_name} → {first.arrive_name}",
+        on=error_console(),
+    )
+    chosen = ways_of(options[ask_number(question, len(options))])[index].id
+    return [trip for trip in trips if ways_of(trip)[index].id == chosen]
+
+
+def _ask_place(way: Availability) -> Place:
+    rows = [(number, one.name, one.type, one.capacity) for number, one in enumerate(way.places, 1)]
+    print_table(("#", "place", "type", "for"), rows, right=("#", "for"), on=error_console())
+    return way.places[ask_number("Which place", len(way.places))]
 
 
 def _ask_passenger(found: SearchPassenger, place: int) -> Passenger:

@@ -41,7 +41,7 @@ class Exit(IntEnum):
         USAGE: The command line is invalid.
         NOT_SENT: Nothing was changed: rejected before sending, no connection, or a read without
             a reply.
-        REJECTED: The service rejected the request.
+        REJECTED: The service rejected the request, or nothing sails.
         UNKNOWN: A write that may have happened.
         DECLINED: The user or a guard declined.
         INTERRUPTED: Ctrl-C or SIGTERM.
@@ -59,6 +59,10 @@ class Exit(IntEnum):
 
 class DeclinedError(Exception):
     """The user declined; nothing was changed."""
+
+
+class NoTripsError(Exception):
+    """Nothing sails."""
 
 
 class OutputError(Exception):
@@ -81,6 +85,7 @@ def report_output_failure(done: str, some_id: str) -> Generator[None, None, None
 
 _FAILURES: tuple[tuple[type[BaseException], Exit, str | None], ...] = (
     (DeclinedError, Exit.DECLINED, None),
+    (NoTripsError, Exit.REJECTED, None),
     (KeyboardInterrupt, Exit.INTERRUPTED, "interrupted"),
     (EOFError, Exit.DECLINED, "no answer; nothing was changed"),
     (OutputError, Exit.UNKNOWN, None),

@@ -9,8 +9,9 @@ import logging
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
@@ -25,6 +26,7 @@ from ferry_sdk.cli.terminal.output import error_console, printable, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.base import path_of
+from ferry_sdk.planning.routes import DAY
 from ferry_sdk.types import Recorder
 
 T = TypeVar("T")
@@ -66,11 +68,25 @@ def open_client(
     logger = logging.getLogger("ferry_sdk")
     logger.addHandler(handler)
     try:
-        with Ferry(token, base_url=base_url, journal=journal) as ferry:
+        with Ferry(token, base_url=base_url, journal=journal, route_cache=_cache_folder()) as ferry:
             yield ferry
     finally:
         logger.removeHandler(handler)
         error_console().file.flush()
+
+
+def _cache_folder() -> Path | None:
+    """Return the folder in which commands keep the routes for a day; None: there is no home."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
+    folder = Path(os.path.expanduser(base), "ferry-sdk")  # noqa: PTH111 -- never fails
+    if not folder.is_absolute():
+        return None
+    for file in folder.glob("routes-*.json"):
+        # A command ends before routes that are too old are read again in the background.
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > DAY:
+                file.unlink()
+    return folder
 
 
 def _token_of(token_file: Path | None) -> Callable[[], str] | None:

@@ -1,0 +1,116 @@
+"""`ferry ports`, `ferry companies` and `ferry vehicles`: find the names and codes of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from ferry_sdk.cli.terminal.errors import Exit
+from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
+from ferry_sdk.cli.terminal.output import print_json, print_table, show_progress
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.planning.names import fold
+
+_MOST = 10
+_PORT = ("code", "name", "country")
+_Text = Annotated[str, typer.Argument(metavar="TEXT", help="What to find; default: all.")]
+
+
+def ports(
+    *,
+    text: _Text = "",
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Find ports by code, name, city or country, in several languages; without TEXT, list all.
+
+    Example: ferry ports genova
+    """
+    with open_client(base_url, token_file) as ferry, show_progress("Loading the ports"):
+        listed = sorted(ferry.catalogue.ports(), key=lambda port: (port.country, port.name))
+        matches = ferry.places.find(text, limit=_MOST) if text else ()
+    if not text:
+        records = [port.model_dump(mode="json") for port in listed]
+        _print_found("ports", records, _PORT, as_json=as_json)
+        return
+    found = [(one.port, one.score, str(one.reason)) for one in matches]
+    found += [(port, 1.0, "country") for port in listed if fold(port.country) == fold(text)]
+    records = [
+        {**port.model_dump(mode="json"), "score": score, "reason": reason}
+        for port, score, reason in found
+    ]
+    _print_found("ports", records, (*_PORT, "score", "reason"), text=text, as_json=as_json)
+
+
+def companies(
+    *,
+    text: _Text = "",
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Find companies by code or a part of the name; without TEXT, list all."""
+    with open_client(base_url, token_file) as ferry, show_progress("Loading the companies"):
+        known = ferry.mcp.companies()
+    wanted = fold(text)
+    found = [
+        {**one.model_dump(mode="json"), "code": one.code or one.id}
+        for one in sorted(known, key=lambda company: fold(company.name or ""))
+        if wanted in fold(one.name or "") or wanted == fold(one.code or "")
+    ]
+    _print_found("companies", found, ("code", "name"), text=text, as_json=as_json)
+
+
+def vehicles(
+    *,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A make, a model or a code.")],
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Find vehicles by make and model, with the code for a search and the one for a booking.
+
+    Example: ferry vehicles golf
+    """
+    with open_client(base_url, token_file) as ferry, show_progress("Loading the vehicles"):
+        matches = ferry.vehicles.find(text, limit=_MOST)
+    found = [
+        {
+            **one.model.model_dump(mode="json"),
+            "search_code": one.query.code,
+            "booking_code": one.booking().code,
+            "score": one.score,
+        }
+        for one in matches
+    ]
+    heads = ("brand", "model", "search_code", "booking_code", "score")
+    _print_found("vehicles", found, heads, text=text, as_json=as_json)
+
+
+def _print_found(
+    name: str,
+    records: Sequence[dict[str, Any]],
+    members: Sequence[str],
+    *,
+    as_json: bool,
+    text: str = "",
+) -> None:
+    """Print records as JSON, or these members of them as a table.
+
+    Raises:
+        InvalidInputError: The text finds nothing.
+    """
+    is_missing = bool(text) and not records
+    if as_json:
+        print_json({name: [*records]})
+        if is_missing:
+            raise typer.Exit(Exit.NOT_SENT)
+        return
+    if is_missing:
+        raise InvalidInputError(f"nothing is called {text!r}", field="TEXT")
+    heads = [member.replace("_", " ") for member in members]
+    rows = [[one[member] or "" for member in members] for one in records]
+    print_table(heads, rows, right=("score",))

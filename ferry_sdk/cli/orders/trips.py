@@ -1,0 +1,203 @@
+"""A search of trips from the command line, and the trips that it finds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_core import to_jsonable_python
+
+from ferry_sdk.cli.terminal.options import parse_day, parse_time
+from ferry_sdk.cli.terminal.output import print_table, time_of, warn
+from ferry_sdk.client import Ferry
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.display.money import money
+from ferry_sdk.models.enums import PassengerType
+from ferry_sdk.models.inputs import Input, SearchPassenger, VehicleQuery
+from ferry_sdk.planning.trips import AskedSearch, Fare, SearchReport, Trip, TripSearch
+from ferry_sdk.planning.vehicles import VehicleMatch
+
+_TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
+
+
+def _day(value: object) -> object:
+    return parse_day(value) if isinstance(value, str) else value
+
+
+Day = Annotated[date, BeforeValidator(_day)]
+
+
+class Search(Input):
+    """A search of trips, as `trips.search` takes it.
+
+    Attributes:
+        origin: A port's code or name.
+        destination: The same for the other end.
+        at: The earliest time of departure, as HH:MM.
+        companies: The companies to ask; None: all that sail.
+        vehicle: The vehicle's code, or its make and model.
+    """
+
+    origin: str
+    destination: str
+    on: Day
+    back: Day | None = None
+    at: Annotated[str, AfterValidator(parse_time)] = "00:00"
+    companies: list[str] | None = None
+    passengers: list[SearchPassenger] | None = None
+    vehicle: str | None = None
+
+
+def find_trips(
+    ferry: Ferry, search: Search, passengers: Sequence[SearchPassenger], *, flexible: int = 0
+) -> TripSearch:
+    """Ask every company that sails at once.
+
+    Raises:
+        InvalidInputError: No company sails between the ports, or a value is invalid.
+        FerryError: Every search failed.
+    """
+    found = ferry.trips.search(
+        search.origin,
+        search.destination,
+        on=search.on,
+        back=search.back,
+        flexible=flexible,
+        passengers=passengers,
+        vehicle=vehicle_query(ferry, search.vehicle),
+        companies=search.companies,
+    )
+    if not found.report.asked:
+        check_route(ferry, search.origin, search.destination)
+    trips = (trip for trip in found if f"{trip.depart_at:%H:%M}" >= search.at)
+    return TripSearch(trips, found.report)
+
+
+def check_route(ferry: Ferry, origin: str, destination: str) -> None:
+    """Raise InvalidInputError if a place is unknown, or if nobody sails between the two."""
+    if not ferry.routes.find(origin, destination):
+        raise InvalidInputError(
+            f"no company sails directly from {origin} to {destination}", field="FROM, TO"
+        )
+
+
+def vehicle_of(ferry: Ferry, text: str) -> VehicleMatch:
+    """Return the vehicle with this code, or this make and model; the error suggests others."""
+    found = ferry.vehicles.find(text)
+    whole = [one for one in found if one.score == 1]
+    if len(whole) == 1:
+        return whole[0]
+    near = [f"{one.model.brand} {one.model.model} ({one.query.code})" for one in whole or found]
+    hint = f"did you mean {' or '.join(near)}?" if near else "`ferry vehicles golf` finds a Golf"
+    raise InvalidInputError(f"no vehicle is called exactly {text!r}; {hint}", field="--vehicle")
+
+
+def vehicle_query(ferry: Ferry, text: str | None) -> VehicleQuery | None:
+    """Return the vehicle of a search. A code is not looked up."""
+    if not text:
+        return None
+    return VehicleQuery(code=text) if "__" in text else vehicle_of(ferry, text).query
+
+
+def parse_traveller(value: str, kind: PassengerType = PassengerType.ADULT) -> SearchPassenger:
+    """Parse a traveller, an age and F or M such as 34F; raise ValueError otherwise."""
+    parts = _TRAVELLER.fullmatch(value.strip())
+    if parts is None:
+        raise ValueError("expected an age and F or M, such as 34F")
+    return SearchPassenger.model_validate({"type": kind, "age": parts[1], "gender": parts[2]})
+
+
+def ways_of(trip: Trip) -> list[Availability]:
+    """Return the sailing out, and the one back if there is one."""
+    return [way for way in (trip.outward, trip.back) if way is not None]
+
+
+def reservation_type_of(fare: Fare) -> str:
+    """Return the reservation type of a booking of this fare."""
+    return str(fare.tariffs[0].type).upper()
+
+
+def print_trips(trips: TripSearch) -> None:
+    """Print the trips, cheapest first."""
+    first = trips[0].outward
+    has_return = trips[0].back is not None
+    rows: list[list[str]] = []
+    for trip in trips:
+        ways = [
+            (f"{way.depart_at:%a %d %b %H:%M}", time_of(way.arrive_at, way.depart_at))
+            for way in ways_of(trip)
+        ]
+        rows.append(
+            [
+                *ways[0],
+                duration(trip.travel_time),
+                *(" → ".join(way) for way in ways[1:]),
+                companies_of(trip),
+                money(trip.price, trip.currency),
+            ]
+        )
+    heads = ["leaves", "arrives", "takes", *["back"] * has_return, "company", "price from"]
+    title = f"{first.depart_name} → {first.arrive_name}, {first.depart_at:%Y}"
+    print_table(heads, rows, right=("takes", "price from"), title=title)
+
+
+def companies_of(trip: Trip) -> str:
+    """Return the names of the companies of a trip, outward first."""
+    return ", ".join(dict.fromkeys(way.company.name for way in ways_of(trip)))
+
+
+def duration(value: timedelta) -> str:
+    """Format a duration as hours and minutes."""
+    hour = timedelta(hours=1)
+    return f"{value // hour}:{value % hour // timedelta(minutes=1):02}"
+
+
+def warn_of_missing(report: SearchReport) -> None:
+    """Print a warning for each company that failed or was not asked."""
+    for company in dict.fromkeys(one.company for one in report.failed):
+        failed = [one for one in report.failed if one.company == company]
+        warn(f"{company} is missing {_days(failed)}: {failed[0].error}")
+    for company in dict.fromkeys(one.company for one in report.not_asked):
+        searches = [one for one in report.not_asked if one.company == company]
+        warn(f"{company} was not asked {_days(searches)}")
+
+
+def _days(searches: Iterable[AskedSearch]) -> str:
+    days = {one.day for one in searches}
+    return f"on {min(days):%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
+
+
+def trip_members(trip: Trip) -> dict[str, object]:
+    """Return a trip as the members of a JSON object."""
+    return {
+        "price": str(trip.price),
+        "currency": trip.currency,
+        "companies": [*trip.companies],
+        "depart_at": trip.depart_at.isoformat(),
+        "arrive_at": trip.arrive_at.isoformat(),
+        "outward_id": trip.outward.id,
+        "back_id": trip.back and trip.back.id,
+        "fares": [
+            {
+                "kind": fare.kind,
+                "amount": str(fare.amount),
+                "currency": fare.currency,
+                "expires_at": fare.expires_at.isoformat(),
+                "reservation_type": reservation_type_of(fare),
+                "availabilities": [one.model_dump(mode="json") for one in trip.select(fare)],
+            }
+            for fare in trip.fares
+        ],
+    }
+
+
+def report_members(report: SearchReport) -> dict[str, Any]:
+    """Return a report as the members of a JSON object."""
+    members = to_jsonable_python(
+        report, fallback=lambda error: {"type": type(error).__name__, "message": str(error)}
+    )
+    return {**members, "calls": report.calls, "is_complete": report.is_complete}
