@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
@@ -48,6 +48,7 @@ from ferry_sdk.agents.policy.duplicates import (
     UnresolvedWrite,
 )
 from ferry_sdk.agents.policy.known_ids import KnownIds
+from ferry_sdk.agents.policy.planning import find, selected
 from ferry_sdk.agents.policy.writes import AnyWrite, Identity, Plan, ToolkitState, all_writes
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments, Tool
 from ferry_sdk.agents.tools.views import view_of
@@ -118,7 +119,7 @@ class ToolRunner:
     def tools(self) -> tuple[Tool, ...]:
         """The available tools."""
         may_write = self._may_write and not self._transport.settings.read_only
-        return tuple(tool for tool in TOOLS.values() if may_write or tool.safety.is_read)
+        return tuple(tool for tool in TOOLS.values() if may_write or tool.is_read)
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
         """Record whether an unresolved write happened.
@@ -166,7 +167,7 @@ class ToolRunner:
         self, call: ToolCall, name: object, arguments: object
     ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
         tool, read = self._read(call, name, arguments, by_code=False)
-        if tool.safety.is_read:
+        if tool.is_read:
             raise RefusedError("invalid_arguments", "a read needs no approval")
         prepared = yield from self._prepare(call, tool, read)
         if not isinstance(prepared, Prepared):
@@ -214,7 +215,9 @@ class ToolRunner:
         self, call: ToolCall, name: object, arguments: object, approve: Approve | None
     ) -> ToolFlow:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
-        if tool.safety.is_read:
+        if tool.is_planned:
+            return (yield from find(tool.name, read.values, self._state.known_ids))
+        if tool.is_read:
             result = yield Invoke(tool.operation, read.values)
             view = view_of(result, read.detail, read.contains)
             self._remember_result(result, read.values, view)
@@ -255,6 +258,8 @@ class ToolRunner:
     ) -> Generator[ToolEffect, Any, Prepared | Answer]:
         """Register a write and read its price; answer at once if it may have happened before."""
         write = self._writes[tool.operation]
+        if tool.operation == "bookings.create":
+            arguments = replace(arguments, values=selected(arguments.values, self._state.known_ids))
         identity = write.identity(arguments.values)
         call.add_ids(**identity.subject)
         earlier = self.duplicates.begin(identity.key, identity.target_id)

@@ -219,6 +219,10 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object]):
 def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result
     if isinstance(effect, CallHandler):
         return effect.function(effect.argument)
+    if effect.deadline is not None:
+        own = ferry.bookings.transport.settings.deadline
+        shorter = effect.deadline if own is None else min(own, effect.deadline)
+        ferry = ferry.with_options(deadline=shorter)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)
 
 

@@ -103,12 +103,17 @@ def _matches(models: Iterable[VehicleModel], text: str) -> list[VehicleMatch]:
 
 
 def _score(model: VehicleModel, wanted: str) -> float:
-    """Return 1 for a whole name, 0.9 for some words of one, else how similarly it is spelled."""
+    """Return 1 for a whole name, 0.9 for some words of one, 0.85 for the model among other words.
+
+    For anything else, return how similarly it is spelled, from 0 to 0.9.
+    """
     names = [fold(f"{model.brand} {model.model}"), fold(model.model or ""), fold(model.code or "")]
     if wanted in names:
         return 1.0
     if any(f" {wanted} " in f" {name} " for name in names):
         return 0.9
+    if names[1] and f" {names[1]} " in f" {wanted} ":
+        return 0.85
     matcher = SequenceMatcher(b=wanted, autojunk=False)
     best = 0.0
     for name in names:

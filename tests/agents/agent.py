@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ferry_sdk.sandbox.network.network import journey_id
@@ -76,6 +77,64 @@ def order(*sailing: dict[str, Any], **changes: Any) -> dict[str, Any]:
 def book(toolkit: Any, which: int = 0) -> Any:
     """Make a booking with a toolkit whose approver agrees."""
     return result_of(toolkit.call("bookings_create", order(sailings(toolkit)[which])))
+
+
+class ShortWay:
+    """An agent that books "two adults and a car, Genoa to Tunis on 12 July, a cabin".
+
+    Attributes:
+        calls: The tools that it has called.
+        characters: Those of the arguments and the answers.
+    """
+
+    def __init__(self, toolkit: Any) -> None:
+        self._toolkit = toolkit
+        self.calls: list[str] = []
+        self.characters = 0
+
+    def call(self, name: str, **arguments: Any) -> Any:
+        """Return the result of a tool, with a second call if it needs a code."""
+        answer = self._toolkit.call(name, arguments)
+        self.calls.append(name)
+        self.characters += sum(
+            len(json.dumps(one, ensure_ascii=False)) for one in (arguments, answer)
+        )
+        if answer["status"] == "approval_needed":
+            code = answer["approval"]["confirmation_code"]
+            return self.call(name, **arguments, confirmation_code=code)
+        return result_of(answer)
+
+    def book(self) -> Any:
+        """Return a booking of a cabin."""
+        ages = ({"gender": "Female", "age": 34}, {"gender": "Male", "age": 36})
+        found = self.call(
+            "trips_find",
+            origin="Genoa",
+            destination="Tunis",
+            on="2050-07-12",
+            flexible=3,
+            passengers=[{"type": "Adult", **one} for one in ages],
+            vehicle="Fiat 500",
+        )
+        cabin = next(key for key, name in found["places"].items() if "abin" in name)
+        return self.call(
+            "bookings_create",
+            offer=found["offers"][0]["offer"],
+            places=[cabin],
+            vehicle={**found["vehicle"], "identification": "GE 123 AB"},
+            passengers=[
+                *PASSENGERS,
+                {"type": "Adult", "first_name": "Noel", "last_name": "Okonkwo"},
+            ],
+        )
+
+    def pay(self, booking: Any) -> Any:
+        """Return the confirmation of a booking at its total price."""
+        return self.call(
+            "bookings_confirm",
+            booking_id=booking["booking_id"],
+            expect_total=booking["total_price"],
+        )
 
 
 def runner_of(toolkit: Any) -> Any:

@@ -103,12 +103,6 @@ def test_tool_names_fit_every_client(definition):
     assert "``" not in json.dumps(definition.input_schema) + definition.description
 
 
-def test_all_definitions_together_are_short():
-    with Ferry("token", base_url="https://ferry.test") as ferry:
-        tools = Toolkit(ferry, writes=True).anthropic()
-    assert len(json.dumps(tools, ensure_ascii=False)) < 18_000
-
-
 def test_hints_match_the_safety_table():
     definitions = {name: tool.definition(approval=True) for name, tool in TOOLS.items()}
     writes = {"bookings_create", "bookings_confirm", "bookings_cancel", "tickets_cancel"}
@@ -126,7 +120,7 @@ def test_only_writes_have_a_confirmation_code_argument():
             asked = "confirmation_code" in definition.input_schema["properties"]
             described = "confirmation_code" in definition.description
             answered = "approval" in definition.output_schema["properties"]
-            assert asked == described == answered == (approval and not tool.safety.is_read)
+            assert asked == described == answered == (approval and not tool.is_read)
             assert "confirmation_code" not in definition.input_schema.get("required", [])
 
 
@@ -142,7 +136,7 @@ def test_changing_a_definition_changes_no_other():
 
 
 def test_every_operation_is_a_tool_or_excluded_with_a_reason():
-    selection_of = {tool.operation for tool in TOOLS.values()}
+    selection_of = {tool.operation for tool in TOOLS.values() if not tool.is_planned}
     written = {
         f"{group}.{name}"
         for group, of in GROUPS.items()

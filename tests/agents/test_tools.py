@@ -294,5 +294,5 @@ def without_null(value):
 
 def test_the_repr_of_a_tool_has_its_operation():
     tool = TOOLS["catalogue_ports"]
-    assert tool.safety.operation == tool.operation == "catalogue.ports"
+    assert tool.operation == "catalogue.ports"
     assert repr(tool) == "Tool('catalogue.ports')"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ("VOLKSWAGEN__GOLF", "VOLKSWAGEN__GOLF"),
         ("fiat 500", "FIAT__500"),
         ("Giullia", "ALFA_ROMEO__GIULIA"),
+        ("VW Golf", "VOLKSWAGEN__GOLF"),
     ],
 )
 def test_a_car_is_found_by_its_name(reader: Ferry, text: str, code: str) -> None:

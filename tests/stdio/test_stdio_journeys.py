@@ -6,10 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from tests.agents.agent import WRITES, book, error, order, result_of, sailings
+from tests.agents.agent import TRAVELLERS, WRITES, ShortWay, book, error, order, result_of, sailings
 from tests.stdio.host import NOT_AN_APPROVAL, Person
 from tests.support.tiers import mostly_long
 
+ASKED = {"destination": "Tarifa", "on": "2050-07-12", "passengers": TRAVELLERS}
 WRITING = {name.replace(".", "_") for name in WRITES}
 
 
@@ -77,3 +78,30 @@ def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
         "bookings.confirm",
         "tickets.cancel",
     ]
+
+
+def test_a_sentence_becomes_a_booking_in_few_calls(hosts):
+    host = hosts(None, "--writes")
+    assert [*host.tools()][:3] == ["trips_find", "places_find", "bookings_create"]
+    agent = ShortWay(host)
+    assert agent.pay(agent.book())["status"] == "confirmed"
+    assert len(agent.calls) == 5
+    refused = host.call("trips_find", {**ASKED, "origin": "Tangier"})
+    assert {one["code"] for one in error(refused, "ambiguous_place")["candidates"]} == {
+        "MATNG",
+        "MAPTM",
+    }
+
+
+def test_a_person_is_shown_the_offer_that_is_booked(hosts):
+    person = Person()
+    host = hosts(person, "--writes")
+    agent = ShortWay(host)
+    booking = agent.book()
+    assert agent.calls == ["trips_find", "bookings_create"]
+    (question,) = person.shown
+    assert '"Genoa" to "Tunis (La Goulette)"' in question
+    assert "cabin" in question
+    assert f"{booking['total_price']} EUR" not in question  # a cabin costs more than the offer
+    agent.pay(booking)
+    assert f"{booking['total_price']} EUR" in person.shown[-1]

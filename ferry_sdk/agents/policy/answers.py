@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from math import isfinite
 from typing import Any, Final
 
 from pydantic import JsonValue
 
+from ferry_sdk.agents.tools.planning import place_of
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.errors import (
+    AmbiguousPlaceError,
     APIError,
     AuthenticationError,
     AvailabilityError,
@@ -27,8 +29,10 @@ from ferry_sdk.errors import (
     RateLimitError,
     ReadOnlyError,
     ServerError,
+    UnknownPlaceError,
     UnresolvedWriteError,
 )
+from ferry_sdk.models.catalogue import Port
 
 Answer = dict[str, Any]
 
@@ -36,6 +40,12 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "unknown_tool": "Use only the tools you were given.",
     "invalid_arguments": "Correct the field that is named and call again. "
     "Add no field that the tool does not have.",
+    "unknown_place": "Call again with the code of a candidate if the user means it; places_find "
+    "searches ports by name. Else ask the user.",
+    "ambiguous_place": "Call again with the code of the candidate that the user means; "
+    "ask the user if that is not clear.",
+    "unknown_vehicle": "Call again with the code of a candidate if the user means it. Else ask the "
+    "user for make and model in full, such as Volkswagen Golf.",
     "writes_disabled": "Do not try again: only reading is allowed here. "
     "Tell the user what they would have to do themselves.",
     "unseen_id": "Use ids exactly as a result has shown them. Search again for a sailing; "
@@ -63,6 +73,7 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
 }
 """What the agent should do after each of the toolkit's own codes."""
 
+_MAX_CANDIDATES: Final = 10
 _LATER: Final = "Nothing was done. Call again in a minute; then tell the user."
 _AFTER_FAILURE: Final[tuple[tuple[type[FerryError], str], ...]] = (
     (InvalidInputError, NEXT_STEPS["invalid_arguments"]),
@@ -131,7 +142,7 @@ _CODES: Final[Mapping[type[FerryError], str]] = {
 class RefusedError(Exception):
     """The toolkit refuses a call; nothing was sent. `details` are fields of the answer's error."""
 
-    def __init__(self, code: str, message: str, **details: JsonValue) -> None:
+    def __init__(self, code: str, message: str, **details: object) -> None:
         super().__init__(message)
         self.code: str = code
         self.message: str = message
@@ -162,6 +173,12 @@ def failure_answer(error: FerryError) -> Answer:
     message = clean_text(str(error), 300)
     if isinstance(error, InvalidInputError):
         field = clean_text(error.field, 100)
+        if isinstance(error, AmbiguousPlaceError):
+            candidates = _ports(error.candidates)
+            return RefusedError("ambiguous_place", message, field=field, **candidates).answer()
+        if isinstance(error, UnknownPlaceError):
+            candidates = _ports(error.suggestions)
+            return RefusedError("unknown_place", message, field=field, **candidates).answer()
         return RefusedError("invalid_arguments", message, field=field).answer()
     details: dict[str, Any] = {}
     if error.correlation_id is not None:
@@ -173,12 +190,16 @@ def failure_answer(error: FerryError) -> Answer:
         details["retry_after"] = retry_after
     return _error_answer(
         "failed",
-        _code_of(error),
+        code_of(error),
         message,
         outcome="not_sent" if error.outcome == "unknown" else error.outcome,
         next_step=_next_step(error),
         **details,
     )
+
+
+def _ports(ports: Sequence[Port]) -> dict[str, object]:
+    return {"candidates": [place_of(port) for port in ports[:_MAX_CANDIDATES]]}
 
 
 def internal_error(error: Exception) -> Answer:
@@ -212,7 +233,7 @@ def _next_step(error: FerryError) -> str:
     return next((step for kind, step in _AFTER_FAILURE if isinstance(error, kind)), _LATER)
 
 
-def _code_of(error: FerryError) -> str:
+def code_of(error: FerryError) -> str:
     """Return the service's code in lower case if it is known, else the error's name."""
     if isinstance(error, APIError) and error.code in _SERVICE_CODES:
         return error.code.lower()

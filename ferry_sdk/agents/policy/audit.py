@@ -21,10 +21,14 @@ _ID = re.compile(r"[A-Za-z0-9_.:~|+/=-]{1,200}")  # matches no e-mail address
 
 @dataclass(frozen=True, slots=True)
 class Invoke:
-    """Call a method of the client, such as ``bookings.get`` or ``recover``."""
+    """Call a method of the client, such as ``bookings.get`` or ``recover``.
+
+    `deadline` applies if it is shorter than the client's.
+    """
 
     operation: str
     arguments: Mapping[str, Any] = field(repr=False)
+    deadline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

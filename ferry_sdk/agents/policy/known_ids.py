@@ -6,22 +6,27 @@ shown again.
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from typing import Any, Literal, TypeVar, cast
 
+from ferry_sdk.agents.tools.planning import TripsTable
 from ferry_sdk.agents.tools.sanitize import clean_text
-from ferry_sdk.models.availability import Availability, Tariff
+from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingConfirmation, BookingCreated
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket
+from ferry_sdk.planning.trips import Trip
 
 REMEMBERED = 10_000
 """How many sailings, bookings and tickets are remembered, of each kind."""
 _MAX_LENGTH = 60
+_LETTERS = "bcdfghjkmnpqrstvwxz"
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -69,6 +74,14 @@ class KnownRecord:
     booking_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class KnownTrip:
+    """A trip that was shown as an offer, with the places of each way by the letters shown."""
+
+    trip: Trip = field(repr=False)
+    places: tuple[Mapping[str, Place], ...] = field(repr=False)
+
+
 class Recent(OrderedDict[K, V]):
     """A dict that keeps only its `most` recent entries."""
 
@@ -88,6 +101,10 @@ class KnownIds:
 
     def __init__(self) -> None:
         self._offers = Recent[str, Offer](REMEMBERED)
+        self._trips = Recent[str, KnownTrip](REMEMBERED)
+        # The offers of another toolkit or process are unknown here, as their ids differ.
+        self._series = "".join(secrets.choice(_LETTERS) for _ in range(3))
+        self._numbers = count(1)
         self._prices = Recent[Hashable, frozenset[tuple[object, ...]]](REMEMBERED)
         self._bookings = Recent[str, KnownRecord](REMEMBERED)
         self._tickets = Recent[str, KnownRecord](REMEMBERED)
@@ -97,6 +114,28 @@ class KnownIds:
         """Return the sailing with this id, if it is remembered."""
         with self._lock:
             return self._offers.get(availability_id)
+
+    def trip(self, offer: str) -> KnownTrip | None:
+        """Return the trip of an offer, if it is remembered."""
+        with self._lock:
+            return self._trips.get(offer)
+
+    def remember_trips(
+        self, trips: Sequence[Trip], asked: Mapping[str, Any], table: TripsTable, limit: int
+    ) -> None:
+        """Show the first trips in a table, and remember them as offers with new ids.
+
+        The prices of the others are remembered, too.
+        """
+        question = _question(asked, has_return="back" in asked)
+        shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
+        sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
+        with self._lock:
+            for sailing in sailings.values():
+                self._remember_sailing(sailing, question, asked, is_shown=sailing.id in shown)
+            for trip in trips[:limit]:
+                offer = f"{self._series}{next(self._numbers)}"
+                self._trips[offer] = KnownTrip(trip, table.add(offer, trip))
 
     def has_current_price(self, offer: Offer, tariff: Tariff) -> bool:
         """Return False if a later search with the same parameters showed another price."""
@@ -138,17 +177,18 @@ class KnownIds:
         ids = None if shown is None else {one.get("id") for one in shown["items"]}
         for one in records:
             if isinstance(one, Availability):
-                vehicle = asked.get("vehicle")
-                question = (
-                    tuple((who.type, who.gender, who.age) for who in asked["passengers"]),
-                    None if vehicle is None else vehicle.code,
-                    asked.get("ret_journey_id") is not None,
-                )
-                offer = Offer(one, question, vehicle is not None)
-                if ids is None or one.id in ids:
-                    self._offers[one.id] = offer
-                prices = frozenset(map(offer.tariff_key, one.tariffs))
-                self._prices[question, offer.sailing_key] = prices
+                question = _question(asked, has_return=asked.get("ret_journey_id") is not None)
+                is_shown = ids is None or one.id in ids
+                self._remember_sailing(one, question, asked, is_shown=is_shown)
+
+    def _remember_sailing(
+        self, sailing: Availability, question: Hashable, asked: Mapping[str, Any], *, is_shown: bool
+    ) -> None:
+        offer = Offer(sailing, question, asked.get("vehicle") is not None)
+        if is_shown:
+            self._offers[sailing.id] = offer
+        prices = frozenset(map(offer.tariff_key, sailing.tariffs))
+        self._prices[question, offer.sailing_key] = prices
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         known = self._tickets.get(ticket.id)
@@ -157,6 +197,20 @@ class KnownIds:
             f"ticket {number} ({_describe_sailings(ticket)})",
             booking_id or (known.booking_id if known else None),
         )
+
+
+def _ways(trip: Trip) -> list[Availability]:
+    return [trip.outward] if trip.back is None else [trip.outward, trip.back]
+
+
+def _question(asked: Mapping[str, Any], *, has_return: bool) -> Hashable:
+    """Return the parameters of a search that prices depend on."""
+    vehicle = asked.get("vehicle")
+    return (
+        tuple((who.type, who.gender, who.age) for who in asked["passengers"]),
+        None if vehicle is None else vehicle.code,
+        has_return,
+    )
 
 
 def describe_sailing(sailing: Availability) -> str:

@@ -83,6 +83,8 @@ class Plan:
     check: Callable[[], None] = lambda: None
 
 
+_RESERVATIONS = {"PRESALE", "OPTION"}
+"""Kinds of tariffs whose bookings have to name them; the default is a ticket."""
 _Subject = Literal["booking_id", "ticket_id"]
 Plans = Generator[Invoke, Any, Plan]
 
@@ -151,6 +153,9 @@ class Create:
         )
         who = count_travellers(passengers)
         and_vehicle = " and a vehicle" if vehicle is not None else ""
+        kind = chosen[0].tariff.type.upper()
+        if "reservation_type" not in values and kind in _RESERVATIONS:
+            values = {**values, "reservation_type": kind}
         return Plan(
             {**values, "availabilities": selections},
             f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}",

@@ -51,10 +51,10 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _QUESTION: Final = "approval"
 _INSTRUCTIONS: Final = (
-    "Sells ferry crossings. Search, book, then confirm; a booking that is not confirmed in time "
-    "lapses. Use ids exactly as results show them. Show the person the price of every action "
-    "that costs money first. If an answer says that the outcome is unknown, do not repeat the "
-    "call: tell the person."
+    "Sells ferry crossings. Search with trips_find, book an offer with bookings_create, then "
+    "confirm; a booking that is not confirmed in time lapses. Use ids exactly as results show "
+    "them. Show the person the price of every action that costs money first. If an answer says "
+    "that the outcome is unknown, do not repeat the call: tell the person."
 )
 
 
@@ -123,7 +123,7 @@ class _RequestHandler:
         self, context: Context, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         tool, arguments = TOOLS.get(params.name), params.arguments or {}
-        if tool is None or tool.safety.is_read or not can_ask(context):
+        if tool is None or tool.is_read or not can_ask(context):
             return _result_of(await self._toolkit.call(params.name, arguments))
         if uses_input_required(context):
             return await self._write_with_input_required(params, arguments)

@@ -40,7 +40,7 @@ from pydantic import (
 )
 from typing_extensions import is_typeddict
 
-from ferry_sdk.agents.tools.sanitize import text_type
+from ferry_sdk.agents.tools.sanitize import STRING, text_type
 from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import OpenEnum
@@ -87,7 +87,7 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
 """Strict types that read JSON. Of a union, the first type listed here is used."""
 
 
-_SHORT_TEXT: Final = Annotated[str, Strict(), Field(min_length=1, max_length=64)]
+_SHORT_TEXT: Final = Annotated[str, Strict(), Field(min_length=1, max_length=64), STRING]
 _DETAIL: Final[Any] = (
     Literal["short", "full"],
     Field(default="short", description="How much of the result is shown."),
@@ -103,10 +103,15 @@ CODE: Final[Any] = (
 """The argument for the confirmation code."""
 
 
-def model_of(describe: Callable[..., Any], defaults: Mapping[str, str]) -> type[BaseModel]:
+def model_of(
+    describe: Callable[..., Any], defaults: Mapping[str, str], *, has_detail: bool = True
+) -> type[BaseModel]:
     """Return a model of an operation's arguments.
 
-    `defaults` describes the arguments that the docstring of its method does not.
+    Args:
+        describe: A method or function with a signature and a docstring.
+        defaults: Describe the arguments that the docstring does not.
+        has_detail: Whether the caller chooses how much of the result is shown.
     """
     hints = get_type_hints(describe, include_extras=True)
     descriptions = {**defaults, **parse_docstring(describe).fields}
@@ -116,7 +121,8 @@ def model_of(describe: Callable[..., Any], defaults: Mapping[str, str]) -> type[
         fields[name] = _field(name, hints[name], descriptions, default=... if needed else None)
     if get_origin(get_args(hints["return"])[0]) is Records:
         fields["contains"] = _CONTAINS
-    fields["detail"] = _DETAIL
+    if has_detail:
+        fields["detail"] = _DETAIL
     return create_model("Arguments", __config__=_STRICT, **fields)
 
 

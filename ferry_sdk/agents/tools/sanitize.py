@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator, StringConstraints, WithJsonSchema
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _UNSEEN: Final = frozenset(
@@ -54,13 +54,18 @@ def _allow(signs: str, expected: str, *, digits: bool) -> Callable[[str], str]:
     return check_text
 
 
+STRING: Final = WithJsonSchema({"type": "string"})
+"""The schema of a text: the limits would cost a model 800 tokens, and it does not need them."""
+
+
 def _pattern(pattern: str, longest: int) -> Any:  # noqa: ANN401 -- a type for pydantic
-    return Annotated[str, StringConstraints(strict=True, max_length=longest, pattern=pattern)]
+    limits = StringConstraints(strict=True, max_length=longest, pattern=pattern)
+    return Annotated[str, limits, STRING]
 
 
 def _checked_text(check: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a type for pydantic
     limits = StringConstraints(strict=True, min_length=1, max_length=60)
-    return Annotated[str, limits, AfterValidator(check)]
+    return Annotated[str, limits, AfterValidator(check), STRING]
 
 
 _JOINING: Final = " '\N{RIGHT SINGLE QUOTATION MARK}-."
@@ -74,12 +79,15 @@ _IDENTIFIER: Final = _pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*$", 200)
 
 KINDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("id", "journey_ids", "company", "arrive_code", "depart_code"), _IDENTIFIER),
+    **dict.fromkeys(("companies", "offer"), _IDENTIFIER),
     **dict.fromkeys(("booking_reference", "ticket_number"), _LABEL),
+    **dict.fromkeys(("destination", "origin", "text", "vehicle"), _LABEL),
     **dict.fromkeys(("brand", "code", "identification", "model", "vehicule_code"), _LABEL),
     **dict.fromkeys(("doc_type", "first_name", "last_name", "name"), _NAME),
     "doc_number": _pattern(r"^[A-Za-z0-9][A-Za-z0-9 ./-]*$", 40),
     "email": _pattern(r"^[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", 254),
     "nationality": _pattern(r"^[A-Za-z]{2}$", 2),
+    "places": _pattern(r"^[A-Z]$", 1),
     "phone": _pattern(r"^[0-9][0-9 ().-]*$", 20),
     "prefix": _pattern(r"^\+?[0-9][0-9 -]*$", 8),
 }

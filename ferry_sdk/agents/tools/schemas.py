@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 Schema = dict[str, Any]
 
@@ -42,6 +42,12 @@ _APPROVAL: Final[Schema] = {
 def arguments_schema(model: type[BaseModel]) -> Schema:
     """Return the schema of a model, without references and titles."""
     schema = model.model_json_schema()
+    return _compact(schema, schema.pop("$defs", {}))
+
+
+def type_schema(described: Any) -> Schema:  # noqa: ANN401 -- a type for pydantic
+    """Return the schema of a typed dict, without references and titles."""
+    schema = TypeAdapter[Any](described).json_schema()
     return _compact(schema, schema.pop("$defs", {}))
 
 

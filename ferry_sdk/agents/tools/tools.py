@@ -11,15 +11,21 @@ from typing import Any, Final, cast, get_args, get_type_hints
 
 from pydantic import BaseModel, create_model
 
+from ferry_sdk.agents.tools import planning
 from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
-from ferry_sdk.agents.tools.schemas import answer_schema, arguments_schema, parse_docstring
+from ferry_sdk.agents.tools.schemas import (
+    answer_schema,
+    arguments_schema,
+    parse_docstring,
+    type_schema,
+)
 from ferry_sdk.agents.tools.views import Detail, schema_of
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
-from ferry_sdk.safety import SAFETY, Safety
+from ferry_sdk.safety import SAFETY
 
 _GROUPS: Final[Mapping[str, Any]] = {
     "availability": AvailabilityGroup,
@@ -28,6 +34,14 @@ _GROUPS: Final[Mapping[str, Any]] = {
     "mcp": McpGroup,
     "tickets": TicketsGroup,
 }
+_PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find"}
+"""The tools that make several calls, by the name of each, with the method of the client."""
+_DESCRIBED: Final[Mapping[str, Callable[..., Any]]] = {
+    "trips.find": planning.find_trips,
+    "places.find": planning.find_places,
+    "bookings.create": planning.create_booking,
+}
+"""The tools that are not described by their methods."""
 EXCLUDED: Final[Mapping[str, str]] = {
     "bookings.wait": "an agent polls by calling again; it does not block",
     "tickets.wait_pdf": "an agent polls by calling again; it does not block",
@@ -58,6 +72,7 @@ _BY_CODE: Final = (
     "Show these to the person. Only if the person agrees, call again with the same arguments and "
     "`confirmation_code`."
 )
+_RARELY: Final = "Rarely needed: `trips_find` does it."
 _BY_PERSON: Final = "A person is asked before anything is changed."
 
 
@@ -104,18 +119,22 @@ class Arguments:
 
 
 class Tool:
-    """One operation as a tool.
+    """One method of the client as a tool.
 
     Attributes:
-        operation: The operation's name, such as ``bookings.create``.
+        operation: The method's name, such as ``bookings.create``.
         name: The tool's name, such as ``bookings_create``.
-        safety: The operation's row of the safety table.
+        is_planned: Whether it makes several calls, and has a view of its own.
+        is_read: Whether it changes nothing.
     """
 
-    def __init__(self, operation: str) -> None:
-        self.operation: str = operation
-        self.name: str = operation.replace(".", "_")
-        self.safety: Safety = SAFETY[operation]
+    def __init__(self, name: str) -> None:
+        self.operation: str = _PLANNED.get(name, name)
+        self.name: str = name.replace(".", "_")
+        self.is_planned: bool = name in _PLANNED
+        self.is_read: bool = self.is_planned or SAFETY[name].is_read
+        self._is_first = name in _FIRST
+        self._described = _DESCRIBED.get(name)
 
     def __repr__(self) -> str:
         return f"Tool({self.operation!r})"
@@ -123,23 +142,29 @@ class Tool:
     def definition(self, *, approval: bool) -> ToolDefinition:
         """Return the definition; with `approval`, writes have an argument for the code."""
         words = parse_docstring(self.describe)
-        by_code = approval and not self.safety.is_read
-        asked = "" if self.safety.is_read else _BY_CODE if by_code else _BY_PERSON
-        results = [schema_of(self._result, detail) for detail in ("short", "full")]
+        by_code = approval and not self.is_read
+        asked = _BY_CODE if by_code else "" if self.is_read else _BY_PERSON
+        if not self._is_first:
+            asked = _RARELY
+        results = (
+            [type_schema(self._result)]
+            if self.is_planned
+            else [schema_of(self._result, detail) for detail in ("short", "full")]
+        )
         return ToolDefinition(
             name=self.name,
             title=words.summary,
             description=" ".join(filter(None, (f"{words.summary}.", words.details, asked))),
             input_schema=arguments_schema(self._model_with_code if by_code else self._model),
             output_schema=deepcopy(answer_schema(results, approval=by_code)),
-            read_only=self.safety.is_read,
+            read_only=self.is_read,
             destructive=self.operation in _DESTRUCTIVE,
-            idempotent=self.safety.is_read,
+            idempotent=self.is_read,
         )
 
     def read(self, arguments: object) -> Arguments:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""
-        model = self._model if self.safety.is_read else self._model_with_code
+        model = self._model if self.is_read else self._model_with_code
         made = read_arguments(model, arguments)
         given = {name: getattr(made, name) for name in model.model_fields}
         values = {name: one for name, one in given.items() if name in made.model_fields_set}
@@ -148,7 +173,9 @@ class Tool:
 
     @cached_property
     def describe(self) -> Callable[..., Any]:
-        """The method that describes the operation."""
+        """The method that describes the operation, or the function in its place."""
+        if self._described is not None:
+            return self._described
         group, method = self.operation.split(".")
         return cast("Callable[..., Any]", getattr(_GROUPS[group], method))
 
@@ -159,14 +186,29 @@ class Tool:
     @cached_property
     def _model(self) -> type[BaseModel]:
         others = (parse_docstring(tool.describe).fields for tool in TOOLS.values())
-        return model_of(self.describe, {name: text for one in others for name, text in one.items()})
+        return model_of(
+            self.describe,
+            {name: text for one in others for name, text in one.items()},
+            has_detail=not self.is_planned,
+        )
 
     @cached_property
     def _model_with_code(self) -> type[BaseModel]:
         return create_model("Arguments", __base__=self._model, confirmation_code=CODE)
 
 
+_FIRST: Final = (
+    *_PLANNED,
+    *("bookings.create", "bookings.confirm", "bookings.get"),
+    *("bookings.cancel_fee", "bookings.cancel"),
+    *("tickets.get", "tickets.pdf", "tickets.cancel"),
+)
+"""The tools that are enough for most conversations; they are listed first."""
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
-    {tool.name: tool for tool in map(Tool, [name for name in SAFETY if name not in EXCLUDED])}
+    {
+        tool.name: tool
+        for tool in map(Tool, dict.fromkeys((*_FIRST, *SAFETY)))
+        if tool.operation not in EXCLUDED
+    }
 )
 """Every tool, by name. Models and schemas are made on first use."""

@@ -1,0 +1,136 @@
+"""Find places and trips for an agent, and turn an offer that was shown into a selection."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any, Final
+
+from ferry_sdk.agents.policy.answers import Answer, RefusedError, code_of
+from ferry_sdk.agents.policy.audit import Invoke
+from ferry_sdk.agents.policy.known_ids import KnownIds
+from ferry_sdk.agents.tools.planning import OFFERS, PLACES, TripsTable, places_view
+from ferry_sdk.agents.tools.sanitize import clean_text
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.inputs import VehicleQuery
+from ferry_sdk.planning.trips import AskedSearch, SearchReport, TripSearch
+from ferry_sdk.planning.vehicles import VehicleMatch
+
+_SECONDS: Final = 40.0
+"""The time for a search of trips. What has answered by then is shown; hosts wait about a minute."""
+_MAX_LENGTH: Final = 60
+_MAX_NOTE: Final = 300
+_WHOLE_NAME: Final = 1.0
+_PART_OF_A_NAME: Final = 0.9
+
+Reads = Generator[Invoke, Any, Answer]
+
+
+def find(tool: str, values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
+    """Answer a call of a tool that makes several calls."""
+    if tool == "trips_find":
+        return (yield from _find_trips(values, known_ids))
+    arguments = {"limit": PLACES, **values}
+    matches = yield Invoke("places.find", arguments, _SECONDS)
+    return {"status": "done", "result": places_view(matches)}
+
+
+def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
+    arguments = dict(values)
+    limit: int = arguments.pop("limit", OFFERS)
+    vehicle: VehicleMatch | None = None
+    if "vehicle" in arguments:
+        vehicle = yield from _find_vehicle(arguments["vehicle"])
+        arguments["vehicle"] = VehicleQuery(code=vehicle.model.code or "")
+    trips: TripSearch = yield Invoke("trips.search", arguments, _SECONDS)
+    table = TripsTable()
+    known_ids.remember_trips(trips, arguments, table, limit)
+    view = table.view
+    if vehicle is not None:
+        view["vehicle"] = {"code": clean_text(vehicle.booking().code, _MAX_LENGTH)}
+    if len(trips) > limit:
+        view["more"] = len(trips) - limit
+    notes = [*filter(None, [_missing(trips.report), "" if trips else _nothing(trips.report)])]
+    answer: Answer = {"status": "done", "result": view}
+    return {**answer, "notes": notes} if notes else answer
+
+
+def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch]:
+    """Return the vehicle that a text means, never by a guess."""
+    matches: tuple[VehicleMatch, ...] = yield Invoke(
+        "vehicles.find", {"text": text, "limit": 20}, _SECONDS
+    )
+    found: list[VehicleMatch] = []
+    for least in (_WHOLE_NAME, _PART_OF_A_NAME):
+        found = [one for one in matches if one.score >= least]
+        if len(found) == 1:
+            return found[0]
+    raise RefusedError(
+        "unknown_vehicle",
+        "several vehicles have this name" if found else "no vehicle has exactly this name",
+        field="vehicle",
+        candidates=[
+            {
+                "code": clean_text(one.model.code or "", _MAX_LENGTH),
+                "name": clean_text(f"{one.model.brand} {one.model.model}", _MAX_LENGTH),
+            }
+            for one in matches
+        ],
+    )
+
+
+def _missing(report: SearchReport) -> str:
+    """Return who did not answer and who was not asked, in a line; empty if nobody is missing."""
+    parts: dict[str, str] = {}
+    for failed in report.failed:
+        parts[failed.company] = f"failed ({code_of(failed.error)})"
+    for skipped in report.not_asked:
+        parts.setdefault(skipped.company, "not asked (no time, or too many searches)")
+    if not parts:
+        return ""
+    line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
+    return clean_text(f"Not all offers: {line}.", _MAX_NOTE)
+
+
+def _nothing(report: SearchReport) -> str:
+    asked: tuple[AskedSearch, ...] = (*report.asked, *report.not_asked)
+    if not asked:
+        return "No company is known to sail between these ports. Try other ports nearby."
+    return "Nothing was found. Try `flexible`, or another day."
+
+
+def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
+    """Return the arguments of a booking with selections in place of an offer.
+
+    Raises:
+        RefusedError: No search has shown the offer.
+        InvalidInputError: There is neither an offer nor a selection, or a place is not one of the
+            offer's.
+    """
+    arguments = dict(values)
+    offer, letters = arguments.pop("offer", None), arguments.pop("places", None)
+    if (offer is None) == ("availabilities" not in arguments):
+        raise InvalidInputError("expected either an offer or availabilities", field="offer")
+    if offer is None:
+        if letters is not None:
+            raise InvalidInputError("places are those of an offer", field="places")
+        return arguments
+    known = known_ids.trip(offer)
+    if known is None:
+        raise RefusedError(
+            "unseen_id",
+            "no search has shown this offer, or it was shown too long ago, or before this server "
+            "was restarted",
+            field="offer",
+        )
+    ways = known.places
+    if letters is None:
+        return {**arguments, "availabilities": known.trip.select()}
+    if len(letters) != len(ways):
+        raise InvalidInputError(f"expected {len(ways)}, one for each way", field="places")
+    for index, (letter, places) in enumerate(zip(letters, ways, strict=True)):
+        if letter not in places:
+            raise InvalidInputError(
+                f"this offer has the places {', '.join(places)}", field=f"places.{index}"
+            )
+    chosen = [places[letter] for letter, places in zip(letters, ways, strict=True)]
+    return {**arguments, "availabilities": known.trip.select(places=chosen)}

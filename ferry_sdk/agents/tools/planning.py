@@ -1,0 +1,247 @@
+"""Tools that are made for a model instead of from a method: ports by name, trips, and a booking.
+
+A function here is only a description: its signature, its docstring and its result make the tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Annotated, Final
+
+from pydantic import Field, with_config
+from typing_extensions import NotRequired, TypedDict
+
+from ferry_sdk._engine.batch import Plan
+from ferry_sdk._engine.operation import Operation
+from ferry_sdk.agents.tools.sanitize import clean_text
+from ferry_sdk.models.availability import Availability, Place
+from ferry_sdk.models.bookings import BookingCreated
+from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.display.money import format_amount
+from ferry_sdk.models.enums import TariffType
+from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger, Selection, Vehicle
+from ferry_sdk.planning.names import PlaceMatch
+from ferry_sdk.planning.trips import Trip
+from ferry_sdk.resources.arguments import ReservationTypeName
+
+PLACES: Final = 5
+OFFERS: Final = 10
+"""How many places and offers are shown by default."""
+_MAX_LENGTH: Final = 60
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_MAX_LETTERS: Final = 3
+"""More letters than these are shown as a range."""
+
+
+@with_config(extra="forbid")
+class PlaceView(TypedDict):
+    """A port."""
+
+    code: str
+    name: str
+    country: str
+    reason: NotRequired[Annotated[str, Field(description="Why it was found.")]]
+
+
+@with_config(extra="forbid")
+class PlacesView(TypedDict):
+    """Ports that a text may mean."""
+
+    places: Annotated[list[PlaceView], Field(description="Best first.")]
+
+
+@with_config(extra="forbid")
+class VehicleView(TypedDict):
+    """A vehicle as a booking takes it."""
+
+    code: str
+
+
+_WAY: Final = "Departure, arrival (+1: a day later), company, letters of the places."
+
+
+@with_config(extra="forbid")
+class OfferView(TypedDict):
+    """A trip with its cheapest fare."""
+
+    offer: Annotated[str, Field(description="The id for bookings_create.")]
+    price: Annotated[str, Field(description="Of everything, with the cheapest place.")]
+    currency: NotRequired[str]
+    fare: NotRequired[
+        Annotated[str, Field(description="Presale (holds no place yet) or Option; else a ticket.")]
+    ]
+    out: Annotated[list[str], Field(description=_WAY)]
+    back: NotRequired[Annotated[list[str], Field(description=_WAY)]]
+
+
+@with_config(extra="forbid")
+class TripsView(TypedDict):
+    """Trips between two ports, cheapest first."""
+
+    origin: NotRequired[str]
+    destination: NotRequired[str]
+    currency: NotRequired[str]
+    companies: NotRequired[Annotated[dict[str, str], Field(description="Names by code.")]]
+    places: NotRequired[Annotated[dict[str, str], Field(description="Names by letter.")]]
+    vehicle: NotRequired[Annotated[VehicleView, Field(description="For bookings_create.")]]
+    offers: Annotated[list[OfferView], Field(description="Cheapest first.")]
+    more: NotRequired[Annotated[int, Field(description="Further offers, dearer ones.")]]
+
+
+def find_places(
+    _self: object, text: str, *, limit: Annotated[int, Field(ge=1, le=20)] = PLACES
+) -> Plan[PlacesView]:
+    """Find ports by the names that people write, in any language, with small mistakes.
+
+    Only needed if `trips.find` does not understand a name, or for questions about ports.
+
+    Args:
+        text: A town, a port or a code.
+        limit: The most ports to return; by default 5.
+    """
+    raise NotImplementedError(text, limit)
+
+
+def find_trips(
+    _self: object,
+    origin: str,
+    destination: str,
+    *,
+    on: date,
+    passengers: Sequence[SearchPassenger],
+    back: date | None = None,
+    flexible: Annotated[int, Field(ge=0, le=7)] = 0,
+    vehicle: str | None = None,
+    companies: Sequence[str] | None = None,
+    limit: Annotated[int, Field(ge=1, le=20)] = OFFERS,
+) -> Plan[TripsView]:
+    """Find and price ferry trips between two towns, with all companies. Start here.
+
+    No code or other search is needed. Show the user some offers, then call `bookings.create` with
+    the id of one. A price is for all travellers and the vehicle, with the cheapest place: a cabin
+    may cost more, so tell the user, and compare the booking's total_price before you confirm it.
+
+    Args:
+        origin: A town or port, by name or code.
+        destination: The same for the other end.
+        on: The day out, as YYYY-MM-DD.
+        passengers: All travellers, with their true ages.
+        back: The day back of a round trip.
+        flexible: So many days before and after, too, if nothing sails on the day.
+        vehicle: Make and model, such as Fiat 500; it changes the price, so ask the user.
+        companies: Only these, by code.
+        limit: The most offers to return, cheapest first; by default 10.
+    """
+    raise NotImplementedError(
+        origin, destination, on, passengers, back, flexible, vehicle, companies, limit
+    )
+
+
+def create_booking(
+    _self: object,
+    *,
+    passengers: Sequence[Passenger],
+    offer: str | None = None,
+    places: Sequence[str] | None = None,
+    vehicle: Vehicle | None = None,
+    contact: Contact | None = None,
+    availabilities: Sequence[Selection] | None = None,
+    reservation_type: ReservationTypeName | None = None,
+) -> Operation[BookingCreated]:
+    """Create a booking. It holds the places and pays nothing.
+
+    Next, show the user total_price, which may be more than the offer's, and then call
+    `bookings.confirm`, which pays.
+
+    Args:
+        passengers: The travellers of the search, named as on their travel documents.
+        offer: The id of an offer of `trips.find`.
+        places: The letter of a place for each way of the offer; by default the first of each.
+        vehicle: The vehicle of the search, as the offers show it, with its plate.
+        contact: The person whom the ferry company can reach.
+        availabilities: In place of an offer: a selection of `availability.search` for each way.
+        reservation_type: TICKET, PRESALE or OPTION; by default that of the tariff.
+    """
+    raise NotImplementedError(
+        passengers, offer, places, vehicle, contact, availabilities, reservation_type
+    )
+
+
+def place_of(port: Port) -> PlaceView:
+    """Return the view of a port."""
+    return {
+        "code": clean_text(port.code, _MAX_LENGTH),
+        "name": clean_text(port.name, _MAX_LENGTH),
+        "country": clean_text(port.country, _MAX_LENGTH),
+    }
+
+
+def places_view(matches: Iterable[PlaceMatch]) -> PlacesView:
+    """Return the view of the ports that a text may mean."""
+    return {"places": [{**place_of(one.port), "reason": one.reason} for one in matches]}
+
+
+class TripsTable:
+    """Makes the view of trips, in which each name stands once.
+
+    Attributes:
+        view: The view.
+    """
+
+    def __init__(self) -> None:
+        self.view: TripsView = {"offers": []}
+        self._companies: dict[str, str] = {}
+        self._letters: dict[str, str] = {}
+
+    def add(self, offer: str, trip: Trip) -> tuple[dict[str, Place], ...]:
+        """Add a trip with its cheapest fare, and return the places of each way by their letters."""
+        outward, fare = trip.outward, trip.fares[0]
+        if not self.view["offers"]:
+            self.view = {
+                "origin": _port(outward.depart_code, outward.depart_name),
+                "destination": _port(outward.arrive_code, outward.arrive_name),
+                "currency": fare.currency,
+                "companies": self._companies,
+                "places": self._letters,
+                "offers": [],
+            }
+        out, out_places = self._way(outward, trip.companies[0])
+        shown: OfferView = {
+            "offer": offer,
+            "price": format_amount(fare.amount),
+            "out": out,
+        }
+        if fare.tariffs[0].type != TariffType.TICKET:
+            shown["fare"] = clean_text(fare.tariffs[0].type, _MAX_LENGTH)
+        if fare.currency != self.view.get("currency"):
+            shown["currency"] = fare.currency
+        self.view["offers"].append(shown)
+        if trip.back is None:
+            return (out_places,)
+        shown["back"], back_places = self._way(trip.back, trip.companies[-1])
+        return out_places, back_places
+
+    def _way(self, sailing: Availability, company: str) -> tuple[list[str], dict[str, Place]]:
+        code = clean_text(company, _MAX_LENGTH)
+        self._companies[code] = clean_text(sailing.company.name, _MAX_LENGTH)
+        names = {one: key for key, one in self._letters.items()}
+        places: dict[str, Place] = {}
+        for place in sailing.places:
+            name = clean_text(place.name, _MAX_LENGTH)
+            if name not in names and len(names) < len(_LETTERS):
+                names[name] = _LETTERS[len(names)]
+                self._letters[names[name]] = name
+            if name in names:
+                places.setdefault(names[name], place)
+        letters = "".join(places)
+        if len(letters) > _MAX_LETTERS and letters in _LETTERS:
+            letters = f"{letters[0]}-{letters[-1]}"
+        leaves, arrives = sailing.depart_at, sailing.arrive_at
+        days = (arrives.date() - leaves.date()).days
+        arrival = f"{arrives:%H:%M}{f' {days:+}' if days else ''}"
+        return [f"{leaves:%Y-%m-%d %H:%M}", arrival, code, letters], places
+
+
+def _port(code: str, name: str) -> str:
+    return f"{clean_text(code, _MAX_LENGTH)} {clean_text(name, _MAX_LENGTH)}"

@@ -1,0 +1,94 @@
+"""From a sentence to a booking in few calls and few tokens; the tests print the figures."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import Ferry
+from ferry_sdk.agents import Toolkit
+from ferry_sdk.planning.catalogues import clear_cache
+from tests.agents.agent import ShortWay, approve_all, result_of
+from tests.support.routes import know_routes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk.sandbox import Sandbox
+
+    Record = Callable[[str, object], None]
+
+DAY = date(2050, 7, 12)
+PARTY: list[dict[str, Any]] = [
+    {"type": "Adult", "gender": "Female", "age": 34},
+    {"type": "Adult", "gender": "Male", "age": 36},
+]
+MOST_CALLS = 6
+MOST_TOKENS_OF_TOOLS = 4_500
+MOST_TOKENS_OF_20_OFFERS = 1_000
+
+
+def tokens(value: object) -> int:
+    """Return the tokens of a value as JSON, at four characters each."""
+    return -(-len(json.dumps(value, ensure_ascii=False)) // 4)
+
+
+@pytest.fixture
+def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
+    know_routes(ferry_sandbox)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        yield ferry
+    clear_cache()
+
+
+def test_a_sentence_becomes_a_paid_booking_in_few_calls(
+    ferry: Ferry, record_property: Record
+) -> None:
+    agent = ShortWay(Toolkit(ferry, writes=True))
+    booking = agent.book()
+    record_property("calls of the short way to a booking, with a code", len(agent.calls))
+    assert len(agent.calls) <= MOST_CALLS
+    agent.pay(booking)
+    record_property("calls of the short way until it is paid", len(agent.calls))
+    record_property("tokens of their arguments and answers", agent.characters // 4)
+    assert len(agent.calls) <= MOST_CALLS
+
+
+def test_with_an_approver_the_short_way_is_three_calls(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    know_routes(ferry_sandbox)
+    agent = ShortWay(toolkit_of({"deadline": 30}, writes=True, approve=approve_all))
+    assert agent.pay(agent.book())["status"] == "confirmed"
+    assert agent.calls == ["trips_find", "bookings_create", "bookings_confirm"]
+    clear_cache()
+
+
+def test_the_tool_list_is_short(ferry: Ferry, record_property: Record) -> None:
+    size = tokens(Toolkit(ferry, writes=True).anthropic())
+    record_property("tokens of the tool list", size)
+    assert size <= MOST_TOKENS_OF_TOOLS
+
+
+def test_a_result_of_twenty_offers_is_short(ferry: Ferry, record_property: Record) -> None:
+    toolkit = Toolkit(ferry)
+    for origin, destination in (("Dover", "Calais"), ("Piraeus", "Heraklion")):
+        for back in (None, str(DAY + timedelta(7))):
+            answer = toolkit.call(
+                "trips_find",
+                {
+                    "origin": origin,
+                    "destination": destination,
+                    "on": str(DAY),
+                    "back": back,
+                    "passengers": PARTY,
+                    "limit": 20,
+                },
+            )
+            shown = len(result_of(answer)["offers"])
+            way = f"{origin} to {destination}{' and back' if back else ''}"
+            record_property(f"tokens of {shown} offers from {way}", tokens(answer))
+            assert tokens(answer) <= MOST_TOKENS_OF_20_OFFERS
