@@ -29,8 +29,7 @@ from ferry_sdk._version import __version__
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.records import Records
-from ferry_sdk.planning.countries import country_codes
-from ferry_sdk.planning.names import LANGUAGES, PlaceIndex
+from ferry_sdk.planning.names import LANGUAGES, PlaceIndex, country_codes
 from ferry_sdk.planning.routes import DAY, GRAPH, RouteGraph, RouteSources
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup

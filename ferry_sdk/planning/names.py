@@ -7,15 +7,16 @@ read, their cities, and the aliases that no catalogue has.
 
 from __future__ import annotations
 
+import re
 import time
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Final, Literal, cast
 
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
-from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.catalogue import Country, Port
 
 Reason = Literal["code", "name", "city", "alias", "part of a name", "similar name"]
 
@@ -44,6 +45,8 @@ _SCORES: Final[Mapping[Reason, float]] = {
     "part of a name": 0.85,
     "similar name": 0.8,
 }
+_LOCODE: Final = re.compile(r"(?!AA|Q[M-Z]|X|ZZ)([A-Z]{2})[A-Z2-9]{3}", re.ASCII)
+"""A UN/LOCODE of a country whose code is not left to users."""
 _LEAST_SIMILARITY: Final = 0.72
 
 # Names that the service has in none of its languages, by a name that it has.
@@ -92,6 +95,27 @@ def fold(text: str) -> str:
     plain = unicodedata.normalize("NFKD", lower).casefold()
     letters = (one if one.isalnum() else " " for one in plain if not unicodedata.combining(one))
     return " ".join(_WORDS.get(word, word) for word in "".join(letters).split())
+
+
+def country_codes(countries: Iterable[Country]) -> Callable[[Port], str | None]:
+    """Return a function that gives the ISO 3166 code of a port's country; None if unknown.
+
+    Args:
+        countries: MCP's countries, with their names. Without them, the code is the beginning of a
+            UN/LOCODE.
+    """
+    codes = {
+        fold(str(name)): country.code
+        for country in countries
+        for name in (country.name, *country.names.values())
+        if name
+    }
+
+    def code_of(port: Port) -> str | None:
+        locode = _LOCODE.fullmatch(port.code)
+        return codes.get(fold(port.country)) or (locode[1] if locode is not None else None)
+
+    return code_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from ferry_sdk import (
     ServerError,
     UnknownPlaceError,
 )
-from ferry_sdk.planning.countries import country_codes
-from ferry_sdk.planning.names import PlaceIndex, fold
+from ferry_sdk.planning.names import PlaceIndex, country_codes, fold
 
 if TYPE_CHECKING:
     from ferry_sdk import Ferry
