@@ -70,7 +70,7 @@ def test_what_no_test_can_know_is_little() -> None:
         "# > INFO: catalogue.ports failed (ServerError), next attempt in … s (correlation id …)",
         "# > ['BAL…', 'BAL…']",
         "# > ask the service about …",
-        "# > ticket BAL…",
+        "# > ticket GNV…",
     ]
 
 
