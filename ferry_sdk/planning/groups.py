@@ -201,7 +201,7 @@ class TripsGroup(Resource[TransportT_co]):
                     passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
                 )
                 print(trips[0].outward.ship_name, trips[0].travel_time)
-                # > Eleanor Roosevelt 1:00:00
+                # > Ceuta Jet 1:00:00
             ```
         """
         plan = _plan(

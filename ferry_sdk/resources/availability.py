@@ -66,7 +66,8 @@ class AvailabilityGroup(Resource[TransportT_co]):
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
-            AvailabilityError: There is no sailing, or the search failed.
+            NoSailingsError: No sailing fits.
+            AvailabilityError: The search failed; `field` names a wrong member, if known.
             FerryError: The call failed for another reason.
 
         Example:
@@ -77,12 +78,12 @@ class AvailabilityGroup(Resource[TransportT_co]):
             from ferry_sdk.sandbox import Sandbox
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-                routes = {one.route: one.journey_id for one in ferry.catalogue.journeys()}
+                (route,) = ferry.routes.find("Tarifa", "MATNG")
                 sailings = ferry.availability.search(
                     company="BALEARIA",
-                    depart_code="ESTRF",
-                    arrive_code="MATNG",
-                    out_journey_id=routes["Tarifa → Tangier (city)"],
+                    depart_code=route.depart_code,
+                    arrive_code=route.arrive_code,
+                    out_journey_id=route.journey_id,
                     out_at=date.today() + timedelta(days=30),
                     out_time="08:00",
                     passengers=[{"type": "Adult", "gender": "Female", "age": 34}],

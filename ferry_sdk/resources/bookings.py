@@ -78,24 +78,18 @@ class BookingsGroup(Resource[TransportT_co]):
             from ferry_sdk.sandbox import Sandbox
 
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-                routes = {one.route: one.journey_id for one in ferry.catalogue.journeys()}
-                (sailing, *_) = ferry.availability.search(
-                    company="BALEARIA",
-                    depart_code="ESTRF",
-                    arrive_code="MATNG",
-                    out_journey_id=routes["Tarifa → Tangier (city)"],
-                    out_at=date.today() + timedelta(days=30),
-                    out_time="08:00",
+                trips = ferry.trips.search(
+                    "Tarifa",
+                    "MATNG",
+                    on=date.today() + timedelta(days=30),
                     passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
                 )
                 booking = ferry.bookings.create(
-                    availabilities=[
-                        sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-                    ],
+                    availabilities=trips[0].select(),
                     passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
                 )
                 print(booking.stage, booking.total_price, booking.currency)
-                # > payment_due 17.21 EUR
+                # > payment_due 11.7 EUR
             ```
         """
         chosen = arguments.selections(availabilities)

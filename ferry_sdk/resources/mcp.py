@@ -82,7 +82,8 @@ class McpGroup(Resource[TransportT_co]):
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
-            AvailabilityError: There is no sailing, or the search failed.
+            NoSailingsError: No sailing fits.
+            AvailabilityError: The search failed; `field` names a wrong member, if known.
             FerryError: The call failed for another reason.
         """
         body = arguments.search(

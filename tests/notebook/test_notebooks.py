@@ -13,8 +13,14 @@ from tests.support.blocks import NOTEBOOKS
 from tests.support.tiers import LONG
 
 SHOWN = {
-    "start": ["payment_due", "ticketed", 'alt="QR code"', "Ticket from", "CancellationFee"],
-    "fares": ["depart_local", "tariff_type", "data:image/png;base64"],
+    "start": ["Price from", "payment_due", "ticketed", 'alt="QR code"', "CancellationFee"],
+    "fares": [
+        "Cheapest fare of every day",
+        "Ticket from",
+        "depart_local",
+        "tariff_type",
+        "data:image/png;base64",
+    ],
 }
 
 
