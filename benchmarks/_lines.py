@@ -10,9 +10,15 @@ if TYPE_CHECKING:
 
     from ._measure import Figures
 
-Unit = Literal["ms", "µs", "MB", "calls/s"]
+Unit = Literal["ms", "µs", "MB", "calls", "calls/s"]
 
-_SCALE: Final[Mapping[Unit, float]] = {"ms": 1e3, "µs": 1e6, "MB": 1e-6, "calls/s": 1.0}
+_SCALE: Final[Mapping[Unit, float]] = {
+    "ms": 1e3,
+    "µs": 1e6,
+    "MB": 1e-6,
+    "calls": 1.0,
+    "calls/s": 1.0,
+}
 _HEAD: Final = ("row", "what", "ours", "floor", "peers", "ratio", "bar", "holds")
 
 

@@ -105,16 +105,21 @@ def search_answer(count: int) -> bytes:
 
 def mcp_answers(count: int) -> dict[bytes, bytes]:
     """What `/mcp` answers, by a word of the request: the handshake, and a search as a text."""
+    found = {"content": [{"type": "text", "text": search_answer(count).decode()}], "isError": False}
+    return mcp_result(b'"tools/call"', found)
+
+
+def mcp_result(word: bytes, result: dict[str, object]) -> dict[bytes, bytes]:
+    """What `/mcp` answers: the handshake, and one result to requests with a word."""
     agreed: dict[str, object] = {
         "protocolVersion": "2025-11-25",
-        "capabilities": {"tools": {}},
+        "capabilities": {"tools": {}, "resources": {}},
         "serverInfo": {"name": "benchmarks", "version": "1"},
     }
-    found = {"content": [{"type": "text", "text": search_answer(count).decode()}], "isError": False}
     return {
         b'"initialize"': _compact({"jsonrpc": "2.0", "id": "ferry-1", "result": agreed}),
         b'"notifications/': b"",
-        b'"tools/call"': _compact({"jsonrpc": "2.0", "id": "ferry-2", "result": found}),
+        word: _compact({"jsonrpc": "2.0", "id": "ferry-2", "result": result}),
     }
 
 

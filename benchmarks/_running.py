@@ -34,6 +34,8 @@ ROWS: Final = (
     "in_flight_fastest",
     "flatness",
     "mcp_big_answer",
+    "planning",
+    "calendar_in_flight",
 )
 
 

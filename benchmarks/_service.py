@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ._catalogues import catalogue_answers
 from ._payload import CREATED, FEE, mcp_answers, search_answer
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ class Service:
     def few_url(self) -> str:
         """The address of the same service with small answers."""
         return f"{self.base_url}/few"
+
+    @property
+    def routes_url(self) -> str:
+        """The address of a service with the catalogues of 500 routes."""
+        return f"{self.base_url}/routes"
 
     def __enter__(self) -> Self:
         allow_many_connections()
@@ -140,6 +146,7 @@ def _replies(records: int) -> Replies:
         bodies[below + b"/api/booking/cancel-fee"] = {_ANYTHING: FEE}
         bodies[below + b"/api/booking"] = {_ANYTHING: CREATED}
         bodies[below + b"/mcp"] = mcp_answers(count)
+    bodies |= {b"/routes" + path: answers for path, answers in catalogue_answers().items()}
     return {path: _whole(answers) for path, answers in bodies.items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import timedelta
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from benchmarks import _running
+from benchmarks._catalogues import DAYS, ROUTES, SAILED_BY, SAILINGS, START, code_of
 from benchmarks._clients import MissingPeerError, work_of
 from benchmarks._lines import Bar, Line, compared, table
 from benchmarks._measure import Effort, Figures, in_turn, timed
@@ -100,6 +102,22 @@ def test_the_canned_service_answers_by_both_protocols(canned: Ferry) -> None:
 def test_the_canned_service_has_small_answers_too(service: Service) -> None:
     with Ferry(TOKEN, base_url=service.few_url) as client:
         assert len(client.availability.search(**QUESTION)) == FEW
+
+
+def test_the_canned_service_has_routes_to_plan_with(service: Service) -> None:
+    with Ferry(TOKEN, base_url=service.routes_url) as client:
+        routes = client.routes.find()
+        assert len({(one.depart_code, one.arrive_code) for one in routes}) == len(routes) == ROUTES
+        assert {len(one.companies) for one in routes} == {SAILED_BY}
+        calendar = client.trips.calendar(
+            code_of(0),
+            code_of(1),
+            start=START,
+            end=START + timedelta(DAYS - 1),
+            passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+        )
+        assert {day.sailings for day in calendar.values()} == {SAILINGS}
+        assert calendar.report.calls == DAYS * SAILED_BY
 
 
 def test_the_canned_service_ends_with_its_block() -> None:

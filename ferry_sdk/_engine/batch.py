@@ -75,7 +75,8 @@ class Batch(Generic[K, T]):
         waiting: The calls that have not begun.
         under_way: The keys of the calls that have begun and whose answers were not given yet,
             by a number.
-        worker: The threads or tasks that make the calls; set by the transport.
+        worker: The threads or tasks that make the calls; set by the transport. They begin calls
+            at any time, so copy `waiting` and `under_way` before you iterate over them.
     """
 
     limit: int

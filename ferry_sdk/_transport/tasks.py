@@ -10,6 +10,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from contextvars import copy_context
 from typing import Any
 
@@ -23,7 +24,7 @@ _STOP_TIME = 2.0
 
 
 class BatchTasks:
-    """A task for each call of a batch that is under way.
+    """Tasks that make the calls of a batch, one after the other.
 
     Args:
         batch: The calls.
@@ -37,61 +38,66 @@ class BatchTasks:
     ) -> None:
         self._batch = batch
         self._make_call = make_call
-        self._scopes: dict[int, anyio.CancelScope] = {}
+        self._scopes: set[anyio.CancelScope] = set()
         self._ended: deque[tuple[int, object, BaseException | None]] = deque()
         self._event = anyio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
         """Begin calls, and return the next answer; None if the deadline comes first."""
-        self._begin()
-        if not self._ended:
-            self._event = anyio.Event()
-            with anyio.move_on_after(seconds_until(until, math.inf)):
+        while (begun := self._batch.start_next(len(self._scopes))) is not None:
+            scope = anyio.CancelScope()
+            self._scopes.add(scope)
+            self._start(scope, *begun)
+        timeout = None if until is None else anyio.move_on_after(seconds_until(until, math.inf))
+        with timeout or nullcontext():
+            while not self._ended:
+                self._event = anyio.Event()
                 await self._event.wait()
         return self._batch.answer(*self._ended.popleft()) if self._ended else None
 
     async def stop(self) -> None:
         """Stop the calls that are under way."""
         self._batch.waiting.clear()
-        for scope in self._scopes.values():
+        for scope in self._scopes:
             scope.cancel()
         with anyio.move_on_after(_STOP_TIME):
             while self._scopes:
                 self._event = anyio.Event()
                 await self._event.wait()
 
-    def _begin(self) -> None:
-        """Begin as many calls as the limit allows."""
-        while (begun := self._batch.start_next(len(self._scopes))) is not None:
-            number, call = begun
-            self._scopes[number] = anyio.CancelScope()
-            self._start(number, call)
-
-    def _start(self, number: int, call: BatchCall[Any, Any]) -> None:
+    def _start(self, scope: anyio.CancelScope, number: int, call: BatchCall[Any, Any]) -> None:
         try:
-            task = asyncio.get_running_loop().create_task(self._run(number, call))
+            task = asyncio.get_running_loop().create_task(self._run(scope, number, call))
         except RuntimeError:  # not asyncio
             import trio  # noqa: PLC0415 -- it runs, so it is there
 
-            trio.lowlevel.spawn_system_task(self._run, number, call, context=copy_context())
+            trio.lowlevel.spawn_system_task(self._run, scope, number, call, context=copy_context())
         else:
             self._tasks.add(task)  # the event loop keeps a weak reference only
             task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, number: int, call: BatchCall[Any, Any]) -> None:
+    async def _run(self, scope: anyio.CancelScope, number: int, call: BatchCall[Any, Any]) -> None:
+        begun: tuple[int, BatchCall[Any, Any]] | None = number, call
+        try:
+            with scope:
+                while begun is not None:
+                    await self._make(*begun)
+                    # The next call does not wait until this answer is taken.
+                    begun = self._batch.start_next(len(self._scopes) - 1)
+        finally:
+            self._scopes.discard(scope)
+            self._event.set()
+
+    async def _make(self, number: int, call: BatchCall[Any, Any]) -> None:
         value: object = None
         failure: BaseException | None = None
         try:
-            with self._scopes[number]:
-                value = await self._make_call(call)
+            value = await self._make_call(call)
         except BaseException as error:
             failure = error
-            if not isinstance(error, Exception):  # the event loop ends
+            if not isinstance(error, Exception):  # it is stopped, or the event loop ends
                 raise
         finally:
-            del self._scopes[number]
             self._ended.append((number, value, failure))
             self._event.set()
-            if failure is None or isinstance(failure, Exception):
-                self._begin()  # the next call does not wait until this answer is taken

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
@@ -84,7 +85,7 @@ class StopSignal:
 
 
 class BatchThreads:
-    """A thread for each call of a batch that is under way.
+    """Threads that make the calls of a batch, one after the other.
 
     Args:
         batch: The calls.
@@ -99,24 +100,47 @@ class BatchThreads:
         self._batch = batch
         self._make_call = make_call
         self._stop = StopSignal()
-        self._futures: dict[Future[object], int] = {}
+        self._lock = threading.Lock()
+        self._running = 0
+        self._ended: SimpleQueue[tuple[int, object, BaseException | None]] = SimpleQueue()
+        self._threads: list[Future[None]] = []
 
     def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
         """Begin calls, and return the next answer; None if the deadline comes first."""
-        while (begun := self._batch.start_next(len(self._futures))) is not None:
-            number, call = begun
-            future = start_thread(partial(self._make_call, call, self._stop), or_here=True)
-            self._futures[future] = number
-        wait(self._futures, seconds_until(until, threading.TIMEOUT_MAX), FIRST_COMPLETED)
-        for future in self._futures:
-            if future.done():
-                number, error = self._futures.pop(future), future.exception()
-                value = future.result() if error is None else None
-                return self._batch.answer(number, value, error)
-        return None
+        while (begun := self._begin()) is not None:
+            self._threads.append(start_thread(partial(self._make_calls, begun), or_here=True))
+        try:
+            ended = self._ended.get(timeout=seconds_until(until, threading.TIMEOUT_MAX))
+        except Empty:
+            return None
+        return self._batch.answer(*ended)
 
     def stop(self) -> None:
         """Stop the calls that are under way."""
-        self._batch.waiting.clear()
+        with self._lock:
+            self._batch.waiting.clear()
         self._stop.set()
-        wait(self._futures, _STOP_TIME)
+        wait(self._threads, _STOP_TIME)
+
+    def _begin(self, ended: int = 0) -> tuple[int, BatchCall[Any, Any]] | None:
+        """Take the next call if the limit allows it, in place of as many that have ended."""
+        with self._lock:
+            self._running -= ended
+            begun = self._batch.start_next(self._running)
+            self._running += begun is not None
+            return begun
+
+    def _make_calls(self, begun: tuple[int, BatchCall[Any, Any]] | None) -> None:
+        """Make a call, and as many more as wait when it has ended."""
+        while begun is not None:
+            ended = self._answer_of(*begun)
+            begun = self._begin(ended=1)  # first, so that no other thread is started for it
+            self._ended.put(ended)
+
+    def _answer_of(
+        self, number: int, call: BatchCall[Any, Any]
+    ) -> tuple[int, object, BaseException | None]:
+        try:
+            return number, copy_context().run(self._make_call, call, self._stop), None
+        except BaseException as error:  # noqa: BLE001 -- the caller gets it
+            return number, None, error

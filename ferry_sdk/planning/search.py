@@ -198,7 +198,7 @@ class TripPlan:
     @property
     def report(self) -> SearchReport:
         """Which companies were asked, as of now."""
-        under_way = [query.asked for query in self._batch.under_way.values()]
+        under_way = [query.asked for query in self._batch.under_way.copy().values()]
         failed = [
             AskedSearch(one.company, one.depart_code, one.arrive_code, one.day)
             for one in self._failed
@@ -379,13 +379,15 @@ class TripPlan:
         Raises:
             RequestTimeoutError: Nothing has answered.
         """
-        for query in self._batch.under_way.values():
+        waiting = [call.key for call in self._batch.waiting.copy()]
+        yield from StopBatch(self._batch)
+        begun = [*self._batch.under_way.values()]
+        self._batch.under_way.clear()
+        for query in begun:
             self._fail(
                 query.asked, RequestTimeoutError("the deadline has passed", outcome="unknown")
             )
-        self._not_asked += [call.key.asked for call in self._batch.waiting]
-        yield from StopBatch(self._batch)
-        self._batch.under_way.clear()
+        self._not_asked += [query.asked for query in waiting if query not in begun]
         self._end()
 
     def _end(self) -> None:

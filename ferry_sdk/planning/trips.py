@@ -36,7 +36,8 @@ class Fare:
     @property
     def amount(self) -> Decimal:
         """The sum of the tariffs."""
-        return sum((tariff.amount for tariff in self.tariffs), Decimal())
+        amount, *others = [tariff.amount for tariff in self.tariffs]
+        return sum(others, amount)
 
     @property
     def currency(self) -> str:
