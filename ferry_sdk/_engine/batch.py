@@ -92,8 +92,8 @@ class Batch(Generic[K, T]):
 
     def start_next(self, running: int) -> tuple[int, BatchCall[K, T]] | None:
         """Take the next call that may begin beside those that run; None if there is none."""
-        is_over = self.until is not None and time.monotonic() >= self.until
-        if not self.waiting or running >= self.limit or is_over:
+        is_past = self.until is not None and time.monotonic() >= self.until
+        if not self.waiting or running >= self.limit or is_past:
             return None
         begun = self.waiting.popleft()
         number = next(self._numbers)

@@ -27,7 +27,7 @@ from ferry_sdk.planning.search import (
     TripPlan,
     TripRequest,
     flexible_rounds,
-    is_over,
+    is_past,
     number,
     port_of,
 )
@@ -329,7 +329,7 @@ class TripsGroup(Resource[TransportT_co]):
         plan = _plan(
             origin,
             destination,
-            (tuple((day, None) for day in days if not is_over(day)),),
+            (tuple((day, None) for day in days if not is_past(day)),),
             passengers,
             vehicle,
             companies,

@@ -144,19 +144,19 @@ def flexible_rounds(
     """
     number(flexible, "flexible", least=0)
     out = date.fromisoformat(arguments.day(on, "on"))
-    home = None if back is None else date.fromisoformat(arguments.day(back, "back"))
-    if home is not None and home < out:
+    return_day = None if back is None else date.fromisoformat(arguments.day(back, "back"))
+    if return_day is not None and return_day < out:
         raise InvalidInputError("the way back is before the way out", field="back")
     neighbours = [
-        (out + shift, None if home is None else home + shift)
+        (out + shift, None if return_day is None else return_day + shift)
         for days in range(1, flexible + 1)
         for shift in (timedelta(days), timedelta(-days))
-        if not is_over(out + shift)
+        if not is_past(out + shift)
     ]
-    return (((out, home),), tuple(neighbours)) if neighbours else (((out, home),),)
+    return (((out, return_day),), tuple(neighbours)) if neighbours else (((out, return_day),),)
 
 
-def is_over(day: date) -> bool:
+def is_past(day: date) -> bool:
     """Return whether a day is over in every time zone."""
     return day < (datetime.now(timezone.utc) - timedelta(hours=12)).date()
 
@@ -279,8 +279,8 @@ class TripPlan:
         days = next(self._rounds, None)
         if days is None:
             return False
-        for out, home in days:
-            for query in self._queries(out, home):
+        for out, return_day in days:
+            for query in self._queries(out, return_day):
                 if self._calls >= self._request.max_calls:
                     self._not_asked.append(query.asked)
                 else:
@@ -288,9 +288,9 @@ class TripPlan:
                     self._batch.add(query, self._request.operation(query))
         return True
 
-    def _queries(self, out: date, home: date | None) -> Iterator[Query]:
+    def _queries(self, out: date, return_day: date | None) -> Iterator[Query]:
         """Yield the searches of a day: each company's way out with its way back, if it has one."""
-        returns = [] if home is None else self._sailings(self._routes(back=True))
+        returns = [] if return_day is None else self._sailings(self._routes(back=True))
         for route, company in self._sailings(self._routes()):
             mine = next((one for one in returns if one[1] == company), None)
             if mine is not None:
@@ -302,11 +302,11 @@ class TripPlan:
                 route.journey_id,
                 out,
                 None if mine is None else mine[0].journey_id,
-                None if mine is None else home,
+                None if mine is None else return_day,
             )
         for route, company in returns:  # sailed by companies that have no way out
-            assert home is not None  # noqa: S101 -- there are ways back
-            yield Query(company, route.depart_code, route.arrive_code, route.journey_id, home)
+            assert return_day is not None  # noqa: S101 -- there are ways back
+            yield Query(company, route.depart_code, route.arrive_code, route.journey_id, return_day)
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes, of the companies that are asked for."""
