@@ -19,30 +19,20 @@ from ferry_sdk.cli.commands.serve import demo, mcp, sandbox
 from ferry_sdk.cli.commands.show import show, voucher
 from ferry_sdk.cli.terminal.errors import report_errors
 
-COMMANDS = (
-    search,
-    calendar,
-    book,
-    show,
-    confirm,
-    cancel,
-    voucher,
-    ports,
-    companies,
-    vehicles,
-    doctor,
-    sandbox,
-    demo,
-    mcp,
-)
+COMMANDS = {
+    "Trips and bookings": (search, calendar, book, show, confirm, cancel, voucher),
+    "Names and codes": (ports, companies, vehicles),
+    "Setup": (doctor, sandbox, demo, mcp),
+}
 app: typer.Typer = typer.Typer(
     name="ferry",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in COMMANDS:
-    app.command(_command.__name__)(report_errors(_command))
+for _panel, _commands in COMMANDS.items():
+    for _command in _commands:
+        app.command(_command.__name__, rich_help_panel=_panel)(report_errors(_command))
 
 
 def _print_version(is_requested: bool) -> None:  # noqa: FBT001 -- called by typer

@@ -173,7 +173,7 @@ def test_without_a_terminal_tables_are_plain_text(cli):
     assert ended.err == ""
     title, heads, first, *_ = ended.out.splitlines()
     assert title.startswith("Tarifa → Tangier (city), ")
-    assert " ".join(heads.split()) == "leaves arrives takes company price from"
+    assert " ".join(heads.split()) == "# leaves arrives takes company price from"
     assert first.endswith(" EUR")
     assert not set(ended.out) & set("─│┃\x1b")
     assert [line for line in ended.out.splitlines() if line != line.rstrip()] == []

@@ -71,7 +71,8 @@ def _day_option(name: str, help_text: str) -> object:
 _ON = _day_option("--on", "Day of departure: 2027-03-01, or +30.")
 
 
-def _traveller_option(kind: PassengerType, help_text: str) -> object:
+def _party_option(kind: PassengerType, example: str) -> object:
+    help_text = f"{kind.value}: age and F or M, such as {example}; repeatable."
     parse = parser(lambda value: parse_traveller(value, kind))
     return typer.Option(f"--{kind.value.lower()}", metavar="AGE", help=help_text, parser=parse)
 
@@ -83,18 +84,9 @@ At = Annotated[
     ),
 ]
 Back = Annotated[date | None, _day_option("--back", "Day of the return, for a round trip.")]
-Adult = Annotated[
-    list[SearchPassenger] | None,
-    _traveller_option(PassengerType.ADULT, "An adult: age and F or M, such as 34F; repeatable."),
-]
-Child = Annotated[
-    list[SearchPassenger] | None,
-    _traveller_option(PassengerType.CHILD, "A child, such as 9M; repeatable."),
-]
-Infant = Annotated[
-    list[SearchPassenger] | None,
-    _traveller_option(PassengerType.INFANT, "An infant, such as 1F; repeatable."),
-]
+Adult = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")]
+Child = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")]
+Infant = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")]
 Vehicle = Annotated[
     str | None,
     typer.Option("--vehicle", metavar="NAME", help='A vehicle, such as FIAT__500 or "fiat 500".'),
@@ -228,7 +220,7 @@ def _print_calendar(found: PriceCalendar) -> None:
     def row(day: CalendarDay) -> list[object]:
         if day.price is None or day.currency is None or day.depart_at is None:
             return [f"{day.day:%a %d %b %Y}", "nothing sails", "", "", "", ""]
-        width = round(_BAR * day.price / highest) if highest else 0
+        width = round(_BAR * (day.price / highest)) if highest else 0
         return [
             f"{day.day:%a %d %b %Y}",
             money(day.price, day.currency),

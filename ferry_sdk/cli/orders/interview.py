@@ -13,9 +13,9 @@ from ferry_sdk.cli.orders.order import Choice, Order
 from ferry_sdk.cli.orders.trips import (
     Search,
     check_route,
-    duration,
     find_trips,
     parse_traveller,
+    print_trips,
     vehicle_of,
     warn_of_missing,
     ways_of,
@@ -27,7 +27,6 @@ from ferry_sdk.cli.terminal.output import (
     print_table,
     printable,
     show_progress,
-    time_of,
 )
 from ferry_sdk.cli.terminal.prompts import ask, ask_number, ask_text
 from ferry_sdk.client import Ferry
@@ -171,32 +170,12 @@ def _ask_choice(found: TripSearch) -> Choice:
 
 
 def _ask_sailing(trips: list[Trip], index: int, question: str) -> list[Trip]:
-    """Ask for a sailing, shown with the price of its cheapest trip. Return its trips."""
+    """Ask for a sailing of one way, shown with its cheapest trip, and return its trips."""
     cheapest: dict[str, Trip] = {}
     for trip in trips:  # sorted by price
         cheapest.setdefault(ways_of(trip)[index].id, trip)
     options = sorted(cheapest.values(), key=lambda trip: ways_of(trip)[index].depart_at)
-    rows = [
-        (
-            number,
-            f"{way.depart_at:%a %d %b %H:%M}",
-            time_of(way.arrive_at, way.depart_at),
-            duration(way.travel_time),
-            f"{way.ship_name}\n{way.company.name}",
-            money(trip.price, trip.currency),
-            "\n".join(dict.fromkeys(str(place.type) for place in way.places)),
-        )
-        for number, trip in enumerate(options, 1)
-        for way in (ways_of(trip)[index],)
-    ]
-    first = ways_of(options[0])[index]
-    print_table(
-        ("#", "leaves", "arrives", "takes", "ship", "price from", "places"),
-        rows,
-        right=("#", "takes", "price from"),
-        title=f"{first.depart_name} → {first.arrive_name}",
-        on=error_console(),
-    )
+    print_trips(options, index, on=error_console())
     chosen = ways_of(options[ask_number(question, len(options))])[index].id
     return [trip for trip in trips if ways_of(trip)[index].id == chosen]
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import to_jsonable_python
+from rich.console import Console
 
 from ferry_sdk.cli.terminal.options import parse_day, parse_time
 from ferry_sdk.cli.terminal.output import print_table, time_of, warn
@@ -61,6 +62,7 @@ def find_trips(
         InvalidInputError: No company sails between the ports, or a value is invalid.
         FerryError: Every search failed.
     """
+    check_route(ferry, search.origin, search.destination)
     found = ferry.trips.search(
         search.origin,
         search.destination,
@@ -71,8 +73,6 @@ def find_trips(
         vehicle=vehicle_query(ferry, search.vehicle),
         companies=search.companies,
     )
-    if not found.report.asked:
-        check_route(ferry, search.origin, search.destination)
     trips = (trip for trip in found if f"{trip.depart_at:%H:%M}" >= search.at)
     return TripSearch(trips, found.report)
 
@@ -121,39 +121,32 @@ def reservation_type_of(fare: Fare) -> str:
     return str(fare.tariffs[0].type).upper()
 
 
-def print_trips(trips: TripSearch) -> None:
-    """Print the trips, cheapest first."""
-    first = trips[0].outward
-    has_return = trips[0].back is not None
-    rows: list[list[str]] = []
-    for trip in trips:
-        ways = [
-            (f"{way.depart_at:%a %d %b %H:%M}", time_of(way.arrive_at, way.depart_at))
-            for way in ways_of(trip)
-        ]
-        rows.append(
-            [
-                *ways[0],
-                duration(trip.travel_time),
-                *(" → ".join(way) for way in ways[1:]),
-                companies_of(trip),
-                money(trip.price, trip.currency),
-            ]
+def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = None) -> None:
+    """Print a numbered table of trips, from the way `index` on."""
+    rows = [
+        (
+            number,
+            *_cells(ways_of(trip)[index]),
+            *(_back(way) for way in ways_of(trip)[index + 1 :]),
+            money(trip.price, trip.currency),
         )
-    heads = ["leaves", "arrives", "takes", *["back"] * has_return, "company", "price from"]
+        for number, trip in enumerate(trips, 1)
+    ]
+    first, *others = ways_of(trips[0])[index:]
+    heads = ("#", "leaves", "arrives", "takes", "company", *["back" for _ in others], "price from")
     title = f"{first.depart_name} → {first.arrive_name}, {first.depart_at:%Y}"
-    print_table(heads, rows, right=("takes", "price from"), title=title)
+    print_table(heads, rows, right=("#", "takes", "price from"), title=title, on=on)
 
 
-def companies_of(trip: Trip) -> str:
-    """Return the names of the companies of a trip, outward first."""
-    return ", ".join(dict.fromkeys(way.company.name for way in ways_of(trip)))
+def _cells(way: Availability) -> tuple[str, str, str, str]:
+    hours, minutes = divmod(way.travel_time // timedelta(minutes=1), 60)
+    leaves, arrives = f"{way.depart_at:%a %d %b %H:%M}", time_of(way.arrive_at, way.depart_at)
+    return leaves, arrives, f"{hours}:{minutes:02}", way.company.name
 
 
-def duration(value: timedelta) -> str:
-    """Format a duration as hours and minutes."""
-    hour = timedelta(hours=1)
-    return f"{value // hour}:{value % hour // timedelta(minutes=1):02}"
+def _back(way: Availability) -> str:
+    leaves, arrives, _, company = _cells(way)
+    return f"{leaves} → {arrives}, {company}"
 
 
 def warn_of_missing(report: SearchReport) -> None:
