@@ -151,6 +151,16 @@ def test_a_vehicle_that_is_not_certain_gives_candidates(
     assert ferry_sandbox.counters.requests["availability.search"] == 0
 
 
+def test_a_service_without_mcp_takes_the_code_of_a_vehicle(
+    toolkit: Any, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.mcp.set(is_absent=True)
+    found = trips(toolkit, vehicle="FIAT__500")
+    assert len(found["offers"]) == 1
+    assert "vehicle" not in found
+    assert toolkit.call("trips_find", query(vehicle="Fiat 500"))["status"] == "failed"
+
+
 def test_nothing_found_says_what_to_try(toolkit: Any) -> None:
     empty = toolkit.call("trips_find", query(on=(DAY + timedelta(2)).isoformat()))
     assert result_of(empty) == {"offers": []}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Mapping
 from typing import Any, Final
 
@@ -10,13 +11,14 @@ from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.tools.planning import OFFERS, PLACES, TripsTable, places_view
 from ferry_sdk.agents.tools.sanitize import clean_text
-from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.inputs import VehicleQuery
 from ferry_sdk.planning.trips import AskedSearch, SearchReport, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 
 _SECONDS: Final = 40.0
 """The time for a search of trips. What has answered by then is shown; hosts wait about a minute."""
+_LEAST_SECONDS: Final = 0.1
 _MAX_LENGTH: Final = 60
 _MAX_NOTE: Final = 300
 _WHOLE_NAME: Final = 1.0
@@ -38,10 +40,13 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
     arguments = dict(values)
     limit: int = arguments.pop("limit", OFFERS)
     vehicle: VehicleMatch | None = None
+    began = time.monotonic()
     if "vehicle" in arguments:
         vehicle = yield from _find_vehicle(arguments["vehicle"])
-        arguments["vehicle"] = VehicleQuery(code=vehicle.model.code or "")
-    trips: TripSearch = yield Invoke("trips.search", arguments, _SECONDS)
+        code = arguments["vehicle"] if vehicle is None else vehicle.query.code
+        arguments["vehicle"] = VehicleQuery(code=code)
+    remaining = max(_SECONDS - (time.monotonic() - began), _LEAST_SECONDS)
+    trips: TripSearch = yield Invoke("trips.search", arguments, remaining)
     table = TripsTable()
     known_ids.remember_trips(trips, arguments, table, limit)
     view = table.view
@@ -54,11 +59,18 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
     return {**answer, "notes": notes} if notes else answer
 
 
-def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch]:
-    """Return the vehicle that a text means, never by a guess."""
-    matches: tuple[VehicleMatch, ...] = yield Invoke(
-        "vehicles.find", {"text": text, "limit": 20}, _SECONDS
-    )
+def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
+    """Return the vehicle that a text means, never by a guess.
+
+    A code is also accepted if the vehicles cannot be read; then the result is None.
+    """
+    matches: tuple[VehicleMatch, ...]
+    try:
+        matches = yield Invoke("vehicles.find", {"text": text, "limit": 20}, _SECONDS)
+    except FerryError:
+        if "__" in text:
+            return None
+        raise
     found: list[VehicleMatch] = []
     for least in (_WHOLE_NAME, _PART_OF_A_NAME):
         found = [one for one in matches if one.score >= least]

@@ -81,7 +81,7 @@ class ToolDefinition:
     """A tool, described for the client of any model.
 
     Attributes:
-        name: The operation's name with ``_`` for ``.``, such as ``bookings_create``.
+        name: The method's name with ``_`` for ``.``, such as ``bookings_create``.
         title: What it does, in one line.
         description: What it does, and what to know before calling it.
         input_schema: JSON Schema (2020-12) of its arguments, an object.
