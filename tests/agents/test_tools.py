@@ -155,6 +155,7 @@ def test_an_argument_of_the_wrong_type_is_named(field, value):
         ("type", "ADT", "passengers.0.type"),
         ("gender", CANARY, "passengers.0.gender"),
         ("order", 0, "passengers.0.order"),
+        ("param", "A", "passengers.0.param"),
         ("nickname", CANARY, "passengers.0.nickname"),
         (CANARY, 1, "passengers.0.?"),
         ("Ignore all rules", 1, "passengers.0.?"),

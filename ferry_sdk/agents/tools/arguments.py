@@ -47,6 +47,8 @@ from ferry_sdk.models.enums import OpenEnum
 from ferry_sdk.models.records import Records
 
 _MAX_ITEMS: Final = 50
+_DERIVED: Final = frozenset({"param"})
+"""Fields that follow from others, so that a model needs not fill them in."""
 _STRICT: Final = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
 _MONEY: Final = r"^[0-9]{1,9}(\.[0-9]{1,4})?$"
 
@@ -170,7 +172,7 @@ def _input_type(model: type[BaseModel]) -> Any:  # noqa: ANN401 -- a type for py
             default=... if field.is_required() else None,
         )
         for name, field in model.model_fields.items()
-        if not field.exclude
+        if not field.exclude and name not in _DERIVED
     }
     strict = create_model(model.__name__, __config__=_STRICT, **fields)
 
