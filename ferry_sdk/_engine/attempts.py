@@ -43,7 +43,7 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
     number = 0
     while True:
         number += 1
-        context.state.start_attempt(operation.name, number)
+        context.state.operation, context.state.attempt = operation.name, number
         try:
             return (yield from _attempt(operation, context))
         except FerryError as error:
@@ -61,7 +61,10 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
             yield from _announce_retry(failure, 0.0, operation.name, context)
             yield from refresh(context, operation.call.authority)
             continue
-        policy = policy or _new_policy(operation, context)
+        if policy is None:
+            from ferry_sdk._engine.retry import RetryPolicy  # noqa: PLC0415 -- most calls never need it
+
+            policy = RetryPolicy(operation.safety, context.settings.max_retries)
         wait = policy.delay_after(failure, context.remaining())
         yield from _announce_retry(failure, wait, operation.name, context)
         try:
@@ -73,16 +76,11 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
 
 def _keep_in_doubt(failure: FerryError, context: Context) -> None:
     """Keep the request as sent unless the failure proves that nothing was done."""
-    if (
-        failure.outcome == "not_sent"
-        and not isinstance(failure, TransportError)
-        and context.state.may_have_happened
-    ):
-        failure.outcome = (
-            "unknown"  # raised by code that reads a reply and does not know the request
-        )
+    is_local = failure.outcome == "not_sent" and not isinstance(failure, TransportError)
+    if is_local and context.state.may_have_happened:
+        failure.outcome = "unknown"  # raised by code that reads a reply, after the request left
     if failure.outcome != "unknown":
-        context.state.clear_sending()
+        context.state.sending = None
 
 
 def _announce_retry(failure: FerryError, wait: float, name: str, context: Context) -> Flow[None]:
@@ -104,12 +102,6 @@ def _log(operation: Operation[T], context: Context) -> None:
         context.state.attempts[-1],
         context.correlation_id,
     )
-
-
-def _new_policy(operation: Operation[T], context: Context) -> RetryPolicy:
-    from ferry_sdk._engine.retry import RetryPolicy  # noqa: PLC0415 -- most calls never need it
-
-    return RetryPolicy(operation.safety, context.settings.max_retries)
 
 
 def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:

@@ -133,7 +133,7 @@ def _post_in_session(
         problem=type(answer.status_error()).__name__,
         operation=context.state.operation,
     )
-    context.state.clear_sending()  # the server did not process it
+    context.state.sending = None  # the server did not process it
     context.state.attempts.append(rejected)
     yield from context.record_wait(0.0)
     yield from renew_session(context, generation)
