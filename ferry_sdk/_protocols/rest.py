@@ -41,7 +41,7 @@ class Rest:
     @classmethod
     def get(cls, *segments: str) -> Rest:
         """Describe a GET request."""
-        return cls("GET", _path(segments))
+        return cls("GET", "/".join(map(_encode_segment, segments)))
 
     @classmethod
     def post(
@@ -51,7 +51,7 @@ class Rest:
         authority: Authority = "token",
     ) -> Rest:
         """Describe a POST request."""
-        return cls("POST", _path(segments), body, authority)
+        return cls("POST", "/".join(map(_encode_segment, segments)), body, authority)
 
     @property
     def route(self) -> str:
@@ -87,11 +87,6 @@ class Rest:
     def secrets(self) -> frozenset[str]:
         """Return the texts of the request that no message may contain."""
         return frozenset(personal_data(self.body))
-
-
-def _path(segments: tuple[str, ...]) -> str:
-    """Return a path of percent-encoded segments."""
-    return "/".join(map(_encode_segment, segments))
 
 
 @lru_cache(maxsize=256)

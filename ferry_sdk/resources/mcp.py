@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import Json, Record, RecordList
+from ferry_sdk._engine.parsing import Record, RecordList, Unchanged
 from ferry_sdk._protocols.json_body import normalize_json
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk.errors import InvalidInputError
@@ -284,7 +284,7 @@ class McpGroup(Resource[TransportT_co]):
         row = safety_of_tool(name)
         return Operation(
             Mcp("tools/call", called),
-            Json(**_expected_id(name, arguments)),
+            Unchanged[JsonValue](**_expected_id(name, arguments)),
             row,
             None if row.is_read else Write(called),
         )
@@ -305,7 +305,8 @@ class McpGroup(Resource[TransportT_co]):
             NotFoundError: There is no such resource.
             FerryError: The call failed for another reason.
         """
-        return Operation(Mcp.read(identifier(uri, "uri")), Json(), SAFETY["mcp.read_resource"])
+        answer = Unchanged[JsonValue]()
+        return Operation(Mcp.read(identifier(uri, "uri")), answer, SAFETY["mcp.read_resource"])
 
     @method
     def list_tools(self) -> Operation[Records[McpTool]]:
