@@ -49,17 +49,13 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
         except FerryError as error:
             failure = error
         _keep_in_doubt(failure, context)
-        _hide(
-            failure,
-            _redactor(operation, context),
-            of_travellers=operation.safety.may_name_travellers,
-        )
+        _hide(failure, operation, context)
         context.state.attempts.append(_record(failure, operation.name))
         _log(operation, context)
         if may_refresh and can_refresh(context, operation.call.authority, failure):
             may_refresh = False
             yield from _announce_retry(failure, 0.0, operation.name, context)
-            yield from refresh(context, operation.call.authority)
+            yield from refresh(context, operation.call.authority, context.state.sent_tokens[-1])
             continue
         if policy is None:
             from ferry_sdk._engine.retry import RetryPolicy  # noqa: PLC0415 -- most calls never need it
@@ -146,14 +142,9 @@ def _redactor(operation: Operation[T], context: Context) -> Redactor:
     return Redactor(known, operation.call.secrets())
 
 
-def _hide(error: FerryError, redactor: Redactor, *, of_travellers: bool) -> None:
-    """Redact tokens and travellers' data in the texts of an error.
-
-    Args:
-        error: The error.
-        redactor: Knows the tokens and the travellers' data of the request.
-        of_travellers: Whether the service may name travellers that the request did not name.
-    """
+def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
+    """Redact tokens and travellers' data in the texts of an error."""
+    redactor = _redactor(operation, context)
     error.args = tuple(redactor.hide(str(words)) for words in error.args)
     if isinstance(error, UnexpectedResponseError | APIError) and error.request_id is not None:
         error.request_id = redactor.hide(error.request_id)
@@ -162,7 +153,7 @@ def _hide(error: FerryError, redactor: Redactor, *, of_travellers: bool) -> None
     error.message = redactor.hide(error.message)
     error.code = error.code and redactor.hide(error.code)
     error.www_authenticate = error.www_authenticate and redactor.hide(error.www_authenticate)
-    if of_travellers:
+    if operation.safety.may_name_travellers:
         words = plain_words(error.message) or phrase_of(error.status_code)
         error.show(words, plain_code(error.code))
     else:

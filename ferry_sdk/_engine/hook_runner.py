@@ -34,13 +34,7 @@ LONGEST = 1.0
 
 @dataclass(frozen=True, slots=True)
 class HookRunner:
-    """Runs the hooks of one call.
-
-    Attributes:
-        hooks: The hooks.
-        call: The call.
-        clock: Monotonic seconds.
-    """
+    """Runs the hooks of one call; `clock` returns monotonic seconds."""
 
     hooks: Hooks
     call: CallInfo

@@ -82,12 +82,7 @@ def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
 
 
 def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
-    """Parse a reply in the current thread.
-
-    Args:
-        parse: Parses the reply.
-        waiting: The thread that waits for it, which may be the current one.
-    """
+    """Parse a reply in the current thread, for a thread that may be the same."""
     is_in_worker_thread.set(get_ident() != waiting)
     return parse()
 

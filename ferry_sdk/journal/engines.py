@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
-from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
+from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.journal.fork import FORK_LOCK
 
 if TYPE_CHECKING:
@@ -191,12 +191,8 @@ def is_undecodable(failure: DBAPIError) -> bool:
     return str(failure.orig).startswith("Could not decode")
 
 
-def journal_error(failure: Exception) -> JournalError:
-    """Return an error for a failure, without values, addresses and passwords."""
-    return JournalError(f"the journal cannot be used: {_describe(failure)}")
-
-
-def _describe(failure: Exception) -> str:
+def describe(failure: Exception) -> str:
+    """Return a description of a failure, without values, addresses and passwords."""
     if isinstance(failure, PoolTimeoutError):
         return "every connection to the database is in use"
     if not isinstance(failure, DBAPIError) or failure.orig is None:

@@ -111,7 +111,13 @@ def _load_about(engine: Engine) -> _About | None:
         known = _fetch_about(connection)
         if known is None:
             return None
-        _check_schema(known.schema_version)
+        found = known.schema_version
+        if found != SCHEMA:
+            is_newer = isinstance(found, int) and found > SCHEMA
+            raise JournalError(
+                f"the journal has schema {found!r:.40}{', made by a newer ferry-sdk' * is_newer}; "
+                f"this version supports {SCHEMA}"
+            )
         if not database.has_table(entries.name):
             raise JournalError(f"the journal's table {entries.name} is missing")
         if unresolved_index.name not in {one["name"] for one in database.get_indexes(entries.name)}:
@@ -120,16 +126,6 @@ def _load_about(engine: Engine) -> _About | None:
                 "writes"
             )
         return known
-
-
-def _check_schema(found: object) -> None:
-    if found == SCHEMA:
-        return
-    is_newer = isinstance(found, int) and found > SCHEMA
-    raise JournalError(
-        f"the journal has schema {found!r:.40}{', made by a newer ferry-sdk' * is_newer}; "
-        f"this version supports {SCHEMA}"
-    )
 
 
 def _fetch_about(connection: Connection) -> _About | None:

@@ -12,6 +12,7 @@ from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 from ferry_sdk.resources.arguments import money
+from ferry_sdk.resources.read_back import read_booking
 from ferry_sdk.safety import SAFETY
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -29,15 +30,7 @@ def total_guard(expect_total: object, booking_id: str) -> Guard[BookingConfirmat
                 expected=expected, found=booking.total_price, currency=booking.currency
             )
 
-    return Guard(
-        Operation(
-            Rest.get("booking", booking_id),
-            Record(Booking, booking_id=booking_id),
-            SAFETY["bookings.get"],
-        ),
-        judge,
-        lambda confirmation, _: confirmation,
-    )
+    return Guard(read_booking(booking_id), judge, conclude=lambda confirmation, _: confirmation)
 
 
 def penalty_guard(max_penalty: object, identifier: str) -> Guard[Any] | None:

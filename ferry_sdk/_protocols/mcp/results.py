@@ -44,7 +44,11 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     members = cast("dict[str, object]", result)
     if not _ENVELOPE & members.keys():
         return members
-    _check_type(members.get("resultType"), head)
+    kind = members.get("resultType")
+    if kind == "input_required":
+        raise unexpected_response("the tool asks for more input, which is not supported", head)
+    if kind not in (None, "complete"):
+        raise unexpected_response("the result has an unknown type", head)
     texts = _texts(members.get("content"))
     if members.get("isError") is True:
         raise _tool_failure(members, texts, head)
@@ -134,13 +138,6 @@ def _raise_service_error(value: object, head: Head) -> None:
     known = service_error(value)
     if known is not None:
         raise api_error(head, value, code=known[0], message=known[1])
-
-
-def _check_type(kind: object, head: Head) -> None:
-    if kind == "input_required":
-        raise unexpected_response("the tool asks for more input, which is not supported", head)
-    if kind not in (None, "complete"):
-        raise unexpected_response("the result has an unknown type", head)
 
 
 def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
