@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 
-from ferry_sdk._engine.correlation import correlation, next_correlation_id
+from ferry_sdk._engine.correlation import next_correlation_id
 from tests.backend.children import Child
 from tests.backend.gathering import at_once
-
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
 
 MANY = 100_000
 
@@ -27,10 +23,6 @@ def test_an_id_is_a_random_uuid() -> None:
         uuid = UUID(text)
         assert str(uuid) == text
         assert uuid.version == 4
-
-
-def test_no_two_of_many_are_alike() -> None:
-    assert len(set(made(MANY))) == MANY
 
 
 def test_no_two_of_many_threads_are_alike() -> None:
@@ -62,12 +54,3 @@ def test_a_seed_does_not_repeat_them() -> None:
         assert random.getstate() == seeded, "the program's own dice were thrown"
     finally:
         random.setstate(state)
-
-
-def test_calls_have_one_each_and_a_block_gives_its_own(both: Ferry) -> None:
-    ports = both.with_raw_response.catalogue.ports
-    ids = [ports().correlation_id for _ in range(20)]
-    assert len(set(ids)) == 20
-    with correlation("ours"):
-        assert made(2) == ["ours", "ours"]
-    assert made(1) != ["ours"]

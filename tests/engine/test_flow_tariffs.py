@@ -134,11 +134,6 @@ def test_the_expired_one_of_several_is_named() -> None:
     assert info.value.field == "availabilities[1]"
 
 
-def test_three_bare_ids_are_checked_for_nothing() -> None:
-    driver = scripted_driver(good(BOOKING_CREATED))
-    assert driver.raw(described("bookings.create"), SETTINGS).parse()
-
-
 @pytest.mark.parametrize("name", CREATIONS)
 @pytest.mark.parametrize("locked", [0, 1])
 def test_a_locked_tariff_is_not_paired_with_another_carrier(name: str, locked: int) -> None:
