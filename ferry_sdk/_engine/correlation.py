@@ -67,9 +67,6 @@ class RecentIds:
 
     There are two sets: when the newer one is full, it replaces the older one. This needs no lock.
     If several threads add at the same moment, the worst case is that an id is forgotten too early.
-
-    Args:
-        most: The number of ids that are always remembered.
     """
 
     def __init__(self, most: int = 4096) -> None:

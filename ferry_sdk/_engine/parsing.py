@@ -43,12 +43,7 @@ class Answer(Protocol[T_co]):
 
 
 class Record(Generic[ModelT]):
-    """One record.
-
-    Args:
-        model: Its model.
-        asked: The requested ids, by the members of the reply that repeat them.
-    """
+    """One record; `asked` has the requested ids, by the members of the reply that repeat them."""
 
     def __init__(self, model: type[ModelT], **asked: str) -> None:
         self.model = model
@@ -153,11 +148,7 @@ class RecordList(Generic[ModelT]):
 
 
 class Unchanged(Generic[T]):
-    """The value as it is, such as any JSON value, or one that the call itself made.
-
-    Args:
-        asked: The requested ids, by the members of the reply that repeat them.
-    """
+    """The value as it is, such as any JSON value, or one that the call itself made."""
 
     def __init__(self, **asked: str) -> None:
         self.asked = asked

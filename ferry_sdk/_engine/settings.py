@@ -33,11 +33,6 @@ DEFAULT_TIMEOUT = Timeout()
 class Secret:
     """A token, or the function that returns it; never shown in a repr, never pickled.
 
-    Args:
-        source: The token or the function.
-        argument: The name used in errors.
-        may_be_async: Whether the function may be async.
-
     Attributes:
         source: The token or the function.
         current: The token in use; None until the function is called.

@@ -60,25 +60,15 @@ def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfir
     )
 
 
-def _cancellation(subject: Mapping[str, str], _: Booking) -> BookingCancellation:
-    return BookingCancellation(
-        booking_id=subject["booking_id"], status="cancelled", refund_amount=None, read_back=True
-    )
-
-
-def _ticket_cancellation(subject: Mapping[str, str], _: Ticket) -> TicketCancellation:
-    return TicketCancellation(ticket_id=subject["ticket_id"], status="cancelled", read_back=True)
-
-
-def _payment(subject: Mapping[str, str], _: Booking | Ticket) -> PaymentRecorded:
-    return PaymentRecorded(
-        ticket_id=subject["ticket_id"], payment_status=PaymentStatus.PAID, read_back=True
-    )
-
-
 _RESULTS: Final[Mapping[str, Callable[[Mapping[str, str], Any], Recovered]]] = {
     "bookings.confirm": _confirmation,
-    "bookings.cancel": _cancellation,
-    "tickets.cancel": _ticket_cancellation,
-    "tickets.mark_paid": _payment,
+    "bookings.cancel": lambda subject, _: BookingCancellation(
+        booking_id=subject["booking_id"], status="cancelled", refund_amount=None, read_back=True
+    ),
+    "tickets.cancel": lambda subject, _: TicketCancellation(
+        ticket_id=subject["ticket_id"], status="cancelled", read_back=True
+    ),
+    "tickets.mark_paid": lambda subject, _: PaymentRecorded(
+        ticket_id=subject["ticket_id"], payment_status=PaymentStatus.PAID, read_back=True
+    ),
 }

@@ -51,7 +51,7 @@ class Mcp:
     Attributes:
         method: JSON-RPC method.
         params: Its parameters.
-        gives_list: Whether the result is a list, so that empty content is an empty list.
+        gives_list: Whether a tool gives a list, so that empty content is an empty list.
     """
 
     method: Literal["tools/call", "resources/read", "tools/list", "resources/list"]
@@ -72,12 +72,12 @@ class Mcp:
     @classmethod
     def read(cls, uri: str) -> Mcp:
         """Describe a read of a resource."""
-        return cls("resources/read", {"uri": uri}, gives_list=True)
+        return cls("resources/read", {"uri": uri})
 
     @classmethod
     def listing(cls, method: Literal["tools/list", "resources/list"]) -> Mcp:
         """Describe a listing of all pages."""
-        return cls(method, {}, gives_list=True)
+        return cls(method, {})
 
     def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once, in a session if the server needs one, and parse its reply."""
