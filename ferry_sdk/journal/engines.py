@@ -34,7 +34,13 @@ _SECRETS = ("password", "sslpassword")
 def engine_of(url: str | Engine) -> Engine:
     """Return an engine for a URL; the caller's own engine is used as it is."""
     if isinstance(url, Engine):
-        return _check_engine(url)
+        if url.dialect.is_async or url.dialect.name not in {"sqlite", "postgresql"}:
+            raise _unsupported_url()
+        if is_in_memory(url.url) and isinstance(url.pool, SingletonThreadPool):
+            raise InvalidInputError(
+                "each thread would have its own database; use poolclass=StaticPool", field="url"
+            )
+        return url
     if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
     parts = None
@@ -75,16 +81,6 @@ def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
         except BaseException:
             connection.close()  # possibly for the second time, which is harmless
             raise
-
-
-def _check_engine(engine: Engine) -> Engine:
-    if engine.dialect.is_async or engine.dialect.name not in {"sqlite", "postgresql"}:
-        raise _unsupported_url()
-    if is_in_memory(engine.url) and isinstance(engine.pool, SingletonThreadPool):
-        raise InvalidInputError(
-            "each thread would have its own database; use poolclass=StaticPool", field="url"
-        )
-    return engine
 
 
 def _unsupported_url() -> InvalidInputError:

@@ -137,7 +137,15 @@ def _fetch_about(connection: Connection) -> _About | None:
 def _create_journal(engine: Engine, given: Key | None) -> _About:
     secret = token_bytes(32)
     key = given or Key(secret)
-    _make_tables(engine)
+    with connect(engine, writes=True) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execution_options(isolation_level="READ COMMITTED")
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        for table in metadata.sorted_tables:
+            connection.execute(CreateTable(table, if_not_exists=True))
+            for index in table.indexes:
+                connection.execute(CreateIndex(index, if_not_exists=True))
+        connection.commit()
     row = {
         about.c.id: 1,
         about.c.schema_version: SCHEMA,
@@ -158,15 +166,3 @@ def _create_journal(engine: Engine, given: Key | None) -> _About:
             "it, or start a new journal"
         )
     return found
-
-
-def _make_tables(engine: Engine) -> None:
-    with connect(engine, writes=True) as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execution_options(isolation_level="READ COMMITTED")
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        for table in metadata.sorted_tables:
-            connection.execute(CreateTable(table, if_not_exists=True))
-            for index in table.indexes:
-                connection.execute(CreateIndex(index, if_not_exists=True))
-        connection.commit()

@@ -319,7 +319,7 @@ class McpGroup(Resource[TransportT_co]):
             FerryError: The call failed for another reason.
         """
         return Operation(
-            Mcp.listing("tools/list"), RecordList(McpTool, member="tools"), SAFETY["mcp.list_tools"]
+            Mcp("tools/list", {}), RecordList(McpTool, member="tools"), SAFETY["mcp.list_tools"]
         )
 
     @method
@@ -333,7 +333,7 @@ class McpGroup(Resource[TransportT_co]):
             FerryError: The call failed for another reason.
         """
         return Operation(
-            Mcp.listing("resources/list"),
+            Mcp("resources/list", {}),
             RecordList(McpResource, member="resources"),
             SAFETY["mcp.list_resources"],
         )

@@ -74,11 +74,6 @@ class Mcp:
         """Describe a read of a resource."""
         return cls("resources/read", {"uri": uri})
 
-    @classmethod
-    def listing(cls, method: Literal["tools/list", "resources/list"]) -> Mcp:
-        """Describe a listing of all pages."""
-        return cls(method, {})
-
     def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once, in a session if the server needs one, and parse its reply."""
         yield from open_session(context)
