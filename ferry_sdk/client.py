@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from typing_extensions import Self
 
 from ferry_sdk._engine.operation import ReadBack
-from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, read_settings
+from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, check_options, read_settings
 from ferry_sdk._engine.validation import extra_headers as check_headers
-from ferry_sdk._engine.validation import flag, header_value, retries, seconds, timeouts
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trim
@@ -107,25 +106,19 @@ class Client(Resources[ClientTransportT_co]):
             InvalidInputError: An option is invalid; `field` names it.
         """
         settings = self._transport.settings
-        changes: dict[str, Any] = {}
-        if not isinstance(timeout, Unset):
-            changes["timeout"] = timeouts(timeout)
-        if not isinstance(deadline, Unset):
-            changes["deadline"] = None if deadline is None else seconds(deadline, "deadline")
-        if not isinstance(max_retries, Unset):
-            changes["max_retries"] = retries(max_retries)
-        if not isinstance(language, Unset):
-            changes["language"] = None if language is None else header_value(language, "language")
-        if not isinstance(correlation_id, Unset):
-            changes["correlation_id"] = (
-                None if correlation_id is None else header_value(correlation_id, "correlation_id")
-            )
-        if not isinstance(read_only, Unset):
-            changes["read_only"] = flag(read_only, "read_only")
-            if settings.read_only and not read_only:
-                raise InvalidInputError(
-                    "a read-only client cannot be made writable", field="read_only"
-                )
+        options = {
+            "timeout": timeout,
+            "deadline": deadline,
+            "max_retries": max_retries,
+            "language": language,
+            "correlation_id": correlation_id,
+            "read_only": read_only,
+        }
+        changes = check_options(
+            {name: value for name, value in options.items() if not isinstance(value, Unset)}
+        )
+        if settings.read_only and not changes.get("read_only", True):
+            raise InvalidInputError("a read-only client cannot be made writable", field="read_only")
         if not isinstance(extra_headers, Unset):
             added = check_headers(extra_headers, "extra_headers")
             changes["headers"] = {**settings.headers, **added}

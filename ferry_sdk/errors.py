@@ -275,9 +275,7 @@ class APIError(FerryError):
         retry_after: float | None = None,
         www_authenticate: str | None = None,
     ) -> None:
-        known = ", ".join(part for part in (f"HTTP {status_code}", code) if part)
-        super().__init__(f"{message} ({known})", outcome="rejected")
-        self._public: tuple[str, str | None] = message, code
+        super().__init__(message, outcome="rejected")
         self.message: str = message
         self.status_code: int = status_code
         self.code: str | None = code
@@ -285,12 +283,13 @@ class APIError(FerryError):
         self.body: object = body
         self.retry_after: float | None = retry_after
         self.www_authenticate: str | None = www_authenticate
+        self.show(message, code)
 
     def show(self, message: str, code: str | None) -> None:
         """Set the message and the code that `str`, logs and pickles contain."""
         known = ", ".join(part for part in (f"HTTP {self.status_code}", code) if part)
         self.args: tuple[Any, ...] = (f"{message} ({known})",)
-        self._public = message, code
+        self._public: tuple[str, str | None] = message, code
 
     def __reduce__(self) -> tuple[Any, ...]:
         rebuilt, (kind, args, kept) = super().__reduce__()

@@ -201,19 +201,15 @@ def safety_of_tool(name: str) -> Safety:
 
 def failure_kind(failure: FerryError) -> FailureKind | None:
     """Return the kind of a failure; None if a retry would fail again."""
-    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+    status = failure.status_code if isinstance(failure, APIError) else 0
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
         return "rate_limited"
-    if not _is_transient(failure):
+    is_transient = (
+        isinstance(failure, TransportError | ServerError)
+        or (isinstance(failure, UnexpectedResponseError) and not failure.is_redirect)
+        or status == HTTPStatus.REQUEST_TIMEOUT
+        or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    )
+    if not is_transient:
         return None
     return "not_sent" if failure.outcome == "not_sent" else "lost"
-
-
-def _is_transient(failure: FerryError) -> bool:
-    """Return whether the failure is transient."""
-    if isinstance(failure, UnexpectedResponseError):
-        return not failure.is_redirect
-    if isinstance(failure, APIError) and failure.status_code == HTTPStatus.REQUEST_TIMEOUT:
-        return True
-    return isinstance(failure, TransportError | ServerError) or (
-        isinstance(failure, APIError) and failure.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
-    )

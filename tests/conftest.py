@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "long: left out by scripts/test, and run by scripts/test --all"
     )
     if name := config.getoption("--http-client"):
-        injected.known_to_tests(name)
+        injected.give_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))
     # One for all workers. What macOS's own libraries do after a fork alone is not defined.
     if sys.platform == "linux" and not hasattr(config, "workerinput"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.blocks import BLOCKS, MODULES, NOTEBOOKS, PAGES, ROOT, RUFF, save
-from tests.support.checkers import placed, said_by
+from tests.support.checkers import place_errors, run_checker
 from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ def saved(tmp_path: Path) -> dict[str, str]:
 
 def test_blocks_have_the_form_that_ruff_gives(tmp_path):
     files = [*PAGES, *MODULES, *NOTEBOOKS]
-    said = said_by("ruff", "format", "--check", "--no-cache", *files, cwd=ROOT)
+    said = run_checker("ruff", "format", "--check", "--no-cache", *files, cwd=ROOT)
     assert said.strip() == f"{len(files)} files already formatted"
 
 
 def test_blocks_are_clean_as_a_readers_own_code(saved, tmp_path):
-    said = said_by("ruff", "check", *RUFF, "--output-format", "json", ".", cwd=tmp_path)
+    said = run_checker("ruff", "check", *RUFF, "--output-format", "json", ".", cwd=tmp_path)
     errors = [
         (one["filename"].rpartition("/")[2], one["location"]["row"], one["message"])
         for one in json.loads(said)
     ]
-    assert placed(errors, saved) == []
+    assert place_errors(errors, saved) == []

@@ -18,7 +18,7 @@ from tests.support.blocks import (
     VARIES,
     Block,
     python,
-    told_by,
+    run_block,
 )
 from tests.support.tiers import LONG, mostly_long
 
@@ -42,7 +42,7 @@ IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
 def test_a_block_runs_and_says_what_it_shows(
     block: Block, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    assert block.now(told_by(block, tmp_path)) == block.source
+    assert block.now(run_block(block, tmp_path)) == block.source
     record_property(block.what, 1)
 
 

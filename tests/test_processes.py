@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import ADDRESS, launched, run, start
+from tests.support.processes import ADDRESS, launch_command, run, start
 
 if ADDRESS not in os.environ:
     pytest.skip("every process is a new one here", allow_module_level=True)
@@ -27,7 +27,7 @@ def python(text: str, *more: str) -> list[str]:
 def started(how: str, command: list[str]) -> subprocess.Popen[str]:
     if how == "by an object":
         return start(command, stdin=PIPE, stdout=PIPE, text=True)
-    return subprocess.Popen(launched(command), stdin=PIPE, stdout=PIPE, text=True)
+    return subprocess.Popen(launch_command(command), stdin=PIPE, stdout=PIPE, text=True)
 
 
 @pytest.fixture(params=["by an object", "by the launcher"])
@@ -107,7 +107,7 @@ def test_nobody_outlives_who_was_killed(how, tmp_path):
 
 def test_a_stream_may_be_closed():
     text = "import sys; print(sys.stdin, sys.stderr)"
-    words = [*launched(python(text))]
+    words = [*launch_command(python(text))]
     shell = ["sh", "-c", '"$@" <&- 2>&-', "sh", *words]
     assert subprocess.run(shell, capture_output=True, check=False).stdout == b"None None\n"
 
@@ -115,7 +115,7 @@ def test_a_stream_may_be_closed():
 def test_a_terminal_is_theirs():
     pexpect = pytest.importorskip("pexpect")
     text = "open('/dev/tty').close(); print(*__import__('os').get_terminal_size()); input('? ')"
-    command, *words = launched(python(text))
+    command, *words = launch_command(python(text))
     child = pexpect.spawn(command, words, dimensions=(30, 100), timeout=30)
     child.expect_exact("? ")
     assert child.before.strip() == b"100 30"

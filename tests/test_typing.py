@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.blocks import BLOCKS, NOTEBOOKS, ROOT, in_a_function, notebook_source
-from tests.support.checkers import placed, said_by
+from tests.support.checkers import place_errors, run_checker
 from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def test_there_are_files_to_check():
 
 def check(errors: list[tuple[str, int, str]], places: dict[str, str]) -> None:
     """Every mistake is reported, and nothing else."""
-    assert placed([one for one in errors if one[0] != MISTAKES.name], places) == []
+    assert place_errors([one for one in errors if one[0] != MISTAKES.name], places) == []
     assert {line for file, line, _ in errors if file == MISTAKES.name} == marked()
 
 
@@ -87,7 +87,7 @@ def check(errors: list[tuple[str, int, str]], places: dict[str, str]) -> None:
 def test_all_code_has_exactly_the_types_it_says_for_mypy(typed, tmp_path):
     options = ("--strict", "--config-file=", "--python-version=3.10", "--cache-dir=/dev/null")
     more = [f"--enable-error-code={name}" for name in MYPY_MORE]
-    said = said_by("mypy", *options, *more, ".", cwd=tmp_path)
+    said = run_checker("mypy", *options, *more, ".", cwd=tmp_path)
     found = re.findall(r"^(.+?):(\d+): error: (.+)$", said, re.MULTILINE)
     check([(file, int(line), words) for file, line, words in found], typed)
     assert f"checked {len(typed)} source files" in said
@@ -97,7 +97,7 @@ def test_all_code_has_exactly_the_types_it_says_for_mypy(typed, tmp_path):
 @pytest.mark.timeout(180)
 def test_all_code_has_exactly_the_types_it_says_for_pyright(typed, tmp_path):
     here = ("--pythonpath", sys.executable)
-    said = json.loads(said_by("pyright", *here, "--outputjson", cwd=tmp_path))
+    said = json.loads(run_checker("pyright", *here, "--outputjson", cwd=tmp_path))
     errors = [
         (one["file"].rpartition("/")[2], one["range"]["start"]["line"] + 1, one["message"])
         for one in said["generalDiagnostics"]

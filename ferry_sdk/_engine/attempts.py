@@ -43,25 +43,24 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
     number = 0
     while True:
         number += 1
-        context.state.start_attempt(operation.name, number)
+        context.state.operation, context.state.attempt = operation.name, number
         try:
             return (yield from _attempt(operation, context))
         except FerryError as error:
             failure = error
         _keep_in_doubt(failure, context)
-        _hide(
-            failure,
-            _redactor(operation, context),
-            of_travellers=operation.safety.may_name_travellers,
-        )
+        _hide(failure, operation, context)
         context.state.attempts.append(_record(failure, operation.name))
         _log(operation, context)
         if may_refresh and can_refresh(context, operation.call.authority, failure):
             may_refresh = False
             yield from _announce_retry(failure, 0.0, operation.name, context)
-            yield from refresh(context, operation.call.authority)
+            yield from refresh(context, operation.call.authority, context.state.sent_tokens[-1])
             continue
-        policy = policy or _new_policy(operation, context)
+        if policy is None:
+            from ferry_sdk._engine.retry import RetryPolicy  # noqa: PLC0415 -- most calls never need it
+
+            policy = RetryPolicy(operation.safety, context.settings.max_retries)
         wait = policy.delay_after(failure, context.remaining())
         yield from _announce_retry(failure, wait, operation.name, context)
         try:
@@ -73,16 +72,11 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
 
 def _keep_in_doubt(failure: FerryError, context: Context) -> None:
     """Keep the request as sent unless the failure proves that nothing was done."""
-    if (
-        failure.outcome == "not_sent"
-        and not isinstance(failure, TransportError)
-        and context.state.may_have_happened
-    ):
-        failure.outcome = (
-            "unknown"  # raised by code that reads a reply and does not know the request
-        )
+    is_local = failure.outcome == "not_sent" and not isinstance(failure, TransportError)
+    if is_local and context.state.may_have_happened:
+        failure.outcome = "unknown"  # raised by code that reads a reply, after the request left
     if failure.outcome != "unknown":
-        context.state.clear_sending()
+        context.state.sending = None
 
 
 def _announce_retry(failure: FerryError, wait: float, name: str, context: Context) -> Flow[None]:
@@ -104,12 +98,6 @@ def _log(operation: Operation[T], context: Context) -> None:
         context.state.attempts[-1],
         context.correlation_id,
     )
-
-
-def _new_policy(operation: Operation[T], context: Context) -> RetryPolicy:
-    from ferry_sdk._engine.retry import RetryPolicy  # noqa: PLC0415 -- most calls never need it
-
-    return RetryPolicy(operation.safety, context.settings.max_retries)
 
 
 def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
@@ -154,14 +142,9 @@ def _redactor(operation: Operation[T], context: Context) -> Redactor:
     return Redactor(known, operation.call.secrets())
 
 
-def _hide(error: FerryError, redactor: Redactor, *, of_travellers: bool) -> None:
-    """Redact tokens and travellers' data in the texts of an error.
-
-    Args:
-        error: The error.
-        redactor: Knows the tokens and the travellers' data of the request.
-        of_travellers: Whether the service may name travellers that the request did not name.
-    """
+def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
+    """Redact tokens and travellers' data in the texts of an error."""
+    redactor = _redactor(operation, context)
     error.args = tuple(redactor.hide(str(words)) for words in error.args)
     if isinstance(error, UnexpectedResponseError | APIError) and error.request_id is not None:
         error.request_id = redactor.hide(error.request_id)
@@ -170,7 +153,7 @@ def _hide(error: FerryError, redactor: Redactor, *, of_travellers: bool) -> None
     error.message = redactor.hide(error.message)
     error.code = error.code and redactor.hide(error.code)
     error.www_authenticate = error.www_authenticate and redactor.hide(error.www_authenticate)
-    if of_travellers:
+    if operation.safety.may_name_travellers:
         words = plain_words(error.message) or phrase_of(error.status_code)
         error.show(words, plain_code(error.code))
     else:

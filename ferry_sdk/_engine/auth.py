@@ -11,7 +11,7 @@ from typing import Final
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import CallUser, Exclusive, Flow
-from ferry_sdk._engine.settings import Authority, Secret
+from ferry_sdk._engine.settings import Authority
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk.errors import APIError, ConfigurationError, FerryError, InvalidInputError
 
@@ -24,7 +24,7 @@ def authorisation(context: Context, authority: Authority) -> Flow[str]:
     """
     secret = context.settings.secret(authority)
     if secret.current is None:
-        yield from _replace(context, authority, None)
+        yield from refresh(context, authority, None)
     token = secret.current or ""
     context.state.sent_tokens.append(token)
     return f"Bearer {token}"
@@ -36,29 +36,20 @@ def can_refresh(context: Context, authority: Authority, failure: FerryError) -> 
     return is_refused and callable(context.settings.secret(authority).source)
 
 
-def refresh(context: Context, authority: Authority) -> Flow[None]:
-    """Replace the token sent last, unless another call has replaced it already."""
-    yield from _replace(context, authority, context.state.sent_tokens[-1])
+def refresh(context: Context, authority: Authority, old: str | None) -> Flow[None]:
+    """Replace the old token, unless another call has replaced it already."""
+    secret, until = context.settings.secret(authority), context.deadline
 
+    def call_source() -> Flow[None]:
+        if secret.current != old or isinstance(secret.source, str):
+            return
+        token = yield from CallUser(secret.source, until, authority)
+        try:
+            secret.current = header_value(token, authority)
+        except InvalidInputError as error:
+            raise ConfigurationError(str(error)) from None
 
-def _replace(context: Context, authority: Authority, old: str | None) -> Flow[None]:
-    secret = context.settings.secret(authority)
-    key = ("token", authority)
-    yield from Exclusive(
-        key, lambda: _call_source(secret, authority, old, context.deadline), context.deadline
-    )
-
-
-def _call_source(
-    secret: Secret, authority: Authority, old: str | None, until: float | None
-) -> Flow[None]:
-    if secret.current != old or isinstance(secret.source, str):
-        return
-    token = yield from CallUser(secret.source, until, authority)
-    try:
-        secret.current = header_value(token, authority)
-    except InvalidInputError as error:
-        raise ConfigurationError(str(error)) from None
+    yield from Exclusive(("token", authority), call_source, until)
 
 
 _LONGEST: Final = 64 * 1024

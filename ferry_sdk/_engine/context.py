@@ -2,7 +2,7 @@
 
 A `Context` never changes: the settings, the clocks, the deadline and the correlation id of a call.
 It is a tuple, which Python makes four times as fast as a frozen dataclass. Only its `CallState`
-changes, through the methods of this module. All requests of a call share the attempts and the
+changes. All requests of a call share the attempts and the
 correlation id: retries, handshakes, guards and read-backs.
 
 The fields that decide the outcome of a write are `sending`, `is_in_doubt` and `is_done`. `sending`
@@ -23,7 +23,7 @@ from ferry_sdk._engine.http import Sending, parse_date
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import FerryError
-from ferry_sdk.hooks import CallInfo, Hooks
+from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Session:
 
 @dataclass(slots=True)
 class CallState:
-    """How far a call got. Only its methods change it.
+    """How far a call got.
 
     Attributes:
         attempts: The attempts so far.
@@ -94,35 +94,6 @@ class CallState:
     def may_have_happened(self) -> bool:
         """Whether the call may have happened if it is interrupted now."""
         return self.is_in_doubt or (self.sending is not None and self.sending.may_have_left)
-
-    def start_attempt(self, operation: str, number: int) -> None:
-        """Set the current operation and the number of its attempt."""
-        self.operation, self.attempt = operation, number
-
-    def start_sending(self) -> Sending:
-        """Return the record of a new request, before the request leaves."""
-        self.sending = Sending()
-        return self.sending
-
-    def clear_sending(self) -> None:
-        """Forget the last request: the service did nothing with it."""
-        self.sending = None
-
-    def mark_in_doubt(self) -> None:
-        """Note that the call may have happened, whatever becomes of its next request."""
-        self.is_in_doubt = True
-
-    def clear_doubt(self) -> None:
-        """Note that only the last request decides whether the call may have happened."""
-        self.is_in_doubt = False
-
-    def mark_done(self) -> None:
-        """Note that the write is done."""
-        self.is_done = True
-
-    def mark_abandoned(self) -> None:
-        """Note that nobody waits for the call any more."""
-        self.is_abandoned = True
 
 
 class Context(NamedTuple):
@@ -167,6 +138,11 @@ class Context(NamedTuple):
         named = correlation_id or settings.correlation_id or next_correlation_id()
         recent_ids.add(named)
         began = clock()
+        runner: HookRunner | None = None
+        if settings.hooks:
+            from ferry_sdk._engine.hook_runner import HookRunner  # noqa: PLC0415 -- loaded where there are hooks
+
+            runner = HookRunner(settings.hooks, CallInfo(operation, named, now()), clock)
         return cls(
             settings,
             session,
@@ -175,9 +151,7 @@ class Context(NamedTuple):
             now,
             began,
             None if settings.deadline is None else began + settings.deadline,
-            _new_hook_runner(settings.hooks, CallInfo(operation, named, now()), clock)
-            if settings.hooks
-            else None,
+            runner,
             CallState(attempts=[], sent_tokens=[]),
         )
 
@@ -221,9 +195,3 @@ class Context(NamedTuple):
         attempts[-1] = last = replace(attempts[-1], waited=seconds)
         if self.hook_runner is not None and last.problem is not None:
             yield from self.hook_runner.notify_retry(last, self.state.attempt)
-
-
-def _new_hook_runner(hooks: Hooks, call: CallInfo, clock: Callable[[], float]) -> HookRunner:
-    from ferry_sdk._engine.hook_runner import HookRunner  # noqa: PLC0415 -- loaded where there are hooks
-
-    return HookRunner(hooks, call, clock)

@@ -54,11 +54,10 @@ def correlation(correlation_id: str) -> Generator[str]:
 
 def next_correlation_id() -> str:
     """Return the id of a new call: the context's, else a random one."""
-    return _current.get() or _random_uuid()
-
-
-def _random_uuid() -> str:
-    """Return a UUID of version 4, in less than half the time of the standard library's."""
+    named = _current.get()
+    if named:
+        return named
+    # A UUID of version 4, in less than half the time of the standard library's.
     digits = f"{_random.getrandbits(128):032x}"
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
@@ -68,9 +67,6 @@ class RecentIds:
 
     There are two sets: when the newer one is full, it replaces the older one. This needs no lock.
     If several threads add at the same moment, the worst case is that an id is forgotten too early.
-
-    Args:
-        most: The number of ids that are always remembered.
     """
 
     def __init__(self, most: int = 4096) -> None:

@@ -42,18 +42,11 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
     """
     if operation.write is None:
         return
+    names = operation.name, context.correlation_id
     if context.state.is_done:
-        logger.warning(
-            "%s was done when it was interrupted (correlation id %s)",
-            operation.name,
-            context.correlation_id,
-        )
+        logger.warning("%s was done when it was interrupted (correlation id %s)", *names)
     elif context.state.may_have_happened:
-        logger.warning(
-            "%s was interrupted and may have happened (correlation id %s)",
-            operation.name,
-            context.correlation_id,
-        )
+        logger.warning("%s was interrupted and may have happened (correlation id %s)", *names)
 
 
 def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
@@ -62,7 +55,7 @@ def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
             raise ReadOnlyError("the client is read-only, and this is a write")
         if operation.write is not None:
             response = yield from send_write(operation, operation.write, context)
-            context.state.mark_done()
+            context.state.is_done = True
             return response
         if operation.wait is not None:
             # The wait's own timeout replaces the client's deadline.
@@ -82,7 +75,7 @@ def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context
     Raises:
         OutcomeUnknownError: The outcome is still unknown; the error has updated attributes.
     """
-    context.state.mark_in_doubt()
+    context.state.is_in_doubt = True
     return _with_outcome_event(_recover(error, read_back, context), context)
 
 

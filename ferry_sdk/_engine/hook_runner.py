@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ferry_sdk._engine.effects import CallUser, Flow, Send
-from ferry_sdk._engine.http import RawResponse, Reply, Request
+from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import (
     CallInfo,
@@ -34,13 +34,7 @@ LONGEST = 1.0
 
 @dataclass(frozen=True, slots=True)
 class HookRunner:
-    """Runs the hooks of one call.
-
-    Attributes:
-        hooks: The hooks.
-        call: The call.
-        clock: Monotonic seconds.
-    """
+    """Runs the hooks of one call; `clock` returns monotonic seconds."""
 
     hooks: Hooks
     call: CallInfo
@@ -75,7 +69,18 @@ class HookRunner:
 
     def exchange(self, send: Send, operation: str, attempt: int) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
-        event = self._request_event(send.request, operation, attempt)
+        request = send.request
+        host, port = _server(request.url)
+        event = RequestEvent(
+            self.call,
+            operation,
+            attempt,
+            request.method,
+            request.route,
+            host,
+            port,
+            request.rpc_method,
+        )
         began = self.clock()
         try:
             yield from self.notify(event)
@@ -104,19 +109,6 @@ class HookRunner:
                 failed.request_id,
                 failed.waited,
             )
-        )
-
-    def _request_event(self, request: Request, operation: str, attempt: int) -> RequestEvent:
-        host, port = _server(request.url)
-        return RequestEvent(
-            self.call,
-            operation,
-            attempt,
-            request.method,
-            request.route,
-            host,
-            port,
-            request.rpc_method,
         )
 
     def _outcome_event(

@@ -103,8 +103,8 @@ class Wait:
 
     seconds: float
     until: Callable[[Any], bool]
-    is_final: Callable[[Any], bool]
-    due_times: Callable[[Any], Iterable[datetime]]
+    is_final: Callable[[Any], bool] = lambda _: False
+    due_times: Callable[[Any], Iterable[datetime]] = lambda _: ()
     on_progress: Callable[[Any], Awaitable[None] | None] | None = None
 
 

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.models.base import path_of
@@ -43,12 +43,7 @@ class Answer(Protocol[T_co]):
 
 
 class Record(Generic[ModelT]):
-    """One record.
-
-    Args:
-        model: Its model.
-        asked: The requested ids, by the members of the reply that repeat them.
-    """
+    """One record; `asked` has the requested ids, by the members of the reply that repeat them."""
 
     def __init__(self, model: type[ModelT], **asked: str) -> None:
         self.model = model
@@ -152,38 +147,19 @@ class RecordList(Generic[ModelT]):
         return f"RecordList({self.model.__name__})"
 
 
-class Json:
-    """The JSON value, unchanged.
-
-    Args:
-        asked: The requested ids, by the members of the reply that repeat them.
-    """
+class Unchanged(Generic[T]):
+    """The value as it is, such as any JSON value, or one that the call itself made."""
 
     def __init__(self, **asked: str) -> None:
         self.asked = asked
 
-    def read(self, value: object) -> JsonValue:
+    def read(self, value: object) -> T:
         """Return the value."""
         _check_ids(self.asked, value)
-        return cast("JsonValue", value)
+        return cast("T", value)
 
     def __repr__(self) -> str:
-        return "Json()"
-
-
-class Constant(Generic[T]):
-    """A value that the call itself made, of a known type."""
-
-    def __init__(self, kind: type[T]) -> None:
-        self.kind = kind
-
-    def read(self, value: object) -> T:
-        """Give it back."""
-        assert isinstance(value, self.kind)  # noqa: S101 -- the call made it
-        return value
-
-    def __repr__(self) -> str:
-        return f"Constant({self.kind.__name__})"
+        return "Unchanged()"
 
 
 def _check_ids(asked: Mapping[str, str], value: object) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import date
 from functools import cache
 from html import unescape
@@ -197,9 +198,8 @@ def _patterns_of(text: str) -> Iterator[str]:
         yield f"{_pattern(beginning)}(?:{_ALL})?" if any(map(str.isalnum, beginning)) else _ALL
         return
     text = unicodedata.normalize("NFC", text)
-    day = _day(text)
-    if day is not None:
-        yield from _patterns_of_day(day)
+    with suppress(ValueError):
+        yield from _patterns_of_day(date.fromisoformat(text))
         return
     local = text.partition("@")[0] if "@" in text else ""
     parts = re.findall(r"[^\W\d_]{2,}", local or text)
@@ -225,13 +225,6 @@ def _pattern(folded: str) -> str:
     if sum(map(str.isalnum, folded)) < _SHORT and first < _NO_SPACES:
         return rf"(?<![^\W_]){pattern}(?![^\W_])"
     return pattern
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 def _patterns_of_day(day: date) -> Iterator[str]:

@@ -13,16 +13,13 @@ limit ("full jitter"). tenacity computes the delays and counts the attempts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from types import SimpleNamespace
+from typing import Any
 
 from tenacity import stop_after_attempt, wait_exponential, wait_random, wait_random_exponential
 
 from ferry_sdk.errors import APIError, FerryError
 from ferry_sdk.safety import Safety, failure_kind
-
-if TYPE_CHECKING:
-    from tenacity import RetryCallState
 
 LONGEST_WAIT = 60.0
 """Seconds: the longest ``Retry-After`` that is waited for without a deadline."""
@@ -31,49 +28,28 @@ _retry_delay = wait_random_exponential(multiplier=0.5, max=8)
 _poll_delay = wait_exponential(multiplier=0.25, max=10) + wait_random(0, 0.25)
 
 
-@dataclass(slots=True)
-class _Attempts:
-    """What tenacity's strategies read of an attempt: its number."""
-
-    attempt_number: int = 1
-
-    @property
-    def state(self) -> RetryCallState:
-        """The same, as the type that tenacity's strategies declare."""
-        return cast("RetryCallState", self)
-
-
 class RetryPolicy:
-    """The decisions of one call. It counts the attempts, so each call needs its own.
-
-    Args:
-        safety: The operation's row of the safety table.
-        max_retries: How many attempts may follow the first.
-    """
+    """The decisions of one call. It counts the attempts, so each call needs its own."""
 
     def __init__(self, safety: Safety, max_retries: int) -> None:
         self._safety = safety
         self._is_last = stop_after_attempt(max_retries + 1)
-        self._attempts = _Attempts()
+        self._attempts: Any = SimpleNamespace(attempt_number=1)  # all that tenacity reads
 
     def delay_after(self, failure: FerryError, remaining: float | None) -> float:
         """Return the seconds to wait before the next attempt.
 
-        Args:
-            failure: The failure of the last attempt.
-            remaining: Seconds until the deadline; None without one.
+        `remaining` are the seconds until the deadline; None without one.
 
         Raises:
             FerryError: The failure itself, if there is no next attempt.
         """
         longest = LONGEST_WAIT if remaining is None else remaining
-        if failure_kind(failure) not in self._safety.retry_on:
-            raise failure
-        if self._is_last(self._attempts.state):
+        if failure_kind(failure) not in self._safety.retry_on or self._is_last(self._attempts):
             raise failure
         delay = failure.retry_after if isinstance(failure, APIError) else None
         if delay is None:
-            delay = float(_retry_delay(self._attempts.state))
+            delay = float(_retry_delay(self._attempts))
         if delay > longest:
             raise failure
         self._attempts.attempt_number += 1
@@ -84,10 +60,10 @@ class PollBackoff:
     """The delays between the reads of one poll."""
 
     def __init__(self) -> None:
-        self._attempts = _Attempts()
+        self._attempts: Any = SimpleNamespace(attempt_number=1)  # all that tenacity reads
 
     def next(self) -> float:
         """Return the seconds until the next read."""
-        delay = float(_poll_delay(self._attempts.state))
+        delay = float(_poll_delay(self._attempts))
         self._attempts.attempt_number += 1
         return delay

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, NamedTuple, NoReturn, TypeVar
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeVar
 
 from ferry_sdk._engine.http import Timeout
 from ferry_sdk._engine.validation import (
@@ -35,11 +35,6 @@ DEFAULT_TIMEOUT = Timeout()
 
 class Secret:
     """A token, or the function that returns it; never shown in a repr, never pickled.
-
-    Args:
-        source: The token or the function.
-        argument: The name used in errors.
-        may_be_async: Whether the function may be async.
 
     Attributes:
         source: The token or the function.
@@ -85,26 +80,15 @@ DEFAULT_CERTIFICATES = CertificatePaths()
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a client, or of a view of it.
+    """The settings of a client, or of a view of it: the arguments of `Ferry`, validated.
 
     Attributes:
         base_url: The service's address, without a trailing slash.
-        token: The access token.
         is_local_only: Plain http was accepted because the address is local, so nothing may be
             sent to another machine.
         certificates: The trusted certificates in the environment when the client was made.
-        organisation_token: The token of `mark_paid`.
-        language: Accept-Language.
-        client_version: x-client-version.
-        timeout: Timeouts of one attempt.
-        deadline: Seconds that a whole call may take, everything included; None: no limit.
-        max_retries: Retries after the first attempt, if the safety table allows any.
-        read_only: Whether every write is rejected before it is sent.
         headers: Additional headers of every request to the service.
         correlation_id: The id of every call; None: the context's, else a new one each.
-        journal: Where writes are recorded.
-        hooks: The event hooks.
-        route_cache: The folder of the route graph; None: it is kept in memory.
     """
 
     base_url: str
@@ -148,18 +132,11 @@ def read_settings(
     base_url: str | None,
     allow_http: bool,
     organisation_token: TokenSource | None,
-    language: str | None,
-    client_version: str | int | None,
-    timeout: float | Timeout | None,
-    deadline: float | None,
-    max_retries: int,
-    read_only: bool,
     default_headers: Mapping[str, str] | None,
-    route_cache: str | Path | None,
-    journal: Recorder | None,
     hooks: Hooks | None,
     http_client: object,
     is_async: bool,
+    **options: object,
 ) -> Settings:
     """Return the given settings, completed from the environment and validated.
 
@@ -169,7 +146,7 @@ def read_settings(
     token = _or_environment(token, "FERRY_TOKEN")
     base_url = _or_environment(base_url, "FERRY_BASE_URL")
     organisation_token = _or_environment(organisation_token, "FERRY_ORGANISATION_TOKEN")
-    language = _or_environment(language, "FERRY_LANGUAGE")
+    options["language"] = _or_environment(options["language"], "FERRY_LANGUAGE")
     if token is None:
         raise ConfigurationError("missing: token=… or FERRY_TOKEN")
     if base_url is None:
@@ -187,31 +164,58 @@ def read_settings(
             organisation_token=None
             if organisation_token is None
             else Secret(organisation_token, "organisation_token", may_be_async=is_async),
-            language=None if language is None else header_value(language, "language"),
-            client_version=None if client_version is None else _version_text(client_version),
-            timeout=timeouts(timeout),
-            deadline=None if deadline is None else seconds(deadline, "deadline"),
-            max_retries=retries(max_retries),
-            read_only=flag(read_only, "read_only"),
             headers=extra_headers(
                 {} if default_headers is None else default_headers, "default_headers"
             ),
-            route_cache=None if route_cache is None else folder(route_cache, "route_cache"),
-            journal=None if journal is None else recorder(journal),
             hooks=hooks,
+            **check_options(options),
         )
     except InvalidInputError as error:
         raise ConfigurationError(str(error)) from None
 
 
-def _or_environment(value: T | None, variable: str) -> T | str | None:
+def _or_environment(value: T, variable: str) -> T | str | None:
     """Return the argument, or the environment variable if it is None or empty."""
     if value is None or (isinstance(value, str) and not value):
         return os.environ.get(variable) or None
     return value
 
 
-def _version_text(value: object) -> str:
+def check_options(options: Mapping[str, object]) -> dict[str, Any]:
+    """Return the validated values of settings.
+
+    Raises:
+        InvalidInputError: A value is invalid; `field` names it.
+    """
+    return {
+        name: None if value is None and name in _OPTIONAL else _CHECKS[name](value, name)
+        for name, value in options.items()
+    }
+
+
+def _version_text(value: object, argument: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return header_value(value, "client_version")
+    return header_value(value, argument)
+
+
+_CHECKS: Final[Mapping[str, Callable[[object, str], object]]] = {
+    "language": header_value,
+    "client_version": _version_text,
+    "timeout": timeouts,
+    "deadline": seconds,
+    "max_retries": retries,
+    "read_only": flag,
+    "correlation_id": header_value,
+    "route_cache": folder,
+    "journal": recorder,
+}
+_OPTIONAL: Final = (
+    "language",
+    "client_version",
+    "deadline",
+    "correlation_id",
+    "route_cache",
+    "journal",
+)
+"""The options that may be None."""

@@ -80,27 +80,27 @@ def folder(value: object, argument: str) -> Path:
     raise InvalidInputError("expected a folder", field=argument)
 
 
-def recorder(journal: object) -> Recorder:
+def recorder(journal: object, argument: str) -> Recorder:
     """Return a journal: an object with sync `begin` and `end`, not a class or a URL."""
     steps = [getattr(journal, name, None) for name in ("begin", "end")]
     is_sync = all(callable(step) and not iscoroutinefunction(step) for step in steps)
     if isinstance(journal, type) or not is_sync:
         raise InvalidInputError(
             'expected a ferry_sdk.journal.Journal, such as Journal("sqlite:///ferry.db")',
-            field="journal",
+            field=argument,
         )
     return cast("Recorder", journal)
 
 
-def timeouts(timeout: object) -> Timeout:
+def timeouts(timeout: object, argument: str) -> Timeout:
     """Return a `Timeout`; a number, or None, sets all of its parts."""
     if not isinstance(timeout, Timeout):
-        limit = None if timeout is None else seconds(timeout, "timeout")
+        limit = None if timeout is None else seconds(timeout, argument)
         return Timeout(limit, limit, limit, limit)
     for name in ("connect", "read", "write", "pool"):
         limit = getattr(timeout, name)
         if limit is not None:
-            seconds(limit, f"timeout.{name}")
+            seconds(limit, f"{argument}.{name}")
     return timeout
 
 
@@ -114,10 +114,10 @@ def seconds(span: object, argument: str) -> float:
     return cast("float", span)
 
 
-def retries(count: object) -> int:
+def retries(count: object, argument: str) -> int:
     """Return the number of retries."""
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-        raise InvalidInputError("expected a whole number, 0 or more", field="max_retries")
+        raise InvalidInputError("expected a whole number, 0 or more", field=argument)
     return count
 
 

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send
-from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
+from ferry_sdk._engine.http import Listener, Reply, Request, Sending, Timeout
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
     until = _send_deadline(context)
     timeout = _timeouts_until(context, until)
     # Set before the request leaves, so that no interruption finds it missing.
-    sending = context.state.start_sending()
+    sending = context.state.sending = Sending()
     reply = yield from _exchange(context, Send(request, timeout, listener, until, sending))
     _refuse_another_calls(context, reply)
     context.session.update_clock_skew(reply.headers.get("date"), context.now())
@@ -82,12 +82,7 @@ def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
 
 
 def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
-    """Parse a reply in the current thread.
-
-    Args:
-        parse: Parses the reply.
-        waiting: The thread that waits for it, which may be the current one.
-    """
+    """Parse a reply in the current thread, for a thread that may be the same."""
     is_in_worker_thread.set(get_ident() != waiting)
     return parse()
 

@@ -26,6 +26,7 @@ from ferry_sdk.errors import (
     TicketCancelError,
     TicketNotFoundError,
     TicketViewError,
+    UnexpectedResponseError,
     UnprocessableEntityError,
 )
 
@@ -86,6 +87,13 @@ def api_error(
     if head.status_code >= _SERVER_ERRORS or head.status_code == HTTPStatus.REQUEST_TIMEOUT:
         error.outcome = "unknown"
     return error
+
+
+def unexpected_response(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
+    """Return the error of a reply without a usable value."""
+    return UnexpectedResponseError(
+        problem, status_code=head.status_code, request_id=head.request_id, body=body
+    )
 
 
 def service_error(value: object) -> tuple[str, str] | None:

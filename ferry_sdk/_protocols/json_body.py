@@ -81,18 +81,13 @@ def decode_json(content: bytes) -> object:
         ValueError: The body is not JSON, or not UTF-8.
         UnexpectedResponseError: The body has too many values.
     """
-    _refuse_many(content)
+    if len(content) > MOST_JSON_VALUES:  # a value has at least one byte
+        values = JsonValueCounter()
+        for start in range(0, len(content), _STRETCH):
+            values.add(content[start : start + _STRETCH])
     if is_in_worker_thread.get() or _LONG_NUMBER in content.translate(_NUMBERS):
         return _decode_exactly(content)
     return from_json(content, allow_inf_nan=False)
-
-
-def _refuse_many(content: bytes) -> None:
-    if len(content) <= MOST_JSON_VALUES:
-        return  # a value has at least one byte
-    values = JsonValueCounter()
-    for start in range(0, len(content), _STRETCH):
-        values.add(content[start : start + _STRETCH])
 
 
 def _decode_exactly(content: bytes) -> object:

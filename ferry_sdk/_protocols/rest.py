@@ -14,9 +14,8 @@ from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._engine.wire import read, send
-from ferry_sdk._protocols.error_responses import api_error, service_error
+from ferry_sdk._protocols.error_responses import api_error, service_error, unexpected_response
 from ferry_sdk._protocols.json_body import decode_json, digest, encode_json, personal_data, text_of
-from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
@@ -41,7 +40,7 @@ class Rest:
     @classmethod
     def get(cls, *segments: str) -> Rest:
         """Describe a GET request."""
-        return cls("GET", _path(segments))
+        return cls("GET", "/".join(map(_encode_segment, segments)))
 
     @classmethod
     def post(
@@ -51,7 +50,7 @@ class Rest:
         authority: Authority = "token",
     ) -> Rest:
         """Describe a POST request."""
-        return cls("POST", _path(segments), body, authority)
+        return cls("POST", "/".join(map(_encode_segment, segments)), body, authority)
 
     @property
     def route(self) -> str:
@@ -89,11 +88,6 @@ class Rest:
         return frozenset(personal_data(self.body))
 
 
-def _path(segments: tuple[str, ...]) -> str:
-    """Return a path of percent-encoded segments."""
-    return "/".join(map(_encode_segment, segments))
-
-
 @lru_cache(maxsize=256)
 def _encode_segment(segment: str) -> str:
     return quote(segment, safe="")
@@ -107,22 +101,16 @@ def value_of(reply: Reply) -> object:
         UnexpectedResponseError: The reply is a redirect, or not JSON.
     """
     if reply.is_redirect:
-        raise UnexpectedResponseError(
-            f"redirects are not followed (HTTP {reply.status_code})",
-            status_code=reply.status_code,
-            request_id=reply.request_id,
-        )
+        raise unexpected_response(f"redirects are not followed (HTTP {reply.status_code})", reply)
     try:
         value = decode_json(reply.content)
     except ValueError:
         if not reply.is_success:
             raise api_error(reply, text_of(reply.content)) from None
-        raise UnexpectedResponseError(
-            f"the reply is not JSON (HTTP {reply.status_code}, {reply.media_type or 'no type'})",
-            status_code=reply.status_code,
-            request_id=reply.request_id,
-            body=text_of(reply.content),
-        ) from None
+        problem = (
+            f"the reply is not JSON (HTTP {reply.status_code}, {reply.media_type or 'no type'})"
+        )
+        raise unexpected_response(problem, reply, text_of(reply.content)) from None
     known = service_error(value)
     if known is not None:
         raise api_error(reply, value, code=known[0], message=known[1])

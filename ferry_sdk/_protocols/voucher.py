@@ -14,7 +14,7 @@ from ferry_sdk._engine.effects import Flow, Save
 from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._engine.wire import download
-from ferry_sdk._protocols.error_responses import api_error
+from ferry_sdk._protocols.error_responses import api_error, unexpected_response
 from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import ConfigurationError, NotFoundError, UnexpectedResponseError
@@ -42,11 +42,11 @@ class VoucherFile:
         address, reply = yield from self._address().exchange(context, lambda value: value)
         reply = yield from _fetch(_url_of(address, reply), context)
         if reply.is_redirect:
-            raise _unexpected_response("the voucher's URL redirects too often or to no URL", reply)
+            raise unexpected_response("the voucher's URL redirects too often or to no URL", reply)
         if not reply.is_success:
             raise api_error(reply, text_of(reply.content), message="the voucher cannot be fetched")
         if _PDF not in reply.content[:_PDF_WITHIN]:
-            raise _unexpected_response("the file at the voucher's URL is not a PDF", reply)
+            raise unexpected_response("the file at the voucher's URL is not a PDF", reply)
         yield from Save(self.path, reply.content)
         return parse(self.path), reply
 
@@ -71,7 +71,7 @@ def _url_of(value: object, reply: Reply) -> str:
             request_id=reply.request_id,
         )
     if not isinstance(url, str):
-        raise _unexpected_response("the reply has no URL of the voucher", reply)
+        raise unexpected_response("the reply has no URL of the voucher", reply)
     return url
 
 
@@ -89,7 +89,7 @@ def _fetch(url: str, context: Context) -> Flow[Reply]:
             break
         url = _redirect_target(url, reply)
         if not _is_https(url):
-            raise _unexpected_response("the voucher's URL redirects away from https", reply)
+            raise unexpected_response("the voucher's URL redirects away from https", reply)
         reply = yield from _get(url, _PLAIN_HEADERS, context)
     return reply
 
@@ -125,9 +125,3 @@ def _origin(url: str) -> tuple[str, str | None, int | None] | None:
 def _is_https(url: str) -> bool:
     origin = _origin(url)
     return origin is not None and origin[0] == "https" and bool(origin[1])
-
-
-def _unexpected_response(problem: str, reply: Reply) -> UnexpectedResponseError:
-    return UnexpectedResponseError(
-        problem, status_code=reply.status_code, request_id=reply.request_id
-    )

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
-from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
+from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.journal.fork import FORK_LOCK
 
 if TYPE_CHECKING:
@@ -34,7 +34,13 @@ _SECRETS = ("password", "sslpassword")
 def engine_of(url: str | Engine) -> Engine:
     """Return an engine for a URL; the caller's own engine is used as it is."""
     if isinstance(url, Engine):
-        return _check_engine(url)
+        if url.dialect.is_async or url.dialect.name not in {"sqlite", "postgresql"}:
+            raise _unsupported_url()
+        if is_in_memory(url.url) and isinstance(url.pool, SingletonThreadPool):
+            raise InvalidInputError(
+                "each thread would have its own database; use poolclass=StaticPool", field="url"
+            )
+        return url
     if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
     parts = None
@@ -75,16 +81,6 @@ def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
         except BaseException:
             connection.close()  # possibly for the second time, which is harmless
             raise
-
-
-def _check_engine(engine: Engine) -> Engine:
-    if engine.dialect.is_async or engine.dialect.name not in {"sqlite", "postgresql"}:
-        raise _unsupported_url()
-    if is_in_memory(engine.url) and isinstance(engine.pool, SingletonThreadPool):
-        raise InvalidInputError(
-            "each thread would have its own database; use poolclass=StaticPool", field="url"
-        )
-    return engine
 
 
 def _unsupported_url() -> InvalidInputError:
@@ -191,12 +187,8 @@ def is_undecodable(failure: DBAPIError) -> bool:
     return str(failure.orig).startswith("Could not decode")
 
 
-def journal_error(failure: Exception) -> JournalError:
-    """Return an error for a failure, without values, addresses and passwords."""
-    return JournalError(f"the journal cannot be used: {_describe(failure)}")
-
-
-def _describe(failure: Exception) -> str:
+def describe(failure: Exception) -> str:
+    """Return a description of a failure, without values, addresses and passwords."""
     if isinstance(failure, PoolTimeoutError):
         return "every connection to the database is in use"
     if not isinstance(failure, DBAPIError) or failure.orig is None:

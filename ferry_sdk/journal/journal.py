@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import NoReturn, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import IntegrityError
 from typing_extensions import Self
 
 from ferry_sdk.errors import (
@@ -20,7 +19,7 @@ from ferry_sdk.errors import (
     UnresolvedWriteError,
 )
 from ferry_sdk.journal import statements
-from ferry_sdk.journal.engines import connect, display_url, engine_of, is_in_memory, journal_error
+from ferry_sdk.journal.engines import connect, describe, display_url, engine_of, is_in_memory
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
 from ferry_sdk.journal.migrations import Key, load_key, open_journal
 from ferry_sdk.types import EndState, Intent, JournalEntry
@@ -100,7 +99,9 @@ class Journal:
         """
         fingerprint = self._open().fingerprint(intent.effect, intent.identity)
         for _ in range(_ATTEMPTS):
-            entry_id = self._write(lambda connection: _add(connection, intent, fingerprint))
+            entry_id = self._write(
+                lambda connection: statements.add(connection, intent, fingerprint)
+            )
             if entry_id is not None:
                 return entry_id
             duplicate = self._read(lambda connection: statements.duplicate(connection, fingerprint))
@@ -256,16 +257,9 @@ def _guard(work: Callable[[], T]) -> T:
     except (FerryError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 -- damaged data can fail in any way
-        failure = journal_error(error)
-    raise failure  # outside `except`, so that the database's error is not attached
-
-
-def _add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
-    """Return the id of a new entry, or None if the same write is unresolved."""
-    try:
-        return statements.add(connection, intent, fingerprint)
-    except IntegrityError:
-        return None
+        problem = describe(error)
+    # Outside `except`, so that the database's error is not attached.
+    raise JournalError(f"the journal cannot be used: {problem}")
 
 
 def _age(older_than: float | timedelta) -> timedelta:

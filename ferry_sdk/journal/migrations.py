@@ -111,7 +111,13 @@ def _load_about(engine: Engine) -> _About | None:
         known = _fetch_about(connection)
         if known is None:
             return None
-        _check_schema(known.schema_version)
+        found = known.schema_version
+        if found != SCHEMA:
+            is_newer = isinstance(found, int) and found > SCHEMA
+            raise JournalError(
+                f"the journal has schema {found!r:.40}{', made by a newer ferry-sdk' * is_newer}; "
+                f"this version supports {SCHEMA}"
+            )
         if not database.has_table(entries.name):
             raise JournalError(f"the journal's table {entries.name} is missing")
         if unresolved_index.name not in {one["name"] for one in database.get_indexes(entries.name)}:
@@ -120,16 +126,6 @@ def _load_about(engine: Engine) -> _About | None:
                 "writes"
             )
         return known
-
-
-def _check_schema(found: object) -> None:
-    if found == SCHEMA:
-        return
-    is_newer = isinstance(found, int) and found > SCHEMA
-    raise JournalError(
-        f"the journal has schema {found!r:.40}{', made by a newer ferry-sdk' * is_newer}; "
-        f"this version supports {SCHEMA}"
-    )
 
 
 def _fetch_about(connection: Connection) -> _About | None:
@@ -141,7 +137,15 @@ def _fetch_about(connection: Connection) -> _About | None:
 def _create_journal(engine: Engine, given: Key | None) -> _About:
     secret = token_bytes(32)
     key = given or Key(secret)
-    _make_tables(engine)
+    with connect(engine, writes=True) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execution_options(isolation_level="READ COMMITTED")
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        for table in metadata.sorted_tables:
+            connection.execute(CreateTable(table, if_not_exists=True))
+            for index in table.indexes:
+                connection.execute(CreateIndex(index, if_not_exists=True))
+        connection.commit()
     row = {
         about.c.id: 1,
         about.c.schema_version: SCHEMA,
@@ -162,15 +166,3 @@ def _create_journal(engine: Engine, given: Key | None) -> _About:
             "it, or start a new journal"
         )
     return found
-
-
-def _make_tables(engine: Engine) -> None:
-    with connect(engine, writes=True) as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execution_options(isolation_level="READ COMMITTED")
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        for table in metadata.sorted_tables:
-            connection.execute(CreateTable(table, if_not_exists=True))
-            for index in table.indexes:
-                connection.execute(CreateIndex(index, if_not_exists=True))
-        connection.commit()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 from uuid import uuid4
 
 from sqlalchemy import delete, insert, or_, select, update
-from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 
 from ferry_sdk.errors import InvalidInputError, JournalError
 from ferry_sdk.journal.engines import is_undecodable
@@ -50,11 +50,13 @@ _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
 
 
-def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
+def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
     """Insert an entry for a write as ``open``, and return its id.
 
+    Returns:
+        The id; None if an unresolved entry has the same fingerprint.
+
     Raises:
-        IntegrityError: An unresolved entry has the same fingerprint.
         JournalError: An unresolved entry has a damaged fingerprint, and may be the same write.
     """
     query = select(entries.c.id).where(is_unresolved, is_without_fingerprint).limit(1)
@@ -63,20 +65,22 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
             f"journal entry {damaged} is damaged and may be the same write: settle it first"
         )
     entry_id, now = uuid4().hex, _now()
-    connection.execute(
-        insert(entries).values(
-            id=entry_id,
-            operation=intent.operation,
-            method=intent.method,
-            path=intent.path,
-            subject=dict(intent.subject),
-            correlation_id=intent.correlation_id,
-            fingerprint=fingerprint,
-            state="open",
-            created_at=now,
-            changed_at=now,
-        )
+    statement = insert(entries).values(
+        id=entry_id,
+        operation=intent.operation,
+        method=intent.method,
+        path=intent.path,
+        subject=dict(intent.subject),
+        correlation_id=intent.correlation_id,
+        fingerprint=fingerprint,
+        state="open",
+        created_at=now,
+        changed_at=now,
     )
+    try:
+        connection.execute(statement)
+    except IntegrityError:
+        return None
     return entry_id
 
 

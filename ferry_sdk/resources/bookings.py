@@ -31,7 +31,7 @@ from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, TransportT_co, method
 from ferry_sdk.resources.conditions import Until, booking_until
 from ferry_sdk.resources.guards import penalty_guard, total_guard
-from ferry_sdk.resources.read_back import read_back
+from ferry_sdk.resources.read_back import read_back, read_booking
 from ferry_sdk.safety import SAFETY
 
 
@@ -152,11 +152,7 @@ class BookingsGroup(Resource[TransportT_co]):
             NotFoundError: There is no such booking.
             FerryError: The call failed for another reason.
         """
-        return Operation(
-            Rest.get("booking", identifier(booking_id, "booking_id")),
-            Record(Booking, booking_id=booking_id),
-            SAFETY["bookings.get"],
-        )
+        return read_booking(identifier(booking_id, "booking_id"))
 
     @method
     def wait(
@@ -187,12 +183,9 @@ class BookingsGroup(Resource[TransportT_co]):
             NotFoundError: There is no such booking.
             FerryError: The call failed for another reason.
         """
-        return Operation(
-            Rest.get("booking", identifier(booking_id, "booking_id")),
-            Record(Booking, booking_id=booking_id),
-            SAFETY["bookings.wait"],
-            wait=booking_until(until, seconds(deadline, "deadline"), on_progress),
-        )
+        identifier(booking_id, "booking_id")
+        wait = booking_until(until, seconds(deadline, "deadline"), on_progress)
+        return read_booking(booking_id, SAFETY["bookings.wait"], wait)
 
     @method
     def cancel(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Final, cast
 
 from ferry_sdk._engine.operation import Wait
@@ -27,13 +26,19 @@ def booking_until(
     """Return a wait for a stage, for one of several stages, or for a predicate."""
     _check_callback(on_progress)
     if callable(until):
-        return Wait(seconds, until, _never, _dates_of, on_progress)
+        return Wait(seconds, until, due_times=_dates_of, on_progress=on_progress)
     wanted = cast("object", (until,) if isinstance(until, str) else until)
     stages = [*cast("Iterable[object]", wanted)] if isinstance(wanted, Iterable) else []
     names = frozenset(stage for stage in stages if isinstance(stage, str))
     if not stages or not all(isinstance(stage, str) for stage in stages):
         raise InvalidInputError("expected a stage, a list of stages, or a function", field="until")
-    return Wait(seconds, partial(_is_of, names), _is_final, _dates_of, on_progress)
+    return Wait(
+        seconds,
+        until=lambda booking: booking.stage in names,
+        is_final=lambda booking: booking.stage in _FINAL,
+        due_times=_dates_of,
+        on_progress=on_progress,
+    )
 
 
 def voucher_available(
@@ -41,7 +46,7 @@ def voucher_available(
 ) -> Wait:
     """Return a wait until a voucher has an address."""
     _check_callback(on_progress)
-    return Wait(seconds, _has_address, _never, _no_dates, on_progress)
+    return Wait(seconds, lambda voucher: voucher.url is not None, on_progress=on_progress)
 
 
 def _check_callback(on_progress: object) -> None:
@@ -49,27 +54,7 @@ def _check_callback(on_progress: object) -> None:
         raise InvalidInputError("expected a function", field="on_progress")
 
 
-def _is_of(stages: frozenset[str], booking: Booking) -> bool:
-    return booking.stage in stages
-
-
-def _is_final(booking: Booking) -> bool:
-    return booking.stage in _FINAL
-
-
 def _dates_of(booking: Booking) -> Iterable[datetime]:
     """Return the deadlines of the booking and of its possible actions."""
     limits = (action.time_limit for action in booking.possible_actions.values())
     return [moment for moment in (booking.expire_at, *limits) if isinstance(moment, datetime)]
-
-
-def _has_address(voucher: Voucher) -> bool:
-    return voucher.url is not None
-
-
-def _never(_: object) -> bool:
-    return False
-
-
-def _no_dates(_: object) -> Iterable[datetime]:
-    return ()

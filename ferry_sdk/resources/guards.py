@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from decimal import Decimal
-from functools import partial
 from typing import Any
 
 from ferry_sdk._engine.operation import Guard, Operation
@@ -14,6 +12,7 @@ from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 from ferry_sdk.resources.arguments import money
+from ferry_sdk.resources.read_back import read_booking
 from ferry_sdk.safety import SAFETY
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -24,15 +23,14 @@ def total_guard(expect_total: object, booking_id: str) -> Guard[BookingConfirmat
     if expect_total is None:
         return None
     expected = money(expect_total, "expect_total")
-    return Guard(
-        Operation(
-            Rest.get("booking", booking_id),
-            Record(Booking, booking_id=booking_id),
-            SAFETY["bookings.get"],
-        ),
-        partial(_refuse_other_total, expected),
-        _keep_result,
-    )
+
+    def judge(booking: Booking) -> None:
+        if booking.total_price != expected:
+            raise PriceChangedError(
+                expected=expected, found=booking.total_price, currency=booking.currency
+            )
+
+    return Guard(read_booking(booking_id), judge, conclude=lambda confirmation, _: confirmation)
 
 
 def penalty_guard(max_penalty: object, identifier: str) -> Guard[Any] | None:
@@ -40,31 +38,21 @@ def penalty_guard(max_penalty: object, identifier: str) -> Guard[Any] | None:
     if max_penalty is None:
         return None
     limit = money(max_penalty, "max_penalty")
+
+    def judge(fee: CancellationFee) -> None:
+        penalty = fee.penalty_amount
+        if penalty > limit:
+            raise PenaltyExceededError(limit=limit, penalty=penalty, currency=fee.currency)
+
     return Guard(
         Operation(
             Rest.post("booking", "cancel-fee", body={"id": identifier}),
             Record(CancellationFee),
             SAFETY["bookings.cancel_fee"],
         ),
-        partial(_refuse_higher_penalty, limit),
+        judge,
         _with_preview,
     )
-
-
-def _refuse_other_total(expected: Decimal, booking: Booking) -> None:
-    if booking.total_price != expected:
-        raise PriceChangedError(
-            expected=expected, found=booking.total_price, currency=booking.currency
-        )
-
-
-def _refuse_higher_penalty(limit: Decimal, fee: CancellationFee) -> None:
-    if fee.penalty_amount > limit:
-        raise PenaltyExceededError(limit=limit, penalty=fee.penalty_amount, currency=fee.currency)
-
-
-def _keep_result(confirmation: BookingConfirmation, _: Booking) -> BookingConfirmation:
-    return confirmation
 
 
 def _with_preview(

@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import Json, Record, RecordList
+from ferry_sdk._engine.parsing import Record, RecordList, Unchanged
 from ferry_sdk._protocols.json_body import normalize_json
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk.errors import InvalidInputError
@@ -285,7 +285,7 @@ class McpGroup(Resource[TransportT_co]):
         row = safety_of_tool(name)
         return Operation(
             Mcp("tools/call", called),
-            Json(**_expected_id(name, arguments)),
+            Unchanged[JsonValue](**_expected_id(name, arguments)),
             row,
             None if row.is_read else Write(called),
         )
@@ -306,7 +306,8 @@ class McpGroup(Resource[TransportT_co]):
             NotFoundError: There is no such resource.
             FerryError: The call failed for another reason.
         """
-        return Operation(Mcp.read(identifier(uri, "uri")), Json(), SAFETY["mcp.read_resource"])
+        answer = Unchanged[JsonValue]()
+        return Operation(Mcp.read(identifier(uri, "uri")), answer, SAFETY["mcp.read_resource"])
 
     @method
     def list_tools(self) -> Operation[Records[McpTool]]:
@@ -319,7 +320,7 @@ class McpGroup(Resource[TransportT_co]):
             FerryError: The call failed for another reason.
         """
         return Operation(
-            Mcp.listing("tools/list"), RecordList(McpTool, member="tools"), SAFETY["mcp.list_tools"]
+            Mcp("tools/list", {}), RecordList(McpTool, member="tools"), SAFETY["mcp.list_tools"]
         )
 
     @method
@@ -333,7 +334,7 @@ class McpGroup(Resource[TransportT_co]):
             FerryError: The call failed for another reason.
         """
         return Operation(
-            Mcp.listing("resources/list"),
+            Mcp("resources/list", {}),
             RecordList(McpResource, member="resources"),
             SAFETY["mcp.list_resources"],
         )

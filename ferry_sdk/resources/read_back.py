@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from ferry_sdk._engine.operation import Operation, ReadBack
+from ferry_sdk._engine.operation import Call, Operation, ReadBack, Wait
 from ferry_sdk._engine.parsing import Record
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk._protocols.rest import Rest
@@ -31,17 +31,21 @@ def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
     return None
 
 
+def read_booking(
+    booking_id: str, row: Safety = SAFETY["bookings.get"], wait: Wait | None = None
+) -> Operation[Booking]:
+    """Return the read of a booking, or a poll of it."""
+    call = Rest.get("booking", booking_id)
+    return Operation(call, Record(Booking, booking_id=booking_id), row, wait=wait)
+
+
 def _read_operation(proof: Proof, identifier: str) -> Operation[Booking] | Operation[Ticket]:
-    row = SAFETY[proof.read]
     if proof.read == "bookings.get":
-        return Operation(
-            Rest.get("booking", identifier), Record(Booking, booking_id=identifier), row
-        )
-    if proof.read == "tickets.get":
-        return Operation(Rest.get("ticket", identifier), Record(Ticket, id=identifier), row)
-    return Operation(
-        Mcp.tool("view_ticket", {"id": identifier}), Record(Ticket, id=identifier), row
-    )
+        return read_booking(identifier)
+    call: Call = Rest.get("ticket", identifier)
+    if proof.read == "mcp.view_ticket":
+        call = Mcp.tool("view_ticket", {"id": identifier})
+    return Operation(call, Record(Ticket, id=identifier), SAFETY[proof.read])
 
 
 def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfirmation:
@@ -56,25 +60,15 @@ def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfir
     )
 
 
-def _cancellation(subject: Mapping[str, str], _: Booking) -> BookingCancellation:
-    return BookingCancellation(
-        booking_id=subject["booking_id"], status="cancelled", refund_amount=None, read_back=True
-    )
-
-
-def _ticket_cancellation(subject: Mapping[str, str], _: Ticket) -> TicketCancellation:
-    return TicketCancellation(ticket_id=subject["ticket_id"], status="cancelled", read_back=True)
-
-
-def _payment(subject: Mapping[str, str], _: Booking | Ticket) -> PaymentRecorded:
-    return PaymentRecorded(
-        ticket_id=subject["ticket_id"], payment_status=PaymentStatus.PAID, read_back=True
-    )
-
-
 _RESULTS: Final[Mapping[str, Callable[[Mapping[str, str], Any], Recovered]]] = {
     "bookings.confirm": _confirmation,
-    "bookings.cancel": _cancellation,
-    "tickets.cancel": _ticket_cancellation,
-    "tickets.mark_paid": _payment,
+    "bookings.cancel": lambda subject, _: BookingCancellation(
+        booking_id=subject["booking_id"], status="cancelled", refund_amount=None, read_back=True
+    ),
+    "tickets.cancel": lambda subject, _: TicketCancellation(
+        ticket_id=subject["ticket_id"], status="cancelled", read_back=True
+    ),
+    "tickets.mark_paid": lambda subject, _: PaymentRecorded(
+        ticket_id=subject["ticket_id"], payment_status=PaymentStatus.PAID, read_back=True
+    ),
 }

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import Constant, Record
+from ferry_sdk._engine.parsing import Record, Unchanged
 from ferry_sdk._engine.validation import seconds
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk._protocols.voucher import VoucherFile
@@ -189,7 +189,7 @@ class TicketsGroup(Resource[TransportT_co]):
         """
         return Operation(
             VoucherFile(identifier(ticket_id, "ticket_id"), file_path(path, "path")),
-            Constant(Path),
+            Unchanged[Path](),
             SAFETY["tickets.save_pdf"],
         )
 

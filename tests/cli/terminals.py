@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pexpect
 
 from tests.cli.commands import COMMAND, environment
-from tests.support.processes import launched
+from tests.support.processes import launch_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def terminal(
     """Start the command, or another program, in a terminal."""
     env = environment(sandbox, **more)
     whole = [COMMAND[0], *([program] if program else COMMAND[1:]), *arguments]
-    command, *words = launched(whole, env)
+    command, *words = launch_command(whole, env)
     child = pexpect.spawn(
         command,
         words,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.commands import COMMAND, SEARCH, Ended, environment
-from tests.support.processes import launched, start
+from tests.support.processes import launch_command, start
 from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def shell(ferry_sandbox, tmp_path) -> Callable[..., Ended]:
     def run(words: list[str], redirected: str, *, new: bool = False, **more: str) -> Ended:
         env = environment(ferry_sandbox, **more)
         whole = [*COMMAND, *words]
-        command = shlex.join(whole if new else launched(whole, env))
+        command = shlex.join(whole if new else launch_command(whole, env))
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", f"{command} {redirected}"],  # noqa: S607 -- whichever bash
             cwd=tmp_path,

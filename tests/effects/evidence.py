@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Told:
-    """What one caller was told.
+class Outcome:
+    """What one caller received.
 
     Attributes:
         value: The result; None where there was an error.
@@ -35,7 +35,7 @@ class Evidence:
 
     Attributes:
         subject: What the call was about.
-        told: What each caller was told.
+        outcomes: What each caller received.
         effects: What the service did, once everything was over.
         passages: What came through the proxy during the call.
         accepted: How many connections it accepted meanwhile.
@@ -46,11 +46,11 @@ class Evidence:
     """
 
     subject: Subject
-    told: list[Told] = field(default_factory=list[Told])
+    outcomes: list[Outcome] = field(default_factory=list[Outcome])
     effects: tuple[Effect, ...] = ()
     passages: tuple[Passage, ...] = ()
     accepted: int = 0
     records: dict[str, str] | None = None
     records_after: dict[str, str] | None = None
-    recovered: list[Told] = field(default_factory=list[Told])
+    recovered: list[Outcome] = field(default_factory=list[Outcome])
     noise: list[str] = field(default_factory=list[str])

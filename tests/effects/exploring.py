@@ -38,7 +38,7 @@ class Finding:
         return "\n".join([f"{self.schedule!r}", *(f"    {one}" for one in self.violations)])
 
 
-def judged(world: World, schedule: Schedule) -> list[str]:
+def judge(world: World, schedule: Schedule) -> list[str]:
     """The promises that a schedule breaks; what time may be to blame for is given another try."""
     violations: list[str] = []
     for _ in range(TRIES):
@@ -63,7 +63,7 @@ def explore(
     ran = 0
     for number in numbers:
         schedule = generate_schedule(schedules(operations, is_async=is_async), number)
-        violations = judged(world, schedule)
+        violations = judge(world, schedule)
         ran += 1
         if violations:
             findings.append(Finding(schedule, tuple(violations)))

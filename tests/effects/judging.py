@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.support.cutting_harms import Passage
 
-    from .evidence import Evidence, Told
+    from .evidence import Evidence, Outcome
 
 SLACK = 0.3
 """Seconds that a call may be past its deadline."""
@@ -51,12 +51,15 @@ class Judgement:
 
     def violations(self) -> list[str]:
         """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
-        return [*self._of_all(), *(one for told in self.evidence.told for one in self._of(told))]
+        return [
+            *self._of_all(),
+            *(one for outcome in self.evidence.outcomes for one in self._of(outcome)),
+        ]
 
     def _of_all(self) -> Iterator[str]:
         yield from self.evidence.noise
-        if len(self.evidence.told) != self.schedule.callers:
-            yield f"{self.schedule.callers} callers were told {len(self.evidence.told)} times"
+        if len(self.evidence.outcomes) != self.schedule.callers:
+            yield f"{self.schedule.callers} callers received {len(self.evidence.outcomes)} results"
         if len(self.evidence.effects) > len(self.effects):
             yield f"something else was done: {self.evidence.effects}"
         if len(self.effects) > 1:
@@ -71,17 +74,17 @@ class Judgement:
         yield from self._of_recoveries()
         yield from self._of_records()
 
-    def _of(self, told: Told) -> Iterator[str]:
-        if told.seconds > self.schedule.deadline + SLACK:
-            yield f"{SOFT}late: {told.seconds:.3f} s, deadline {self.schedule.deadline} s"
-        error = told.error
+    def _of(self, outcome: Outcome) -> Iterator[str]:
+        if outcome.seconds > self.schedule.deadline + SLACK:
+            yield f"{SOFT}late: {outcome.seconds:.3f} s, deadline {self.schedule.deadline} s"
+        error = outcome.error
         if error is not None and not isinstance(error, FerryError):
             yield f"an error of another family: {error!r}"
         elif self.schedule.is_write:
-            yield from self._of_attempts(told)
-            yield from self._of_result(told) if error is None else self._of_error(error)
+            yield from self._of_attempts(outcome)
+            yield from self._of_result(outcome) if error is None else self._of_error(error)
         elif error is None:
-            yield from self._of_reading(told)
+            yield from self._of_reading(outcome)
         elif isinstance(error, OutcomeUnknownError):
             yield f"a read of unknown outcome: {error!r}"
         elif not self._could_be_sent and error.outcome != "not_sent":
@@ -92,11 +95,11 @@ class Judgement:
         """Whether the proxy saw anything at all."""
         return bool(self.evidence.passages) or self.evidence.accepted > 0
 
-    def _of_result(self, told: Told) -> Iterator[str]:
+    def _of_result(self, outcome: Outcome) -> Iterator[str]:
         if len(self.effects) != 1:
-            yield f"done, said the client, and it was done {len(self.effects)} times: {told.value}"
+            yield f"done, said the client, and done {len(self.effects)} times: {outcome.value}"
             return
-        effect, value = self.effects[0], told.value
+        effect, value = self.effects[0], outcome.value
         ids = {getattr(value, "booking_id", None), getattr(value, "ticket_id", None)}
         if effect.subject not in ids:
             yield f"done to {effect.subject}, and said of {value}"
@@ -137,20 +140,20 @@ class Judgement:
         if all(is_refused(one) for one in self.writes) and not may_have_been:
             yield f"{SOFT}unknown, said the client, and no request of it was left open: {error!r}"
 
-    def _of_attempts(self, told: Told) -> Iterator[str]:
-        if told.attempts is None or self.schedule.callers > 1:
+    def _of_attempts(self, outcome: Outcome) -> Iterator[str]:
+        if outcome.attempts is None or self.schedule.callers > 1:
             return
         sent = [
-            one for one in told.attempts if one.sent and one.operation == self.schedule.operation
+            one for one in outcome.attempts if one.sent and one.operation == self.schedule.operation
         ]
         # A session that was gone is renewed within one attempt.
         seen = [one for one in self.writes if not lacks_session(one)]
         if len(sent) < len(seen):
-            yield f"{len(seen)} requests were seen, attempts tell of {len(sent)}: {told.attempts}"
-        if len(told.attempts) > 1 and any(one.waited < 0 for one in told.attempts):
-            yield f"a wait of less than nothing: {told.attempts}"
+            yield f"{len(seen)} requests were seen, attempts have {len(sent)}: {outcome.attempts}"
+        if len(outcome.attempts) > 1 and any(one.waited < 0 for one in outcome.attempts):
+            yield f"a wait of less than nothing: {outcome.attempts}"
 
-    def _of_reading(self, told: Told) -> Iterator[str]:
+    def _of_reading(self, outcome: Outcome) -> Iterator[str]:
         if self.schedule.troubles:
             return  # a reply may have been spoilt and still be read
         wanted = {
@@ -158,23 +161,23 @@ class Judgement:
             "tickets.get": ("id", self.evidence.subject.ticket_id),
             "mcp.view_ticket": ("id", self.evidence.subject.ticket_id),
         }.get(self.schedule.operation)
-        if wanted is not None and getattr(told.value, wanted[0]) != wanted[1]:
-            yield f"{wanted[1]} was asked for, and this was given: {told.value}"
-        if wanted is None and self.schedule.operation != "tickets.pdf" and not len(told.value):
+        if wanted is not None and getattr(outcome.value, wanted[0]) != wanted[1]:
+            yield f"{wanted[1]} was asked for, and this was given: {outcome.value}"
+        if wanted is None and self.schedule.operation != "tickets.pdf" and not len(outcome.value):
             yield "an empty list was given"
 
     def _of_recoveries(self) -> Iterator[str]:
         operation, guarded = self.schedule.operation, self.schedule.is_guarded
         can_be_read = "create" not in operation and (operation != "tickets.mark_paid" or guarded)
-        for told in self.evidence.recovered:
-            if told.error is not None and not isinstance(told.error, OutcomeUnknownError):
-                yield f"recovery raised something else: {told.error!r}"
-            elif told.error is None and not self.effects:
-                yield f"recovered, and nothing was done: {told.value}"
-            elif told.error is None and not told.value.read_back:
-                yield f"recovered, and it does not say so: {told.value}"
-            elif told.error is not None and self.effects and can_be_read:
-                yield f"not recovered, though it was done: {told.error!r}"
+        for outcome in self.evidence.recovered:
+            if outcome.error is not None and not isinstance(outcome.error, OutcomeUnknownError):
+                yield f"recovery raised something else: {outcome.error!r}"
+            elif outcome.error is None and not self.effects:
+                yield f"recovered, and nothing was done: {outcome.value}"
+            elif outcome.error is None and not outcome.value.read_back:
+                yield f"recovered, and it does not say so: {outcome.value}"
+            elif outcome.error is not None and self.effects and can_be_read:
+                yield f"not recovered, though it was done: {outcome.error!r}"
 
     def _of_records(self) -> Iterator[str]:
         records = self.evidence.records
@@ -186,13 +189,13 @@ class Judgement:
             return
         if self.writes and not records:
             yield "it left, and is not on record"
-        said = {_said(told) for told in self.evidence.told}
+        said = {_reported_state(outcome) for outcome in self.evidence.outcomes}
         for state in records.values():
             if state == "open":  # what could not be put on record in time is on record soon
                 yield f"{SOFT}still open on record, and the client said {said}"
             elif state not in said:
                 yield f"on record as {state}, and the client said {said}"
-        is_settled = any(told.error is None for told in self.evidence.recovered)
+        is_settled = any(outcome.error is None for outcome in self.evidence.recovered)
         after = {*(self.evidence.records_after or {}).values()} - {"not_sent"}  # another caller's
         if is_settled and not self.schedule.is_pickled and after != {"done"}:
             yield f"recovered, and on record as {after}"
@@ -214,8 +217,8 @@ class Judgement:
         return [one for one in self.writes if correlation_of(one) == correlation_id]
 
 
-def _said(told: Told) -> str:
-    if told.error is None:
+def _reported_state(outcome: Outcome) -> str:
+    if outcome.error is None:
         return "done"
     # The record of a call that raised something else is not what is wrong with it.
-    return told.error.outcome if isinstance(told.error, FerryError) else "unknown"
+    return outcome.error.outcome if isinstance(outcome.error, FerryError) else "unknown"

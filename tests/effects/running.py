@@ -17,7 +17,7 @@ from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
 from ferry_sdk._engine.http import RawResponse
 
 from .calling import CALLS, GUARDED
-from .evidence import Evidence, Told
+from .evidence import Evidence, Outcome
 from .notebook import Notebook
 from .passages import correlation_of, operation_of
 
@@ -32,7 +32,7 @@ _AGES = 60.0
 
 def run(world: World, schedule: Schedule) -> Evidence:
     """Run a schedule, to its very end."""
-    evidence = Evidence(world.prepared(schedule.operation))
+    evidence = Evidence(world.prepare(schedule.operation))
     with note_log(evidence.noise):
         if schedule.is_async:
             asyncio.run(_Run(world, schedule, evidence).arun())
@@ -61,8 +61,8 @@ class _Run:
 
             def make() -> None:
                 barrier.wait()
-                told = _measured(partial(self.call, view, self.evidence.subject))
-                self.evidence.told.append(told)
+                outcome = _measure(partial(self.call, view, self.evidence.subject))
+                self.evidence.outcomes.append(outcome)
 
             threads = [threading.Thread(target=make) for _ in range(self.schedule.callers - 1)]
             for thread in threads:
@@ -72,8 +72,8 @@ class _Run:
                 thread.join()
             self._count()
             for error in self._unknown():
-                told = _measured(partial(self._recover, ferry, error))
-                self.evidence.recovered.append(told)
+                outcome = _measure(partial(self._recover, ferry, error))
+                self.evidence.recovered.append(outcome)
             self._close_books()
 
     async def arun(self) -> None:
@@ -85,14 +85,14 @@ class _Run:
                 await self._warm(ferry.with_options(deadline=None, timeout=None))
             self._go_wrong()
             calls = (
-                _ameasured(partial(self.call, view, self.evidence.subject))
+                _measure_async(partial(self.call, view, self.evidence.subject))
                 for _ in range(self.schedule.callers)
             )
-            self.evidence.told.extend(await asyncio.gather(*calls))
+            self.evidence.outcomes.extend(await asyncio.gather(*calls))
             await asyncio.to_thread(self._count)
             for error in self._unknown():
-                told = await _ameasured(partial(self._recover, ferry, error))
-                self.evidence.recovered.append(told)
+                outcome = await _measure_async(partial(self._recover, ferry, error))
+                self.evidence.recovered.append(outcome)
             self._close_books()
         for _ in range(3):
             await asyncio.sleep(0)
@@ -110,7 +110,7 @@ class _Run:
         if schedule.token != "text":
             for name in ("token", "organisation_token"):
                 tokens = [settings[name]] if schedule.token == "function" else ["stale-token"]
-                settings[name] = _giving([*tokens, settings[name]])
+                settings[name] = _give_in_turn([*tokens, settings[name]])
         return settings if schedule.by_view else settings | self._times()
 
     def _times(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class _Run:
     def _go_wrong(self) -> None:
         """From here on it counts."""
         proxy = self.world.proxy
-        proxy.settled()
+        proxy.settle()
         self.warm_passages = len(proxy.passages)
         self.warm_connections = proxy.accepted
         for trouble in self.schedule.troubles:
@@ -158,7 +158,7 @@ class _Run:
     def _count(self) -> None:
         """What came about, once nothing is on its way; then all is well again."""
         world, evidence = self.world, self.evidence
-        if not world.proxy.settled():
+        if not world.proxy.settle():
             evidence.noise.append("the proxy never came to rest")
         world.calm()
         evidence.passages = world.proxy.passages[self.warm_passages :]
@@ -167,7 +167,7 @@ class _Run:
             evidence.records = self.notebook.states()
 
     def _unknown(self) -> list[OutcomeUnknownError]:
-        errors = [told.error for told in self.evidence.told]
+        errors = [outcome.error for outcome in self.evidence.outcomes]
         return [error for error in errors if isinstance(error, OutcomeUnknownError)]
 
     def _recover(self, ferry: Any, error: OutcomeUnknownError) -> Any:
@@ -179,32 +179,32 @@ class _Run:
         return asyncio.to_thread(self.world.direct.recover, again)
 
 
-def _giving(tokens: list[str]) -> Callable[[], str]:
+def _give_in_turn(tokens: list[str]) -> Callable[[], str]:
     return lambda: tokens.pop(0) if len(tokens) > 1 else tokens[0]
 
 
-def _measured(call: Callable[[], Any]) -> Told:
+def _measure(call: Callable[[], Any]) -> Outcome:
     began = time.perf_counter()
     try:
         given = call()
     except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
-        return _told(time.perf_counter() - began, error=error)
-    return _told(time.perf_counter() - began, given)
+        return _outcome(time.perf_counter() - began, error=error)
+    return _outcome(time.perf_counter() - began, given)
 
 
-async def _ameasured(call: Callable[[], Awaitable[Any]]) -> Told:
+async def _measure_async(call: Callable[[], Awaitable[Any]]) -> Outcome:
     began = time.perf_counter()
     try:
         given = await call()
     except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
-        return _told(time.perf_counter() - began, error=error)
-    return _told(time.perf_counter() - began, given)
+        return _outcome(time.perf_counter() - began, error=error)
+    return _outcome(time.perf_counter() - began, given)
 
 
-def _told(seconds: float, given: Any = None, *, error: BaseException | None = None) -> Told:
+def _outcome(seconds: float, given: Any = None, *, error: BaseException | None = None) -> Outcome:
     if isinstance(given, RawResponse):
-        return Told(given.parse(), None, seconds, given.attempts)
-    return Told(given, error, seconds, error.attempts if isinstance(error, FerryError) else None)
+        return Outcome(given.parse(), None, seconds, given.attempts)
+    return Outcome(given, error, seconds, error.attempts if isinstance(error, FerryError) else None)
 
 
 @contextmanager

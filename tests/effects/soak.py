@@ -45,12 +45,12 @@ def main() -> int:
     seed = next(one for one in given if one is not None)
     if arguments.hostile is not None:
         _say(f"{arguments.hostile} runs against the hostile server, seed {seed}")
-        return _soaked(_stage_opened, _made, _numbers(arguments.hostile, seed), "runs")
+        return _soak(_open_stage, _explore_stage, _numbers(arguments.hostile, seed), "runs")
     _say(f"{arguments.schedules} schedules, seed {seed}")
-    return _soaked(_world_opened, _explored, portions(arguments.schedules, seed), "schedules")
+    return _soak(_open_world, _explore_world, portions(arguments.schedules, seed), "schedules")
 
 
-def _soaked(
+def _soak(
     opened: Callable[[], None],
     run: Callable[[Any], tuple[int, Sequence[object]]],
     dealt: Sequence[object],
@@ -98,21 +98,21 @@ def _numbers(runs: int, seed: int) -> list[range]:
     return [range(begin, min(begin + _PORTION, end)) for begin in range(seed, end, _PORTION)]
 
 
-def _world_opened() -> None:
+def _open_world() -> None:
     logging.disable()  # what the client says of replies that were spoilt to order
     _world.__enter__()  # it lasts as long as the process
 
 
-def _explored(portion: Portion) -> tuple[int, list[Finding]]:
+def _explore_world(portion: Portion) -> tuple[int, list[Finding]]:
     group, is_async, numbers = portion
     return explore(_world, group, numbers, is_async=is_async)
 
 
-def _stage_opened() -> None:
+def _open_stage() -> None:
     _stage.__enter__()  # it lasts as long as the process
 
 
-def _made(numbers: range) -> tuple[int, list[hostile.Finding]]:
+def _explore_stage(numbers: range) -> tuple[int, list[hostile.Finding]]:
     return hostile.explore(_stage, numbers)
 
 

@@ -16,7 +16,7 @@ from ferry_sdk.models.bookings import BookingConfirmation
 from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.types import Attempt
 from tests.effects.calling import Subject
-from tests.effects.evidence import Evidence, Told
+from tests.effects.evidence import Evidence, Outcome
 from tests.effects.judging import Judgement
 from tests.effects.schedules import Schedule
 from tests.support.cutting_harms import Passage
@@ -42,19 +42,19 @@ def passage(status: int | None = None, body: str = "", *, correlation_id: str = 
     return Passage(data, len(data), reply, len(reply), is_over=True)
 
 
-def evidence(told: Told, *passages: Passage, effects: int = 0) -> Evidence:
+def evidence(outcome: Outcome, *passages: Passage, effects: int = 0) -> Evidence:
     return Evidence(
-        SUBJECT, told=[told], effects=(EFFECT,) * effects, passages=passages, accepted=1
+        SUBJECT, outcomes=[outcome], effects=(EFFECT,) * effects, passages=passages, accepted=1
     )
 
 
-def said(error: FerryError, attempts: tuple[Attempt, ...] = SENT) -> Told:
+def failure(error: FerryError, attempts: tuple[Attempt, ...] = SENT) -> Outcome:
     error.correlation_id = CALL
     error.attempts = attempts
-    return Told(error=error, seconds=0.1, attempts=attempts)
+    return Outcome(error=error, seconds=0.1, attempts=attempts)
 
 
-def done(booking_id: str = "b-1", *, read_back: bool = False) -> Told:
+def success(booking_id: str = "b-1", *, read_back: bool = False) -> Outcome:
     value = BookingConfirmation(
         booking_id=booking_id,
         status="confirmed",
@@ -62,7 +62,7 @@ def done(booking_id: str = "b-1", *, read_back: bool = False) -> Told:
         ticket_number=None,
         read_back=read_back,
     )
-    return Told(value, seconds=0.1)
+    return Outcome(value, seconds=0.1)
 
 
 def unknown() -> OutcomeUnknownError:
@@ -79,62 +79,64 @@ def rejected(status: int = 409) -> RateLimitError:
 
 
 TRUTHS = {
-    "done": evidence(done(), passage(201), effects=1),
-    "read back": evidence(done(read_back=True), passage(), effects=1),
-    "unknown and done": evidence(said(unknown()), passage(), effects=1),
-    "unknown and not done": evidence(said(unknown()), passage()),
-    "unknown and it failed, it says": evidence(said(unknown()), passage(503, REFUSAL)),
-    "unknown and the refusal cannot be read": evidence(said(unknown()), passage(200, REFUSAL[:-1])),
-    "rejected in a reply of success": evidence(said(rejected()), passage(200, REFUSAL)),
-    "not sent": evidence(said(not_sent(), ())),
-    "turned away, then not sent": evidence(said(not_sent()), passage(429)),
-    "rejected": evidence(said(rejected()), passage(409)),
-    "turned away, then done": evidence(done(), passage(429), passage(201), effects=1),
+    "done": evidence(success(), passage(201), effects=1),
+    "read back": evidence(success(read_back=True), passage(), effects=1),
+    "unknown and done": evidence(failure(unknown()), passage(), effects=1),
+    "unknown and not done": evidence(failure(unknown()), passage()),
+    "unknown and it failed, it says": evidence(failure(unknown()), passage(503, REFUSAL)),
+    "unknown and the refusal cannot be read": evidence(
+        failure(unknown()), passage(200, REFUSAL[:-1])
+    ),
+    "rejected in a reply of success": evidence(failure(rejected()), passage(200, REFUSAL)),
+    "not sent": evidence(failure(not_sent(), ())),
+    "turned away, then not sent": evidence(failure(not_sent()), passage(429)),
+    "rejected": evidence(failure(rejected()), passage(409)),
+    "turned away, then done": evidence(success(), passage(429), passage(201), effects=1),
 }
 LIES = {
-    "done, and it was not": evidence(done(), passage(201)),
-    "done, and to another": evidence(done("b-2"), passage(201), effects=1),
-    "done twice": evidence(done(), passage(201), passage(201), effects=2),
-    "not sent, and it arrived": evidence(said(not_sent()), passage()),
-    "not sent, and it was done": evidence(said(not_sent()), passage(), effects=1),
+    "done, and it was not": evidence(success(), passage(201)),
+    "done, and to another": evidence(success("b-2"), passage(201), effects=1),
+    "done twice": evidence(success(), passage(201), passage(201), effects=2),
+    "not sent, and it arrived": evidence(failure(not_sent()), passage()),
+    "not sent, and it was done": evidence(failure(not_sent()), passage(), effects=1),
     "not sent, and it was cut short": evidence(
-        said(not_sent()), Passage(request()[:40], 0, is_over=True)
+        failure(not_sent()), Passage(request()[:40], 0, is_over=True)
     ),
-    "rejected, and it was done": evidence(said(rejected()), passage(409), effects=1),
-    "rejected, and nobody refused it": evidence(said(rejected()), passage(503)),
-    "rejected, and it was never sent": evidence(said(rejected(), ())),
-    "unknown, and it was never sent": evidence(said(unknown(), ())),
-    "unknown, and it was refused": evidence(said(unknown()), passage(409)),
-    "sent again after a lost reply": evidence(done(), passage(), passage(201), effects=1),
-    "sent again after a 503": evidence(done(), passage(503), passage(201), effects=1),
-    "read back needlessly": evidence(done(read_back=True), passage(201), effects=1),
-    "an attempt not told": evidence(said(unknown(), ()), passage()),
-    "another error": evidence(Told(error=RuntimeError("oops"), seconds=0.1), passage()),
-    "late": evidence(replace(done(), seconds=0.7), passage(201), effects=1),
+    "rejected, and it was done": evidence(failure(rejected()), passage(409), effects=1),
+    "rejected, and nobody refused it": evidence(failure(rejected()), passage(503)),
+    "rejected, and it was never sent": evidence(failure(rejected(), ())),
+    "unknown, and it was never sent": evidence(failure(unknown(), ())),
+    "unknown, and it was refused": evidence(failure(unknown()), passage(409)),
+    "sent again after a lost reply": evidence(success(), passage(), passage(201), effects=1),
+    "sent again after a 503": evidence(success(), passage(503), passage(201), effects=1),
+    "read back needlessly": evidence(success(read_back=True), passage(201), effects=1),
+    "an attempt that is missing": evidence(failure(unknown(), ()), passage()),
+    "another error": evidence(Outcome(error=RuntimeError("oops"), seconds=0.1), passage()),
+    "late": evidence(replace(success(), seconds=0.7), passage(201), effects=1),
     "something else was done": replace(
-        evidence(done(), passage(201), effects=1),
+        evidence(success(), passage(201), effects=1),
         effects=(EFFECT, replace(EFFECT, operation="bookings.cancel")),
     ),
-    "one of two was told nothing": replace(evidence(done(), passage(201), effects=1), told=[]),
-    "a warning": replace(evidence(done(), passage(201), effects=1), noise=["unclosed socket"]),
-    "not on record": replace(evidence(done(), passage(201), effects=1), records={}),
+    "a caller without a result": replace(evidence(success(), passage(201), effects=1), outcomes=[]),
+    "a warning": replace(evidence(success(), passage(201), effects=1), noise=["unclosed socket"]),
+    "not on record": replace(evidence(success(), passage(201), effects=1), records={}),
     "on record as something else": replace(
-        evidence(done(), passage(201), effects=1), records={"1": "unknown"}
+        evidence(success(), passage(201), effects=1), records={"1": "unknown"}
     ),
     "recovered, and not on record": replace(
-        evidence(said(unknown()), passage(), effects=1),
-        recovered=[done(read_back=True)],
+        evidence(failure(unknown()), passage(), effects=1),
+        recovered=[success(read_back=True)],
         records={"1": "unknown"},
         records_after={"1": "unknown"},
     ),
     "recovered, and it was not done": replace(
-        evidence(said(unknown()), passage()), recovered=[done(read_back=True)]
+        evidence(failure(unknown()), passage()), recovered=[success(read_back=True)]
     ),
     "not recovered, and it was done": replace(
-        evidence(said(unknown()), passage(), effects=1), recovered=[said(unknown())]
+        evidence(failure(unknown()), passage(), effects=1), recovered=[failure(unknown())]
     ),
     "recovery raised something else": replace(
-        evidence(said(unknown()), passage()), recovered=[said(not_sent())]
+        evidence(failure(unknown()), passage()), recovered=[failure(not_sent())]
     ),
 }
 
@@ -152,8 +154,8 @@ def test_a_client_that_does_not_is_found_out(case: str) -> None:
 def test_of_two_who_look_first_one_may_fail_and_the_other_act() -> None:
     schedule = replace(CONFIRM, callers=2, is_guarded=True)
     both = replace(
-        evidence(done(), passage(201, correlation_id="corr-2"), effects=1),
-        told=[done(), said(not_sent(), ())],
+        evidence(success(), passage(201, correlation_id="corr-2"), effects=1),
+        outcomes=[success(), failure(not_sent(), ())],
     )
     assert Judgement(schedule, both).violations() == []
 
@@ -161,15 +163,15 @@ def test_of_two_who_look_first_one_may_fail_and_the_other_act() -> None:
 def test_two_tasks_at_once_make_one_request() -> None:
     schedule = replace(CONFIRM, callers=2, is_async=True)
     both = replace(
-        evidence(done(), passage(201), passage(201, correlation_id="corr-2"), effects=1),
-        told=[done(), done()],
+        evidence(success(), passage(201), passage(201, correlation_id="corr-2"), effects=1),
+        outcomes=[success(), success()],
     )
     assert Judgement(schedule, both).violations() != []
 
 
 def test_a_read_that_never_left_says_so() -> None:
     schedule = Schedule("bookings.get")
-    told = said(ConnectionFailedError("refused", outcome="unknown"), ())
-    never = replace(evidence(told), accepted=0)
+    outcome = failure(ConnectionFailedError("refused", outcome="unknown"), ())
+    never = replace(evidence(outcome), accepted=0)
     assert Judgement(schedule, never).violations() != []
     assert Judgement(schedule, replace(never, accepted=1)).violations() == []

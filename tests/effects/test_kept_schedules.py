@@ -17,7 +17,7 @@ from tests.support.tiers import LONG
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.effects.evidence import Told
+    from tests.effects.evidence import Outcome
     from tests.effects.world import World
 
 KEPT: dict[str, tuple[Schedule, str]] = {
@@ -191,10 +191,10 @@ def test_a_schedule_worth_keeping(
         if not any(one.startswith(SOFT) for one in violations):
             break
     assert violations == []
-    assert {said(told) for told in evidence.told} == {expected}
+    assert {state_of(outcome) for outcome in evidence.outcomes} == {expected}
 
 
-def said(told: Told) -> str:
-    if told.error is not None:
-        return getattr(told.error, "outcome", repr(told.error))
-    return "read_back" if getattr(told.value, "read_back", False) else "done"
+def state_of(outcome: Outcome) -> str:
+    if outcome.error is not None:
+        return getattr(outcome.error, "outcome", repr(outcome.error))
+    return "read_back" if getattr(outcome.value, "read_back", False) else "done"

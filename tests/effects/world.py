@@ -67,7 +67,7 @@ class World:
         self.sandbox.faults.clear()
         self.proxy.clear()
 
-    def prepared(self, operation: str) -> Subject:
+    def prepare(self, operation: str) -> Subject:
         """What the operation is done to, fresh; nothing of it is counted."""
         self.calm()
         subject = Subject(self.selection)

@@ -62,20 +62,20 @@ class Record(Notes):
             self._course.effects += came.endswith("done")
             self.states["entry-7"] = "unknown"
             raise UnresolvedWriteError(entry(intent.operation, **intent.subject))
-        self._failing(came == "not kept")
+        self._fail_if(came == "not kept")
         entry_id = super().begin(intent)
-        self._failing(came == "kept unsaid")
+        self._fail_if(came == "kept unsaid")
         return entry_id
 
     def end(self, entry_id: str, state: EndState) -> None:
         """Record an outcome; an entry that is done stays done."""
         came = self._course.choose("kept", "not kept", "kept unsaid")
-        self._failing(came == "not kept")
+        self._fail_if(came == "not kept")
         if self.states[entry_id] != "done":
             super().end(entry_id, state)
-        self._failing(came == "kept unsaid")
+        self._fail_if(came == "kept unsaid")
 
-    def _failing(self, fails: bool) -> None:
+    def _fail_if(self, fails: bool) -> None:
         if fails:
             self._course.is_record_troubled = True
             raise JournalError("no disk")
@@ -182,7 +182,7 @@ class Course:
     def clock(self) -> float:
         """The monotonic clock; whoever reads it may be interrupted there."""
         if self.stops_at_clock:
-            self._stops_if(self.choose("go on", "stop"))
+            self._stop_if(self.choose("go on", "stop"))
         return self.now
 
     def calendar(self) -> float:
@@ -219,7 +219,7 @@ class Course:
         self.is_joined = True
         self.effects += came.endswith("done")
         self.is_other_in_doubt |= came not in {"done", "not_sent", "rejected"}
-        self._stops_if(came)
+        self._stop_if(came)
         if came.startswith("late"):
             self._wait_until(effect.until)
             raise RequestTimeoutError("the deadline has passed", outcome="unknown")
@@ -234,7 +234,7 @@ class Course:
             flight.fail(effect.key, failure)
         return (flight.result.outcome(),)
 
-    def _stops_if(self, came: str) -> None:
+    def _stop_if(self, came: str) -> None:
         if came.startswith("stop"):
             self.stop()
 
@@ -244,14 +244,14 @@ class Course:
 
     def _sleep(self, seconds: float) -> None:
         came = self.choose("slept", "closed", "stop")
-        self._stops_if(came)
+        self._stop_if(came)
         if came == "closed":
             raise ConfigurationError("the client is closed")
         self.now += seconds
 
     def _ask(self, effect: CallUser[Any], function: Callable[[], Any]) -> Any:
         came = self.choose("given", "no token", "late", "stop")
-        self._stops_if(came)
+        self._stop_if(came)
         if came == "late":
             self._wait_until(effect.until)
             raise RequestTimeoutError("the deadline has passed")
@@ -271,7 +271,7 @@ class Course:
         if came.startswith("late"):
             self._wait_until(effect.until)
             raise RequestTimeoutError("the deadline has passed")
-        self._stops_if(came)
+        self._stop_if(came)
         return value
 
     def _send(self, effect: Send) -> Reply:
@@ -291,22 +291,22 @@ class Course:
 
     def _of_session(self, effect: Send) -> Callable[[Request], Reply]:
         if effect.request.rpc_method != "initialize":
-            self._exchanged(effect, "heard", "lost")
+            self._choose_reply(effect, "heard", "lost")
             return lambda _: reply(202)
-        came = self._exchanged(effect, "open", "404", "503")
+        came = self._choose_reply(effect, "open", "404", "503")
         if came != "open":
             return lambda _: reply(int(came))
-        return _opened
+        return _initialize_reply
 
     def _of_read(self, effect: Send) -> Callable[[Request], Reply]:
         name = self.kind.name
         if self.kind.is_guarded and not self.is_past_guard:
-            came = self._exchanged(effect, "good", "other", "503", "404")
+            came = self._choose_reply(effect, "good", "other", "503", "404")
             _, fits, other = GUARDS[name]
             body = fits if came == "good" else CANCELLATION_FEE | other
         else:
             seen = ("good", "other") if self.effects else ("other",)
-            came = self._exchanged(effect, *seen, "503", "404")
+            came = self._choose_reply(effect, *seen, "503", "404")
             body = SEEN[name] if came == "good" else UNSEEN[name]
         if came in {"good", "other"}:
             return good(body)
@@ -317,7 +317,7 @@ class Course:
         doubtful = (*DOUBTS, "another") if has_subject else DOUBTS
         doubts = [f"{one}{end}" for one in doubtful for end in ("", ", done")]
         gone = ["gone"] if effect.request.rpc_method else []
-        came = self._exchanged(
+        came = self._choose_reply(
             effect, "done", "not sent", *REFUSALS, *doubts, "302", *gone, is_write=True
         )
         came = came.partition(",")[0]
@@ -328,10 +328,10 @@ class Course:
         if came == "unreadable":
             return lambda _: reply(200)
         if came == "gone":
-            return _gone
+            return _session_gone
         return lambda _: reply(int(came))
 
-    def _exchanged(self, effect: Send, *options: str, is_write: bool = False) -> str:
+    def _choose_reply(self, effect: Send, *options: str, is_write: bool = False) -> str:
         """What comes of an exchange, as far as it is a reply."""
         ends, lates = ["stop sent"], ["late sent"]
         if is_write:
@@ -348,7 +348,7 @@ class Course:
             self.effects += came.endswith("done")
             status = int(said) if said.isdigit() else STATUS.get(said)
             self.said.append((left, status, said in (*REFUSALS, "gone")))
-        self._stops_if(said)
+        self._stop_if(said)
         if said.startswith("late"):
             self._wait_until(effect.until)
             raise RequestTimeoutError(
@@ -362,14 +362,14 @@ class Course:
         return said
 
 
-def _opened(request: Request) -> Reply:
+def _initialize_reply(request: Request) -> Reply:
     message = json.loads(request.content or b"")
     result = {"protocolVersion": "2025-11-25"}
     body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
     return reply(200, body, mcp_session_id="s-2")
 
 
-def _gone(request: Request) -> Reply:
+def _session_gone(request: Request) -> Reply:
     message = json.loads(request.content or b"null")
     error = {"code": -32001, "message": "Session not found"}
     return reply(404, {"jsonrpc": "2.0", "id": (message or {}).get("id"), "error": error})

@@ -36,7 +36,7 @@ class Interleaved:
             effect = next(steps)
             while True:
                 try:
-                    result = yield from self._performed(effect)
+                    result = yield from self._perform(effect)
                 except BaseException as error:  # noqa: BLE001 -- the flow decides what it means
                     effect = steps.throw(error)
                 else:
@@ -57,7 +57,7 @@ class Interleaved:
                 found[number] = error
         return [found[number] for number in range(len(courses))]
 
-    def _performed(self, effect: Effect[Any]) -> Course:
+    def _perform(self, effect: Effect[Any]) -> Course:
         yield
         if isinstance(effect, Exclusive):
             return (yield from self._in_turn(effect))

@@ -3,51 +3,43 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 
-from ferry_sdk._engine.correlation import correlation, next_correlation_id
+from ferry_sdk._engine.correlation import next_correlation_id
 from tests.backend.children import Child
 from tests.backend.gathering import at_once
-
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
 
 MANY = 100_000
 
 
-def made(count: int) -> list[str]:
+def new_ids(count: int) -> list[str]:
     return [next_correlation_id() for _ in range(count)]
 
 
 def test_an_id_is_a_random_uuid() -> None:
-    for text in made(100):
+    for text in new_ids(100):
         uuid = UUID(text)
         assert str(uuid) == text
         assert uuid.version == 4
 
 
-def test_no_two_of_many_are_alike() -> None:
-    assert len(set(made(MANY))) == MANY
-
-
 def test_no_two_of_many_threads_are_alike() -> None:
-    ids = [one.value() for one in at_once(*[lambda: made(MANY // 20)] * 20)]
+    ids = [one.value() for one in at_once(*[lambda: new_ids(MANY // 20)] * 20)]
     assert len({text for some in ids for text in some}) == MANY
 
 
 # The children use nothing that a thread of the parent may hold.
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 def test_no_two_of_many_children_are_alike() -> None:
-    made(1)
+    new_ids(1)
 
     def grandchildren() -> list[str]:
-        return made(50) + Child(lambda: made(50)).result()
+        return new_ids(50) + Child(lambda: new_ids(50)).result()
 
     children = [Child(grandchildren) for _ in range(20)]
-    ids = [text for child in children for text in child.result()] + made(50)
+    ids = [text for child in children for text in child.result()] + new_ids(50)
     assert len(set(ids)) == len(ids) == 20 * 100 + 50
 
 
@@ -55,19 +47,10 @@ def test_a_seed_does_not_repeat_them() -> None:
     state = random.getstate()
     try:
         random.seed(7)
-        first, seeded = made(10), random.getstate()
+        first, seeded = new_ids(10), random.getstate()
         random.seed(7)
-        again = made(10)
+        again = new_ids(10)
         assert not set(first) & set(again)
         assert random.getstate() == seeded, "the program's own dice were thrown"
     finally:
         random.setstate(state)
-
-
-def test_calls_have_one_each_and_a_block_gives_its_own(both: Ferry) -> None:
-    ports = both.with_raw_response.catalogue.ports
-    ids = [ports().correlation_id for _ in range(20)]
-    assert len(set(ids)) == 20
-    with correlation("ours"):
-        assert made(2) == ["ours", "ours"]
-    assert made(1) != ["ours"]

@@ -13,14 +13,12 @@ from ferry_sdk import (
     FerryError,
     InvalidInputError,
     OutcomeUnknownError,
-    PriceChangedError,
-    RequestTimeoutError,
 )
 from ferry_sdk.types import Attempt
 from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver, timed_out
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
-from tests.support.samples import BOOKING_CONFIRMATION, CANCELLATION_FEE
+from tests.support.samples import BOOKING_CONFIRMATION
 
 if TYPE_CHECKING:
     from tests.support.driven import Driver
@@ -92,15 +90,6 @@ def test_a_write_read_back_has_the_looks_as_well(name: str) -> None:
     assert raw.elapsed == pytest.approx(driver.now - 1000)
 
 
-def test_an_error_of_a_write_has_the_looks_as_well() -> None:
-    driver = scripted_driver(reset(), good(booking("payment_due", "Pending")), reply(404))
-    with pytest.raises(OutcomeUnknownError) as info:
-        driver.raw(described("bookings.confirm"), SETTINGS)
-    names = [attempt.operation for attempt in info.value.attempts]
-    assert names == ["bookings.confirm", "bookings.get", "bookings.get"]
-    assert reports_waits(driver, info.value.attempts)
-
-
 def test_a_guarded_write_has_the_read_before_it_as_well() -> None:
     driver = scripted_driver(reset(), good(booking()), refused(), good(CONFIRMED))
     raw = driver.raw(described("bookings.confirm", expect_total="148.18"), SETTINGS)
@@ -112,24 +101,6 @@ def test_a_guarded_write_has_the_read_before_it_as_well() -> None:
     ]
     assert reports_waits(driver, raw.attempts)
     assert raw.elapsed == pytest.approx(driver.now - 1000)
-
-
-def test_a_guard_that_says_no_has_its_read() -> None:
-    driver = scripted_driver(reset(), good(booking()))
-    with pytest.raises(PriceChangedError) as info:
-        driver.raw(described("bookings.confirm", expect_total="1"), SETTINGS)
-    assert [attempt.operation for attempt in info.value.attempts] == ["bookings.get"] * 2
-    assert info.value.correlation_id == driver.requests[0].headers["x-client-correlation-id"]
-
-
-def test_a_cancellation_has_its_preview_among_the_attempts() -> None:
-    cancelled = {"booking_id": "b-1", "status": "cancelled", "refund_amount": 100.05}
-    driver = scripted_driver(good(CANCELLATION_FEE), good(cancelled))
-    raw = driver.raw(described("bookings.cancel", max_penalty=50), SETTINGS)
-    assert [attempt.operation for attempt in raw.attempts] == [
-        "bookings.cancel_fee",
-        "bookings.cancel",
-    ]
 
 
 def test_a_wait_has_all_its_looks_and_the_time_they_took() -> None:
@@ -151,22 +122,6 @@ def test_a_wait_has_all_its_looks_and_the_time_they_took() -> None:
     assert {attempt.operation for attempt in raw.attempts} == {"bookings.wait"}
     assert reports_waits(driver, raw.attempts)
     assert raw.elapsed == pytest.approx(driver.now - 1000)
-
-
-def test_a_wait_in_vain_has_all_its_looks() -> None:
-    driver = scripted_driver(then=good(booking("payment_due")))
-    with pytest.raises(RequestTimeoutError) as info:
-        driver.raw(described("bookings.wait"), SETTINGS)
-    assert len(info.value.attempts) == len(driver.requests) > 3
-    assert reports_waits(driver, info.value.attempts)
-
-
-def test_a_request_that_the_deadline_kept_back_is_an_attempt_that_was_not_sent() -> None:
-    driver = scripted_driver(reply(429, retry_after="0.75"))
-    with pytest.raises(RequestTimeoutError) as info:
-        driver.raw(described("bookings.create"), SETTINGS, deadline=1.0)
-    assert [attempt.sent for attempt in info.value.attempts] == [True, False]
-    assert info.value.outcome == "not_sent"
 
 
 def test_attempts_are_logged_and_what_is_tried_again_is_told(

@@ -130,21 +130,6 @@ def test_a_guard_that_cannot_be_read_holds_the_write_back(
     assert set(driver.paths) == {GUARDED[name][1]}
 
 
-@pytest.mark.parametrize("name", GUARDED)
-def test_a_guard_is_read_again_as_any_read_is(name: str) -> None:
-    driver = scripted_driver(reset(), reply(503), reply(404))
-    with pytest.raises(NotFoundError):
-        driver.raw(describe_guarded(name), SETTINGS)
-    assert driver.paths == [GUARDED[name][1]] * 3
-
-
-@pytest.mark.parametrize("name", GUARDED)
-def test_a_client_that_only_reads_does_not_even_read_the_guard(name: str) -> None:
-    driver = scripted_driver()
-    with pytest.raises(FerryError, match="read-only"):
-        driver.raw(describe_guarded(name), SETTINGS, read_only=True)
-
-
 @pytest.mark.parametrize("limit", [Decimal("48.13"), "48.14", 49, "1e9"])
 @pytest.mark.parametrize(
     ("name", "answer"),
@@ -213,8 +198,3 @@ def test_a_guarded_cancellation_that_is_read_back_keeps_its_preview(
     assert result.previewed.refund_amount == Decimal("100.05")
     assert getattr(result, "refund_shortfall", None) is None
     assert caplog.records == []
-
-
-def test_a_guarded_confirmation_that_is_lost_is_read_back() -> None:
-    driver = scripted_driver(good(booking()), reset(), good(booking("ticketed", "Issued")))
-    assert driver.raw(describe_guarded("bookings.confirm", "148.18"), SETTINGS).parse().read_back

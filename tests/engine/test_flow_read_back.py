@@ -12,7 +12,6 @@ from ferry_sdk import (
     FerryError,
     NotFoundError,
     OutcomeUnknownError,
-    RateLimitError,
     UnexpectedResponseError,
 )
 from ferry_sdk._engine.effects import Sleep
@@ -260,16 +259,6 @@ def test_a_refusal_is_final(case: Case, status: int) -> None:
     assert len(driver.requests) == 1
 
 
-@every_case
-def test_what_was_not_sent_or_refused_for_its_rate_is_not_read_back(case: Case) -> None:
-    for failures, kind in ((refused(), FerryError), (reply(429), RateLimitError)):
-        driver = scripted_driver(*[failures] * 3)
-        with pytest.raises(kind) as info:
-            driver.raw(case.operation(), SETTINGS)
-        assert info.value.outcome in ("not_sent", "rejected")
-        assert {attempt.operation for attempt in info.value.attempts} == {case.name}
-
-
 @pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking", "mcp.call_tool"])
 @every_loss
 def test_what_no_read_shows_is_unknown_at_once(name: str, lost: Any) -> None:
@@ -300,14 +289,6 @@ def test_an_unknown_outcome_names_the_request_without_its_content(case: Case) ->
         assert digest.path.startswith(driver.paths[0])
         seen.add(digest.digest)
     assert len(seen) == 1
-
-
-@every_case
-def test_looks_carry_the_correlation_id_of_the_write(case: Case) -> None:
-    driver = scripted_driver(reset(), good(case.before), good(case.after))
-    raw = driver.raw(case.operation(), SETTINGS, correlation_id="c-1")
-    ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
-    assert ids == {"c-1"} == {raw.correlation_id}
 
 
 def test_a_payment_is_read_with_the_clients_own_token() -> None:

@@ -16,7 +16,6 @@ from ferry_sdk import (
     InvalidInputError,
     OutcomeUnknownError,
     PaymentRecorded,
-    RateLimitError,
     TicketCancellation,
 )
 from ferry_sdk._engine.settings import Secret
@@ -209,14 +208,6 @@ def test_a_reading_has_the_deadline_of_the_client() -> None:
     with pytest.raises(OutcomeUnknownError):
         recover_again(driver, CASES[0].lost(), max_retries=10**6, deadline=3.0)
     assert driver.now <= 1003
-
-
-def test_a_reading_that_is_told_to_wait_too_long_is_the_last() -> None:
-    driver = scripted_driver(reply(429, retry_after="61"))
-    with pytest.raises(OutcomeUnknownError) as info:
-        recover_again(driver, CASES[0].lost())
-    assert isinstance(info.value.__cause__, RateLimitError)
-    assert info.value.__cause__.retry_after == 61
 
 
 def test_an_error_can_be_recovered_again_and_again() -> None:

@@ -134,11 +134,6 @@ def test_the_expired_one_of_several_is_named() -> None:
     assert info.value.field == "availabilities[1]"
 
 
-def test_three_bare_ids_are_checked_for_nothing() -> None:
-    driver = scripted_driver(good(BOOKING_CREATED))
-    assert driver.raw(described("bookings.create"), SETTINGS).parse()
-
-
 @pytest.mark.parametrize("name", CREATIONS)
 @pytest.mark.parametrize("locked", [0, 1])
 def test_a_locked_tariff_is_not_paired_with_another_carrier(name: str, locked: int) -> None:
@@ -152,17 +147,14 @@ def test_a_locked_tariff_is_not_paired_with_another_carrier(name: str, locked: i
 
 
 @pytest.mark.parametrize("name", CREATIONS)
-def test_locked_tariffs_of_one_carrier_are_booked(name: str) -> None:
-    locked = {"roundtrip_locked": True}
-    selections = [create_with(company=company("CTN"), tariff=locked) for _ in range(2)]
+@pytest.mark.parametrize(("locked", "carriers"), [(True, "CTN CTN"), (False, "CTN GNV")])
+def test_locked_tariffs_of_one_carrier_and_others_of_two_are_booked(
+    name: str, locked: bool, carriers: str
+) -> None:
+    tariff = {"roundtrip_locked": locked}
+    selections = [create_with(company=company(one), tariff=tariff) for one in carriers.split()]
     driver = scripted_driver(good(BOOKING_CREATED))
     assert driver.raw(described(name, availabilities=selections), SETTINGS).parse()
-
-
-def test_tariffs_that_are_not_locked_may_be_of_two_carriers() -> None:
-    selections = [create_with(company=company(carrier)) for carrier in ("CTN", "GNV")]
-    driver = scripted_driver(good(BOOKING_CREATED))
-    assert driver.raw(described("bookings.create", availabilities=selections), SETTINGS).parse()
 
 
 def test_what_a_selection_knows_beyond_its_ids_is_not_sent() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ from ferry_sdk import (
 )
 from ferry_sdk._engine.effects import CallUser
 from ferry_sdk._engine.settings import Secret
-from ferry_sdk.hooks import Hooks, RetryEvent
 from tests.engine.interleaved import Interleaved
 from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
 from tests.support.driven import SETTINGS, Driven, Driver, in_turn, replied
@@ -216,14 +214,6 @@ def test_after_a_failed_refresh_the_next_call_asks_again() -> None:
     assert bearer_tokens(driver) == ["old", "old", "new"]
 
 
-def test_a_payment_without_an_organisation_token_is_not_sent() -> None:
-    driver = scripted_driver()
-    with pytest.raises(ConfigurationError, match="FERRY_ORGANISATION_TOKEN") as info:
-        driver.raw(described("tickets.mark_paid"), SETTINGS, organisation_token=None)
-    assert info.value.outcome == "not_sent"
-    assert driver.requests == []
-
-
 def only(good_token: str) -> Callable[[Request], Reply]:
     """A service that takes one token, and answers by either protocol."""
 
@@ -294,19 +284,3 @@ def test_no_token_of_the_client_is_in_a_message_of_the_service(name: str) -> Non
     error = info.value
     for text in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
         assert "[hidden], [hidden] and [hidden] may not" in str(text)
-
-
-def test_a_call_that_follows_a_renewal_is_announced_as_any_repetition(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    told: list[RetryEvent] = []
-    driver = scripted_driver(reply(401), good([]))
-    with caplog.at_level(logging.INFO, "ferry_sdk"):
-        driver.raw(
-            described("catalogue.ports"),
-            SETTINGS,
-            token=Secret(Tokens()),
-            hooks=Hooks({RetryEvent: [told.append]}),
-        )
-    assert [event.status_code for event in told] == [401]
-    assert "next attempt in 0.00 s" in caplog.text

@@ -10,7 +10,6 @@ from ferry_sdk import (
     Booking,
     FerryError,
     InvalidInputError,
-    NotFoundError,
     RateLimitError,
     RequestTimeoutError,
     Stage,
@@ -36,13 +35,6 @@ ENOUGH = {
 }
 NOT_YET = {"bookings.wait": booking("payment_due"), "tickets.wait_pdf": {"url": None}}
 every_wait = pytest.mark.parametrize("name", WAITS)
-
-
-@every_wait
-def test_what_is_there_already_is_given_at_once(name: str) -> None:
-    driver = scripted_driver(good(ENOUGH[name]))
-    driver.raw(described(name), SETTINGS)
-    assert driver.waits == []
 
 
 @every_wait
@@ -267,12 +259,6 @@ def test_a_failure_that_stays_ends_the_wait(name: str, status: int) -> None:
         driver.raw(described(name), SETTINGS)
     assert not isinstance(info.value, RequestTimeoutError)
     assert info.value.attempts[-1].status_code == status
-
-
-@every_wait
-def test_a_subject_that_is_not_there_is_not_waited_for(name: str) -> None:
-    with pytest.raises(NotFoundError):
-        scripted_driver(reply(404)).raw(described(name), SETTINGS)
 
 
 @every_wait

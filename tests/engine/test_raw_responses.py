@@ -8,12 +8,9 @@ import re
 import pytest
 
 from ferry_sdk import (
-    NotFoundError,
     OutcomeUnknownError,
     RawResponse,
     Records,
-    TicketNotFoundError,
-    correlation,
 )
 from tests.support.summer import TRAVELLER, booked, chosen, search, stopped
 
@@ -56,22 +53,6 @@ def test_it_has_the_ids_of_the_exchange(both):
     assert another.request_id != raw.request_id
 
 
-def test_the_correlation_id_of_the_view_or_the_context_is_told(both):
-    with correlation("from-context"):
-        assert both.with_raw_response.catalogue.ports().correlation_id == "from-context"
-        view = both.with_options(correlation_id="from-view")
-        assert view.with_raw_response.catalogue.ports().correlation_id == "from-view"
-
-
-def test_one_attempt_is_recorded_as_it_went(both):
-    raw = both.with_raw_response.catalogue.ports()
-    (attempt,) = raw.attempts
-    assert attempt.sent
-    assert (attempt.status_code, attempt.request_id) == (200, raw.request_id)
-    assert (attempt.problem, attempt.waited) == (None, 0.0)
-    assert type(raw.attempts) is tuple
-
-
 def test_the_time_is_the_whole_calls(both, ferry_sandbox):
     ferry_sandbox.faults.add("delay_after", "catalogue.ports", seconds=0.2)
     raw = both.with_raw_response.catalogue.ports()
@@ -92,23 +73,6 @@ def test_attempts_that_failed_are_recorded_before_the_one_that_did_not(both, fer
     assert raw.elapsed >= second.waited
     assert len({one.request_id for one in raw.attempts}) == 3
     assert third.request_id == raw.request_id
-
-
-def test_an_attempt_whose_reply_was_lost_has_no_status(both, ferry_sandbox):
-    ferry_sandbox.faults.add("lose_reply", "catalogue.ports")
-    first, second = both.with_raw_response.catalogue.ports().attempts
-    assert first.sent
-    assert (first.status_code, first.request_id) == (None, None)
-    assert first.problem == "ConnectionFailedError"
-    assert second.status_code == 200
-
-
-def test_errors_are_raised_as_ever(both):
-    with pytest.raises(TicketNotFoundError) as caught:
-        both.with_raw_response.tickets.get("nothing")
-    assert isinstance(caught.value, NotFoundError)
-    assert caught.value.operation == "tickets.get"
-    assert len(caught.value.attempts) == 1
 
 
 def test_a_write_that_is_lost_is_sent_once_here_too(both, ferry_sandbox):

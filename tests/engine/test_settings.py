@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -238,22 +237,6 @@ def test_mcp_carries_the_same(clients: Clients) -> None:
     assert len(ids) == 1
 
 
-@pytest.mark.parametrize("version", ["2", 2])
-def test_language_and_version_go_along(clients: Clients, version: str | int) -> None:
-    headers = request_of(
-        clients, ask_ports, language="fr-FR,fr;q=0.9", client_version=version
-    ).headers
-    assert headers["accept-language"] == "fr-FR,fr;q=0.9"
-    assert headers["x-client-version"] == "2"
-
-
-def test_default_headers_go_along_and_may_rename_the_client(clients: Clients) -> None:
-    own = {"X-Agency": "A1", "User-Agent": "shop/2"}
-    headers = request_of(clients, ask_ports, default_headers=own).headers
-    assert headers["x-agency"] == "A1"
-    assert headers.get_list("user-agent") == ["shop/2"]
-
-
 def test_a_header_is_sent_once_however_it_is_written(clients: Clients) -> None:
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, default_headers={"X-Agency": "A1", "user-agent": "shop/1"})
@@ -296,13 +279,6 @@ def test_a_function_is_asked_for_a_token_once_and_again_when_it_is_refused(
     ]
 
 
-def test_a_function_gives_the_organisation_token_too(clients: Clients) -> None:
-    service = Exchanges(httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"}))
-    ferry = client_of(clients, service, organisation_token=lambda: "org-by-call")
-    ferry.tickets.mark_paid("t-1", external_payment_ref="p-1")
-    assert service.requests[0].headers["authorization"] == "Bearer org-by-call"
-
-
 def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_other(
     clients: Clients,
 ) -> None:
@@ -320,24 +296,6 @@ def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_oth
         assert str(error) == f"{next(iter(settings))}: an async function needs AsyncFerry"
     error = caught(ConfigurationError, ask_ports, client_of(clients, service, token=lambda: give()))  # noqa: PLW0108 -- it does not show that it is async
     assert str(error) == "token: an async function needs AsyncFerry"
-    assert service.requests == []
-
-
-def test_a_function_that_fails_fails_as_itself(clients: Clients) -> None:
-    def fail() -> str:
-        raise LookupError("the vault is shut")
-
-    service = Exchanges(PORTS)
-    with pytest.raises(LookupError, match="the vault is shut"):
-        ask_ports(client_of(clients, service, token=fail))
-    assert service.requests == []
-
-
-@pytest.mark.parametrize("given", ["", "a\nb", "\u20ac", None, 7, b"bytes"])
-def test_a_function_that_gives_no_token_is_named(clients: Clients, given: object) -> None:
-    service = Exchanges(PORTS)
-    error = caught(ConfigurationError, ask_ports, client_of(clients, service, token=lambda: given))
-    assert str(error).startswith("token")
     assert service.requests == []
 
 
@@ -485,21 +443,6 @@ def correlation_ids(service: Exchanges) -> list[str]:
     return [request.headers["x-client-correlation-id"] for request in service.requests]
 
 
-def test_one_id_a_call_and_the_same_for_its_attempts(clients: Clients) -> None:
-    service = Exchanges(httpx.Response(503), httpx.Response(503), PORTS)
-    ferry: Any = client_of(clients, service, max_retries=2)
-    raw = ferry.with_raw_response.catalogue.ports()
-    ask_ports(ferry)
-    first, second, third, other = correlation_ids(service)
-    assert first == second == third == raw.correlation_id
-    assert other != first
-
-
-def test_the_service_gives_the_id_back(both: Ferry) -> None:
-    raw = both.with_options(correlation_id="c-77").with_raw_response.catalogue.ports()
-    assert raw.headers["x-client-correlation-id"] == raw.correlation_id == "c-77"
-
-
 def test_a_block_gives_its_calls_an_id_and_blocks_nest() -> None:
     service = Exchanges(PORTS)
     with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
@@ -524,30 +467,6 @@ def test_an_id_that_cannot_stand_in_a_header_is_refused(bad: str) -> None:
             pass
 
     assert caught(InvalidInputError, block).field == "correlation_id"
-
-
-def test_threads_keep_their_own_id() -> None:
-    service = Exchanges(PORTS)
-    barrier = threading.Barrier(8)
-    seen: dict[str, str] = {}
-
-    def work(number: int) -> None:
-        with ferry_sdk.correlation(f"thread-{number}"):
-            barrier.wait()
-            raw = ferry.with_raw_response.catalogue.ports()
-            barrier.wait()
-            seen[f"thread-{number}"] = raw.correlation_id
-
-    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
-        ferry = Ferry("t", base_url=URL, http_client=http_client)
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert len(seen) == 8
-    assert all(name == used for name, used in seen.items())
-    assert sorted(correlation_ids(service)) == sorted(seen)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

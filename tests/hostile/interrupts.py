@@ -34,7 +34,7 @@ class Interrupter:
         signal.signal(signal.SIGUSR1, self._before)
 
     @contextmanager
-    def armed(self, *, is_armed: bool) -> Iterator[None]:
+    def arm(self, *, is_armed: bool) -> Iterator[None]:
         """The block in which it raises, once."""
         self._is_armed = is_armed
         try:

@@ -49,8 +49,8 @@ def _of_client(evidence: Evidence) -> Iterator[str]:
         yield f"{SOFT}the event loop stood still for {evidence.standstill:.2f} s"
     if evidence.grown > _MEMORY:
         yield f"{evidence.grown >> 20} MiB of memory were taken"
-    for secret in _held("\n".join(evidence.log), evidence.secrets):
-        lines = (line for line in evidence.log if _held(line, (secret,)))
+    for secret in _find_secrets("\n".join(evidence.log), evidence.secrets):
+        lines = (line for line in evidence.log if _find_secrets(line, (secret,)))
         yield f"the log holds {secret!r}: {next(lines)}"
 
 
@@ -76,7 +76,7 @@ def _of_call(it: Outcome) -> Iterator[str]:
 
 
 def _of_sending(it: Outcome) -> Iterator[str]:
-    sent = [one for one in it.exchanges if one.asked.operation == it.call.operation]
+    sent = [one for one in it.exchanges if one.request.operation == it.call.operation]
     yield from (f"sent again after {one}" for one in sent[:-1] if not one.is_turned_away)
 
 
@@ -110,9 +110,9 @@ def _of_error(it: Outcome, error: FerryError) -> Iterator[str]:
 def _arrived(it: Outcome) -> bool:
     """Whether a request of its own was read; what is cut may be of a handshake."""
     left = [one for one in it.exchanges if not one.is_turned_away]
-    had_handshake = any(one.asked.operation == "mcp.initialize" for one in it.exchanges)
+    had_handshake = any(one.request.operation == "mcp.initialize" for one in it.exchanges)
     names = {it.call.operation} if had_handshake else {it.call.operation, "mcp.?"}
-    return any(one.asked.operation in names for one in left)
+    return any(one.request.operation in names for one in left)
 
 
 def _of_unknown(error: FerryError) -> Iterator[str]:
@@ -122,7 +122,9 @@ def _of_unknown(error: FerryError) -> Iterator[str]:
 
 
 def _of_record(it: Outcome) -> Iterator[str]:
-    arrival = _arrived(it)
+    arrival, reported = _arrived(it), "done"
+    if it.error is not None:
+        reported = it.error.outcome if isinstance(it.error, FerryError) else "interrupted"
     if it.state == "done" and not it.effects:
         yield "on record as done, and it was not"
     if it.state == "not_sent" and arrival:
@@ -135,22 +137,16 @@ def _of_record(it: Outcome) -> Iterator[str]:
         yield f"on record as rejected, and it was done: {it.error!r} {it.exchanges}"
     if it.state == "none" and arrival:
         yield "it arrived, and is not on record"
-    if it.state not in {None, "none", "open", _said(it)} and _said(it) != "interrupted":
-        yield f"on record as {it.state}, and the client said {_said(it)}"
-    if it.state == "open" and _said(it) != "interrupted":
-        yield f"{SOFT}still open on record, and the client said {_said(it)}"
+    if it.state not in {None, "none", "open", reported} and reported != "interrupted":
+        yield f"on record as {it.state}, and the client said {reported}"
+    if it.state == "open" and reported != "interrupted":
+        yield f"{SOFT}still open on record, and the client said {reported}"
     # What is put on record too late for an interrupted call is taken back when its time comes.
-    is_open = it.state not in {None, "none", "not_sent"} or _said(it) == "interrupted"
+    is_open = it.state not in {None, "none", "not_sent"} or reported == "interrupted"
     if isinstance(it.again, UnresolvedWriteError) and not is_open:
         yield f"{SOFT}refused as unresolved, and it is on record as {it.state}"
     elif isinstance(it.again, BaseException) and not isinstance(it.again, UnresolvedWriteError):
         yield f"made again when all was well, it failed: {it.again!r}"
-
-
-def _said(it: Outcome) -> str:
-    if it.error is None:
-        return "done"
-    return it.error.outcome if isinstance(it.error, FerryError) else "interrupted"
 
 
 def _of_words(it: Outcome, secrets: tuple[str, ...]) -> Iterator[str]:
@@ -167,7 +163,7 @@ def _of_words(it: Outcome, secrets: tuple[str, ...]) -> Iterator[str]:
         shown["pickle"] = f"{pickled!r} {pickled.decode(errors='ignore')}"
         yield from _of_pickle(error, pickled)
     for where, text in shown.items():
-        yield from (f"its {where} holds {one!r}: {error!r}" for one in _held(text, secrets))
+        yield from (f"its {where} holds {one!r}: {error!r}" for one in _find_secrets(text, secrets))
 
 
 def _of_pickle(error: FerryError, pickled: bytes) -> Iterator[str]:
@@ -176,7 +172,7 @@ def _of_pickle(error: FerryError, pickled: bytes) -> Iterator[str]:
         yield f"its pickle is another error: {again!r}, of {error!r}"
 
 
-def _held(text: str, secrets: tuple[str, ...]) -> list[str]:
+def _find_secrets(text: str, secrets: tuple[str, ...]) -> list[str]:
     """The secrets that a text holds, in whatever letters."""
     plain = _plain(text)
     return [

@@ -8,7 +8,7 @@ from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from .replies import End, Kind, Reply, bomb, chunks_of, compress, encoded, event, trickle
+from .replies import End, Kind, Reply, bomb, chunks_of, compress, encode, event, trickle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -128,7 +128,7 @@ _STATUSES: dict[str, Kind] = {
     "a status that is no number": Kind("lost", lambda r: [r.http(status="OK"), 0.01, End.CLOSE]),
     "a failure": Kind("lost", lambda r: [r.http(b"{}", status=_one(r, 408, 500, 502, 503, 599))]),
     "a failure that names a traveller": Kind(
-        "lost", lambda r: [r.http(encoded({"message": _told(r)}), status=500)]
+        "lost", lambda r: [r.http(encode({"message": _words(r)}), status=500)]
     ),
     "a gateway's page": Kind(
         "lost", lambda r: [r.http(b"<html>bad gateway", status=502, content_type="text/html")]
@@ -137,7 +137,7 @@ _STATUSES: dict[str, Kind] = {
         "refused", lambda r: [r.http(r.refusal("no"), status=_one(r, 400, 409, 422))]
     ),
     "a refusal that names a traveller": Kind(
-        "refused", lambda r: [r.http(r.refusal(_told(r)), status=_one(r, 400, 409, 422))]
+        "refused", lambda r: [r.http(r.refusal(_words(r)), status=_one(r, 400, 409, 422))]
     ),
     "a refusal that names the token": Kind(
         "refused", lambda r: [r.http(r.refusal(f"bad token {r.token}"), status=403)]
@@ -145,7 +145,7 @@ _STATUSES: dict[str, Kind] = {
     "a refusal whose request id is a traveller": Kind(
         "refused", lambda r: [r.http(r.refusal("no"), ("x-request-id", _text(r)), status=409)]
     ),
-    "a refusal in the body of a success": Kind("refused", lambda r: [r.http(r.refusal(_told(r)))]),
+    "a refusal in the body of a success": Kind("refused", lambda r: [r.http(r.refusal(_words(r)))]),
     "a refusal that is a page": Kind(
         "refused", lambda r: [r.http(b"<html>no", status=403, content_type="text/html")]
     ),
@@ -204,7 +204,7 @@ _CONTENTS: dict[str, Kind] = {
 }
 
 _ANOTHERS: dict[str, Kind] = {
-    "another booking's reply": Kind("lost", lambda r: [_named_otherwise(r, r)]),
+    "another booking's reply": Kind("lost", lambda r: [_with_other_booking(r, r)]),
     "another call's reply": Kind("lost", lambda r: [_of_another(r)]),
     "another call's correlation id": Kind("lost", lambda r: [r.http(correlation_id=r.earlier)]),
     "a gateway's correlation id": Kind("done", lambda r: [r.http(correlation_id="gw-1")]),
@@ -233,13 +233,13 @@ _MCP: dict[str, Kind] = {
         "lost", lambda r: [r.stream(event(replace(r, message_id="x-1").body(r.other))), End.CLOSE]
     ),
     "another id, another booking": Kind(
-        "lost", lambda r: [_named_otherwise(r, replace(r, message_id="x-1"))]
+        "lost", lambda r: [_with_other_booking(r, replace(r, message_id="x-1"))]
     ),
     "result and error": Kind(
         "lost", lambda r: [r.http(_both(r, r.dice.choice((-32602, -32603, 0))))]
     ),
     "an error inside the service": Kind(
-        "lost", lambda r: [r.http(r.refusal(_told(r), -32603), status=200)]
+        "lost", lambda r: [r.http(r.refusal(_words(r), -32603), status=200)]
     ),
     "an error of no known code": Kind("lost", lambda r: [r.http(r.refusal("?", 7), status=200)]),
     "an error that is no object": Kind("lost", lambda r: [r.http(r.message(error="no"))]),
@@ -321,14 +321,14 @@ def _of_another(reply: Reply) -> bytes:
     return reply.http(reply.body(reply.other), correlation_id=reply.earlier)
 
 
-def _named_otherwise(reply: Reply, answering: Reply) -> bytes:
+def _with_other_booking(reply: Reply, answering: Reply) -> bytes:
     """A reply that names another booking; where none was asked for, another call as well."""
     makes = "possible_actions" in reply.value and "tickets" not in reply.value
     body = answering.body(reply.other)
     return reply.http(body, correlation_id=reply.earlier if makes else None)
 
 
-def _told(reply: Reply) -> str:
+def _words(reply: Reply) -> str:
     """A text of the service's that names the traveller, in one of the ways in which it may."""
     name = reply.traveller
     ways = (
@@ -344,7 +344,7 @@ def _told(reply: Reply) -> str:
 
 
 def _text(reply: Reply) -> bytes:
-    return _told(reply).encode()
+    return _words(reply).encode()
 
 
 def _nulls(value: Any) -> Any:
@@ -359,9 +359,9 @@ def _beside(reply: Reply, value: bytes) -> bytes:
 
 
 def _ping() -> bytes:
-    return encoded({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}})
+    return encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}})
 
 
 def _both(reply: Reply, code: int) -> bytes:
-    result = {"content": [{"type": "text", "text": encoded(reply.value).decode()}]}
+    result = {"content": [{"type": "text", "text": encode(reply.value).decode()}]}
     return reply.message(result=result, error={"code": code, "message": "no"})

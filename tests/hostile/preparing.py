@@ -233,7 +233,7 @@ class _Log(logging.Handler):
 
 
 @contextmanager
-def logged() -> Iterator[list[str]]:
+def capture_log() -> Iterator[list[str]]:
     """Everything that is logged in the block."""
     log, root = _Log(), logging.getLogger()
     level = root.level

@@ -82,13 +82,13 @@ class Reply:
 
     def message(self, **members: Any) -> bytes:
         """A JSON-RPC message that answers the request."""
-        return encoded({"jsonrpc": "2.0", "id": self.message_id, **members})
+        return encode({"jsonrpc": "2.0", "id": self.message_id, **members})
 
     def body(self, value: Any = None) -> bytes:
         """The body of the right reply, or of one with another content."""
         content = self.value if value is None else value
         if self.message_id is None:
-            return encoded(content)
+            return encode(content)
         if self.is_result:
             return self.message(result=content)
         texts = [{"type": "text", "text": json.dumps(content)}]
@@ -97,7 +97,7 @@ class Reply:
     def refusal(self, message: str, code: int = -32602) -> bytes:
         """The body of a refusal, in either protocol."""
         if self.message_id is None:
-            return encoded({"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": message})
+            return encode({"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": message})
         return self.message(error={"code": code, "message": message})
 
     def head(
@@ -133,7 +133,7 @@ class Reply:
         return self.head(content_type="text/event-stream") + b"".join(events)
 
 
-def encoded(value: object) -> bytes:
+def encode(value: object) -> bytes:
     """JSON."""
     return json.dumps(value).encode()
 

@@ -21,7 +21,7 @@ from tests.support.stopwatch import Stopwatch
 
 from .evidence import Evidence
 from .interrupts import Interrupter
-from .preparing import WELL, Preparation, interruptible, logged
+from .preparing import WELL, Preparation, capture_log, interruptible
 from .runs import PLACES
 from .server import HostileServer
 
@@ -65,7 +65,7 @@ class Stage:
         """Make a run, to its very end."""
         evidence = Evidence(run)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        with note_log(evidence.noise), logged() as lines:
+        with note_log(evidence.noise), capture_log() as lines:
             preparation = Preparation(self._server, evidence)
             if run.is_async:
                 asyncio.run(self._arun(evidence, preparation))
@@ -110,11 +110,11 @@ class Stage:
     def _make(self, outcome: Outcome, made: Callable[[], Any]) -> None:
         interruptible(self._server, outcome.call, self._interrupter.interrupt)
         stopwatch = Stopwatch()
-        with self._interrupter.armed(is_armed=outcome.call.interrupt is not None):
+        with self._interrupter.arm(is_armed=outcome.call.interrupt is not None):
             try:
                 outcome.value = made()
             except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
-                outcome.failed(error)
+                outcome.set_error(error)
         outcome.seconds = stopwatch.seconds
 
     async def _arun(self, evidence: Evidence, preparation: Preparation) -> None:
@@ -161,7 +161,7 @@ class Stage:
         try:
             outcome.value = task.result()
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
-            outcome.failed(error)
+            outcome.set_error(error)
 
     def _calm_down(self) -> None:
         """All is well from now on, and nothing is on its way."""

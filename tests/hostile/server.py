@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from .kinds import Stroke
-from .replies import End, Reply, encoded
-from .service import Asked, Service, asked
+from .replies import End, Reply, encode
+from .service import Service, ServiceCall, parse_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,13 +37,13 @@ class Exchange:
     Attributes:
         stroke: What it met.
         correlation_id: Of which call it is; where it was cut too early, the last that began.
-        asked: What it asked for, as far as can be told.
+        request: What it asked for, as far as can be told.
         is_done: Whether a write was done because of it.
     """
 
     stroke: Stroke
     correlation_id: str
-    asked: Asked
+    request: ServiceCall
     is_done: bool = False
 
     @property
@@ -160,7 +160,7 @@ class HostileServer:
         """Read a request and answer it; whether the connection lasts."""
         method, path, _ = connection.read_to(b"\r\n").decode("latin-1").split(" ", 2)
         stroke = self._stroke(path)
-        exchange = Exchange(stroke, self.call, asked(method, path, b""))
+        exchange = Exchange(stroke, self.call, parse_call(method, path, b""))
         self.exchanges.append(exchange)
         headers: dict[str, str] = {}
         body = b""
@@ -169,9 +169,9 @@ class HostileServer:
             exchange.correlation_id = headers["x-client-correlation-id"]
         if stroke.kind.cut is None:
             body = connection.read(int(headers.get("content-length", 0)))
-            self._perform(exchange, asked(method, path, body))
+            self._perform(exchange, parse_call(method, path, body))
         self.on_event("request")
-        if exchange.asked.operation == "catalogue.ports":
+        if exchange.request.operation == "catalogue.ports":
             self._together.wait(_PATIENCE)
         lasts = connection.give(self._steps(exchange, headers))
         self.on_event("reply")
@@ -188,14 +188,14 @@ class HostileServer:
                     return stroke
         return Stroke()
 
-    def _perform(self, exchange: Exchange, request: Asked) -> None:
-        exchange.asked = request
+    def _perform(self, exchange: Exchange, request: ServiceCall) -> None:
+        exchange.request = request
         if request.effect is not None and exchange.stroke.does():
             exchange.is_done = True
             self.service.perform(request, exchange.correlation_id)
 
     def _steps(self, exchange: Exchange, headers: Mapping[str, str]) -> Iterable[Step]:
-        request = exchange.asked
+        request = exchange.request
         if request.operation == "mcp.notifications/initialized":
             self._has_session = True
             return [b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n"]
@@ -207,7 +207,7 @@ class HostileServer:
         return kind.steps(self._reply(exchange, headers))
 
     def _reply(self, exchange: Exchange, headers: Mapping[str, str]) -> Reply:
-        request = exchange.asked
+        request = exchange.request
         result = _result(request)
         status, value = (200, result) if result else self.service.answer(request)
         other = self.service.book(is_confirmed=True)
@@ -280,7 +280,7 @@ def _headers(head: bytes) -> dict[str, str]:
     return {name.lower(): value.strip() for name, _, value in lines}
 
 
-def _result(request: Asked) -> Any:
+def _result(request: ServiceCall) -> Any:
     """The result of JSON-RPC where no tool is called; None where one is, and for REST."""
     match request.operation:
         case "mcp.initialize":
@@ -288,6 +288,6 @@ def _result(request: Asked) -> Any:
         case "mcp.tools/list":
             return {"tools": []}
         case "mcp.resources/read":
-            ports = encoded([{"code": "FRMRS", "name": "Marseille", "country": "France"}])
+            ports = encode([{"code": "FRMRS", "name": "Marseille", "country": "France"}])
             return {"contents": [{"uri": "x", "text": ports.decode()}]}
     return None

@@ -29,7 +29,7 @@ _numbers = count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ServiceCall:
     """What a request asks for.
 
     Attributes:
@@ -55,32 +55,32 @@ class Asked:
         return self.operation.startswith("mcp.")
 
 
-def asked(method: str, path: str, body: bytes) -> Asked:
+def parse_call(method: str, path: str, body: bytes) -> ServiceCall:
     """What a request asks for, as far as it has come."""
     if path == "/mcp":
-        return _asked_of_mcp(body)
+        return _parse_mcp_call(body)
     parts = path.split("/")
     if path.endswith("/mark-paid"):
-        return Asked("tickets.mark_paid", parts[3])
+        return ServiceCall("tickets.mark_paid", parts[3])
     if method == "GET" and len(parts) == 4:
-        return Asked("bookings.get" if parts[2] == "booking" else "tickets.get", parts[3])
-    return _named(_BY_ADDRESS[method, path], _members(body))
+        return ServiceCall("bookings.get" if parts[2] == "booking" else "tickets.get", parts[3])
+    return _call_on(_BY_ADDRESS[method, path], _members(body))
 
 
-def _asked_of_mcp(body: bytes) -> Asked:
+def _parse_mcp_call(body: bytes) -> ServiceCall:
     message = _members(body)
     params: Any = message.get("params", {})
     if not message:
-        return Asked("mcp.?")
+        return ServiceCall("mcp.?")
     if message["method"] != "tools/call":
-        return Asked(f"mcp.{message['method']}", message_id=message.get("id"))
-    return _named(f"mcp.{params['name']}", params["arguments"], message["id"])
+        return ServiceCall(f"mcp.{message['method']}", message_id=message.get("id"))
+    return _call_on(f"mcp.{params['name']}", params["arguments"], message["id"])
 
 
-def _named(operation: str, arguments: Mapping[str, Any], message_id: Any = None) -> Asked:
+def _call_on(operation: str, arguments: Mapping[str, Any], message_id: Any = None) -> ServiceCall:
     subject = arguments.get("booking_id") or arguments.get("ticket_id") or arguments.get("id", "")
     travellers: Any = arguments.get("passengers") or [{}]
-    return Asked(operation, subject, travellers[0].get("doc_number", ""), message_id)
+    return ServiceCall(operation, subject, travellers[0].get("doc_number", ""), message_id)
 
 
 def _members(body: bytes) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class Service:
         self._bookings[booking.booking_id] = self._bookings[booking.ticket_id] = booking
         return booking
 
-    def perform(self, request: Asked, correlation_id: str) -> None:
+    def perform(self, request: ServiceCall, correlation_id: str) -> None:
         """Do what a request asks for."""
         with self._lock:
             booking = self._bookings.get(request.subject) or self.book(is_confirmed=False)
@@ -162,7 +162,7 @@ class Service:
             intent = (request.effect or "", request.subject or request.document)
             self.effects.append(Effect(intent, booking.booking_id, correlation_id))
 
-    def answer(self, request: Asked, booking: Booking | None = None) -> tuple[int, Any]:
+    def answer(self, request: ServiceCall, booking: Booking | None = None) -> tuple[int, Any]:
         """Status and content of the reply that says that it is done.
 
         Args:

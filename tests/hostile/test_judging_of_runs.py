@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,10 +20,7 @@ from tests.hostile.judging import violations
 from tests.hostile.kinds import Stroke
 from tests.hostile.runs import PLACES, Call, Run
 from tests.hostile.server import Exchange
-from tests.hostile.service import Asked, Effect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.hostile.service import Effect, ServiceCall
 
 SECRET = "Quarrington-Ünsal"
 DONE = Effect(("bookings.confirm", "bo-1"), "bo-1", "call-1")
@@ -39,17 +36,16 @@ def result(booking_id: str) -> BookingConfirmation:
 
 def arrival(stroke: str) -> Exchange:
     """The request of a confirmation, which met a stroke."""
-    return Exchange(Stroke(stroke), "call-1", Asked("bookings.confirm", "bo-1"))
+    return Exchange(Stroke(stroke), "call-1", ServiceCall("bookings.confirm", "bo-1"))
 
 
-def judged(**known: Any) -> list[str]:
+def judge(**known: Any) -> list[str]:
     """What is found of a run whose one call is the confirmation of a booking."""
     about_run = {name: known.pop(name) for name in ("places", "log", "grown") if name in known}
     call = Call("bookings.confirm", (), 1.0, None, 0, is_guarded=False)
     outcome = Outcome(call, "call-1", DONE.intent, "bo-1")
-    failed: Callable[[BaseException], None] = outcome.failed
     if "error" in known:
-        failed(known.pop("error"))
+        outcome.set_error(known.pop("error"))
     for name, value in known.items():
         setattr(outcome, name, value)
     run = Run(0, "sync", has_journal=False, is_warm=True, calls=(call,))
@@ -58,15 +54,13 @@ def judged(**known: Any) -> list[str]:
 
 
 def test_a_result_of_what_was_done_breaks_no_promise() -> None:
-    assert not judged(value=result("bo-1"), effects=[DONE], exchanges=[arrival("right")])
+    assert not judge(value=result("bo-1"), effects=[DONE], exchanges=[arrival("right")])
 
 
 def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
-    assert not judged(error=UNKNOWN, effects=[DONE], exchanges=[arrival("no reply")])
-    assert not judged(error=ConnectionFailedError("no"))
-    assert not judged(
-        error=BadRequestError("no", status_code=400), exchanges=[arrival("a refusal")]
-    )
+    assert not judge(error=UNKNOWN, effects=[DONE], exchanges=[arrival("no reply")])
+    assert not judge(error=ConnectionFailedError("no"))
+    assert not judge(error=BadRequestError("no", status_code=400), exchanges=[arrival("a refusal")])
 
 
 @pytest.mark.parametrize(
@@ -114,4 +108,4 @@ def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
     ],
 )
 def test_a_broken_promise_is_noticed(known: dict[str, Any], words: str) -> None:
-    assert any(words in one for one in judged(**known)), judged(**known)
+    assert any(words in one for one in judge(**known)), judge(**known)

@@ -106,7 +106,7 @@ def interrupt_at(line: int, folders: tuple[str, ...]) -> Generator[list[str]]:
         entered.clear()
 
 
-def interrupted(call: Callable[[], object], line: int, folders: tuple[str, ...]) -> list[str]:
+def interrupt_call(call: Callable[[], object], line: int, folders: tuple[str, ...]) -> list[str]:
     """Make a call that is interrupted at a line; where that was, if it did not end before."""
     try:
         with interrupt_at(line, folders) as where:
@@ -138,7 +138,7 @@ def test_a_thread_interrupted_at_any_line_keeps_no_place(
             server.begin("call-1", [Stroke(name)])
             if lines % 2:
                 server.hang_up()  # every other time a connection has to be made
-            where = interrupted(lambda: CALLS[call](view), lines, folders)
+            where = interrupt_call(lambda: CALLS[call](view), lines, folders)
             gc.collect(0)
             server.begin("call-2")
             if not where:

@@ -17,9 +17,7 @@ from ferry_sdk import (
     ConfigurationError,
     Ferry,
     FerryError,
-    NotFoundError,
     OutcomeUnknownError,
-    PriceChangedError,
     ReadOnlyError,
     RequestTimeoutError,
     correlation,
@@ -183,15 +181,6 @@ def test_a_call_that_is_refused_before_the_wire_has_an_outcome_only(
     assert (event_log.outcome.outcome, event_log.outcome.problem) == ("not_sent", "ReadOnlyError")
 
 
-def test_a_guard_that_holds_back_makes_the_write_not_sent(
-    make_client: NewFerry, event_log: EventLog, booking_id: str
-) -> None:
-    with pytest.raises(PriceChangedError):
-        make_client().bookings.confirm(booking_id, expect_total=1)
-    assert [request.operation for request in event_log.requests] == ["bookings.get"]
-    assert event_log.outcome.outcome == "not_sent"
-
-
 def test_a_wait_is_one_call(
     make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox, booking_id: str
 ) -> None:
@@ -344,16 +333,6 @@ def test_no_route_shows_an_id(name: str) -> None:
     if isinstance(call, Rest):
         assert not re.search(r"\b[a-z]-1\b", call.route)
         assert call.route == re.sub(r"\b[a-z]-1\b", "{id}", f"/api/{call.path}")
-
-
-def test_a_reply_that_is_refused_is_rejected(make_client: NewFerry, event_log: EventLog) -> None:
-    with pytest.raises(NotFoundError):
-        make_client().tickets.get("t-1")
-    assert event_log.responses[0].status_code == 404
-    assert (event_log.outcome.outcome, event_log.outcome.problem) == (
-        "rejected",
-        "TicketNotFoundError",
-    )
 
 
 # ---- what may be given ------------------------------------------------------------------------

@@ -109,18 +109,3 @@ def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
         assert record.getMessage().endswith("(correlation id order-4711)")
     for canary in ("canary-stale-token", ferry_sandbox.token, booking_id, "Okonkwo"):
         assert canary not in caplog.text
-
-
-def test_a_reply_that_was_lost_is_told_of(
-    make_client: Callable[..., Ferry],
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level(logging.INFO, "ferry_sdk")
-    caplog.clear()
-    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
-    make_client().bookings.confirm(booking_id)
-    (record,) = [one for one in caplog.records if one.name == "ferry_sdk"]
-    assert record.levelno == logging.INFO
-    assert "bookings.confirm may have happened (ConnectionFailedError)" in record.getMessage()

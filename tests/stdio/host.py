@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import ElicitResult
 
-from tests.support.processes import launched
+from tests.support.processes import launch_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +135,7 @@ class Hosts:
         """Start a host; it declares elicitation if there is a person to ask."""
         started = run or command(*options)
         found = environment(self._sandbox) if env is None else env
-        started = launched(started, found)
+        started = launch_command(started, found)
         parameters = StdioServerParameters(command=started[0], args=started[1:], env=found)
         errors = self._folder / f"stderr-{len(list(self._folder.iterdir()))}"
         file = self._stack.enter_context(errors.open("w", encoding="utf-8"))

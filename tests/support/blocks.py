@@ -109,7 +109,7 @@ def python(*arguments: object, cwd: Path, new: bool = False) -> str:
     return done.stdout
 
 
-def told_by(block: Block, folder: Path) -> str:
+def run_block(block: Block, folder: Path) -> str:
     """Run a block beside those to save; it comes back with what it said."""
     save([*TO_SAVE, block], folder)
     file = folder / block.file
@@ -136,7 +136,7 @@ def notebook_source(path: Path) -> str:
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
 
 
-def renewed(block: Block) -> Block:
+def renew(block: Block) -> Block:
     """The block in its right form, with what it says now."""
     with TemporaryDirectory() as folder:
         save([*TO_SAVE, block], Path(folder))
@@ -145,14 +145,14 @@ def renewed(block: Block) -> Block:
         mended = replace(block, source=file.read_text("utf-8"))
         if block.title:
             return mended
-        return replace(mended, source=mended.now(told_by(mended, file.parent)))
+        return replace(mended, source=mended.now(run_block(mended, file.parent)))
 
 
 def main() -> None:
     python("-m", "ruff", "format", *PAGES, *MODULES, cwd=ROOT)
     blocks = all_blocks()
     with ThreadPoolExecutor(4) as pool:
-        new = list(pool.map(renewed, blocks))
+        new = list(pool.map(renew, blocks))
     for old, now in reversed(list(zip(blocks, new, strict=True))):
         if now.source != old.source:
             lines = old.path.read_text("utf-8").splitlines(keepends=True)

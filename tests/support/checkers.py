@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def said_by(*arguments: object, cwd: Path) -> str:
+def run_checker(*arguments: object, cwd: Path) -> str:
     """What a checker says, whatever it thinks of the files."""
     done = subprocess.run(
         [sys.executable, "-m", *map(str, arguments)],
@@ -24,7 +24,7 @@ def said_by(*arguments: object, cwd: Path) -> str:
     return done.stdout
 
 
-def placed(errors: list[tuple[str, int, str]], places: dict[str, str]) -> list[str]:
+def place_errors(errors: list[tuple[str, int, str]], places: dict[str, str]) -> list[str]:
     """Each error, by the document's own line."""
     found = []
     for file, line, words in errors:

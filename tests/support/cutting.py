@@ -69,14 +69,14 @@ class CuttingProxy:
             self._passages.clear()
             self._accepted = 0
 
-    def settled(self, seconds: float = 10.0) -> bool:
+    def settle(self, seconds: float = 10.0) -> bool:
         """Wait until no request is on its way any more; whether that came about in time."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: all(passage.is_over for passage in self._passages), seconds
             )
 
-    def deserted(self, seconds: float = 10.0) -> bool:
+    def is_deserted(self, seconds: float = 10.0) -> bool:
         """Wait until no connection is left; whether that came about in time."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._links, seconds)

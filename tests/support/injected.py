@@ -26,7 +26,7 @@ LIBRARIES: Final[Mapping[str, ModuleType]] = {"httpx": httpx, "httpx2": httpx2}
 CHOICES: Final = (*LIBRARIES, "aiohttp")
 
 
-def known_to_tests(name: str) -> None:
+def give_to_tests(name: str) -> None:
     """Let the tests' `import httpx` give the library of that name."""
     # The package is loaded already and keeps the real one, which its own clients are of.
     sys.modules["httpx"] = LIBRARIES.get(name, httpx)

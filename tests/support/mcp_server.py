@@ -23,7 +23,7 @@ class Scripted:
 
     def __init__(self, *replies: Answer, opening: Answer | None = None) -> None:
         self._replies = list(replies)
-        self._opening = opening or _opened
+        self._opening = opening or _initialize_reply
         self.requests: list[httpx.Request] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -48,7 +48,7 @@ class Scripted:
         return clients("test-token", base_url=BASE_URL, http_client=http_client, **settings)
 
 
-def _opened(message: dict[str, Any]) -> httpx.Response:
+def _initialize_reply(message: dict[str, Any]) -> httpx.Response:
     result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s"}}
     body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
     return httpx.Response(200, json=body, headers={"mcp-session-id": "session-1"})

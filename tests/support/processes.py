@@ -59,7 +59,7 @@ def _can_fork(environment: Mapping[str, str] | None) -> bool:
     return ADDRESS in os.environ and given in (found, {**found, "PYTHONUTF8": "1"})
 
 
-def launched(command: list[str], environment: Mapping[str, str] | None = None) -> list[str]:
+def launch_command(command: list[str], environment: Mapping[str, str] | None = None) -> list[str]:
     """A command of the interpreter's for who starts commands: a shell, a terminal, a host."""
     if not _can_fork(environment):
         return command

@@ -51,7 +51,7 @@ class Mcp:
     Attributes:
         method: JSON-RPC method.
         params: Its parameters.
-        gives_list: Whether the result is a list, so that empty content is an empty list.
+        gives_list: Whether a tool gives a list, so that empty content is an empty list.
     """
 
     method: Literal["tools/call", "resources/read", "tools/list", "resources/list"]
@@ -72,12 +72,7 @@ class Mcp:
     @classmethod
     def read(cls, uri: str) -> Mcp:
         """Describe a read of a resource."""
-        return cls("resources/read", {"uri": uri}, gives_list=True)
-
-    @classmethod
-    def listing(cls, method: Literal["tools/list", "resources/list"]) -> Mcp:
-        """Describe a listing of all pages."""
-        return cls(method, {}, gives_list=True)
+        return cls("resources/read", {"uri": uri})
 
     def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once, in a session if the server needs one, and parse its reply."""
@@ -133,7 +128,7 @@ def _post_in_session(
         problem=type(answer.status_error()).__name__,
         operation=context.state.operation,
     )
-    context.state.clear_sending()  # the server did not process it
+    context.state.sending = None  # the server did not process it
     context.state.attempts.append(rejected)
     yield from context.record_wait(0.0)
     yield from renew_session(context, generation)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections.abc import Iterator
 from typing import Final, cast
 
 from ferry_sdk._engine.http import Head
@@ -14,23 +13,6 @@ from ferry_sdk._protocols.json_body import decode_json
 EVENT_STREAM: Final = "text/event-stream"
 _END_OF_LINE: Final = re.compile(rb"\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
-
-_ids = count(1)
-
-
-def next_id() -> str:
-    """Return the id of a new request."""
-    return f"ferry-{next(_ids)}"
-
-
-def request(method: str, params: Mapping[str, object], request_id: str) -> dict[str, object]:
-    """Return a JSON-RPC request."""
-    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
-
-
-def notification(method: str) -> dict[str, object]:
-    """Return a JSON-RPC notification, which has no reply."""
-    return {"jsonrpc": "2.0", "method": method}
 
 
 def reply_among(value: object, request_id: str, *, is_stream: bool) -> object:

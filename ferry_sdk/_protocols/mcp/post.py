@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from http import HTTPStatus
+from itertools import count
 from typing import Final, cast
 
 from ferry_sdk._engine.auth import authorisation
@@ -15,18 +15,12 @@ from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.wire import read, send
 from ferry_sdk._protocols.error_responses import api_error, is_service_code, service_error
 from ferry_sdk._protocols.json_body import decode_json, encode_json, text_of
-from ferry_sdk._protocols.mcp.jsonrpc import (
-    EVENT_STREAM,
-    ReplyListener,
-    next_id,
-    notification,
-    reply_among,
-    request,
-)
-from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_response
+from ferry_sdk._protocols.mcp.jsonrpc import EVENT_STREAM, ReplyListener, reply_among
+from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_result
 from ferry_sdk.errors import APIError
 
 PATH: Final = "/mcp"
+_ids: Final = count(1)
 _ACCESS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
@@ -90,14 +84,14 @@ class JsonRpcReply:
             raise self.status_error()
         if self.message is None:
             if self.reply.is_redirect:
-                raise unexpected_response("redirects are not followed", self.reply)
+                raise unexpected_result("redirects are not followed", self.reply)
             if not self.reply.is_success:
                 raise self.status_error()
-            raise unexpected_response("no reply to the request", self.reply, self.body)
+            raise unexpected_result("no reply to the request", self.reply, self.body)
         if "result" in self.message and not self._error:
             return self.message["result"]
         if self.message.get("result") is not None:  # nothing says whether it was done
-            raise unexpected_response("both a result and an error", self.reply, self.body)
+            raise unexpected_result("both a result and an error", self.reply, self.body)
         bare = service_error(self.message)
         if bare is not None:
             raise api_error(self.reply, self.message, code=bare[0], message=bare[1])
@@ -108,16 +102,15 @@ def post(
     context: Context, method: str, params: Mapping[str, object], *, in_session: bool = True
 ) -> Flow[JsonRpcReply]:
     """Post a request, in the client's session if there is one, and find its reply."""
-    request_id = next_id()
+    request_id = f"ferry-{next(_ids)}"
+    request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
     listener = ReplyListener(request_id)
     session_id = context.session.id if in_session else None
-    reply = yield from _send(
-        context, request(method, params, request_id), in_session=in_session, listener=listener
-    )
+    reply = yield from _send(context, request, in_session=in_session, listener=listener)
     if reply.media_type == EVENT_STREAM:
         body = message = yield from read(context, reply, listener.finish)
     else:
-        body = yield from read(context, reply, partial(_body, reply))
+        body = yield from read(context, reply, lambda: _body(reply))
         message = reply_among(body, request_id, is_stream=False)
     return JsonRpcReply(
         reply=reply,
@@ -129,7 +122,8 @@ def post(
 
 def notify(context: Context, method: str) -> Flow[Reply]:
     """Post a notification, in the client's session."""
-    return (yield from _send(context, notification(method), in_session=True, listener=None))
+    message = {"jsonrpc": "2.0", "method": method}
+    return (yield from _send(context, message, in_session=True, listener=None))
 
 
 def _send(

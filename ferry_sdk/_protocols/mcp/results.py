@@ -8,7 +8,7 @@ import re
 from typing import Final, cast
 
 from ferry_sdk._engine.http import Head
-from ferry_sdk._protocols.error_responses import api_error, service_error
+from ferry_sdk._protocols.error_responses import api_error, service_error, unexpected_response
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.errors import (
     APIError,
@@ -44,7 +44,11 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     members = cast("dict[str, object]", result)
     if not _ENVELOPE & members.keys():
         return members
-    _check_type(members.get("resultType"), head)
+    kind = members.get("resultType")
+    if kind == "input_required":
+        raise unexpected_result("the tool asks for more input, which is not supported", head)
+    if kind not in (None, "complete"):
+        raise unexpected_result("the result has an unknown type", head)
     texts = _texts(members.get("content"))
     if members.get("isError") is True:
         raise _tool_failure(members, texts, head)
@@ -58,7 +62,7 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     if value is None:
         if gives_list and not texts:
             return []
-        raise unexpected_response("the tool's result is empty", head)
+        raise unexpected_result("the tool's result is empty", head)
     _raise_service_error(value, head)
     return value
 
@@ -120,27 +124,15 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
     return named
 
 
-def unexpected_response(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
-    """Return the error of a reply without a usable value."""
-    return UnexpectedResponseError(
-        f"{problem} (HTTP {head.status_code})",
-        status_code=head.status_code,
-        request_id=head.request_id,
-        body=body,
-    )
+def unexpected_result(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
+    """Return the error of a JSON-RPC reply without a usable result."""
+    return unexpected_response(f"{problem} (HTTP {head.status_code})", head, body)
 
 
 def _raise_service_error(value: object, head: Head) -> None:
     known = service_error(value)
     if known is not None:
         raise api_error(head, value, code=known[0], message=known[1])
-
-
-def _check_type(kind: object, head: Head) -> None:
-    if kind == "input_required":
-        raise unexpected_response("the tool asks for more input, which is not supported", head)
-    if kind not in (None, "complete"):
-        raise unexpected_response("the result has an unknown type", head)
 
 
 def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
@@ -202,7 +194,7 @@ def _parse_text(text: str) -> object:
 def _content(item: object, head: Head) -> str:
     text = _text_of(cast("dict[str, object]", item)) if isinstance(item, dict) else None
     if text is None:
-        raise unexpected_response("the content of the resource cannot be decoded", head)
+        raise unexpected_result("the content of the resource cannot be decoded", head)
     return text
 
 

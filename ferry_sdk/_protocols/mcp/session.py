@@ -10,7 +10,7 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk._protocols.mcp.post import JsonRpcReply, notify, post
-from ferry_sdk._protocols.mcp.results import unexpected_response
+from ferry_sdk._protocols.mcp.results import unexpected_result
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import (
     FerryError,
@@ -40,19 +40,17 @@ def open_session(context: Context) -> Flow[None]:
 
 def renew_session(context: Context, generation: int) -> Flow[None]:
     """Make a new handshake, unless another call has made one since the given generation."""
-    yield from Exclusive(
-        _SESSION_LOCK, lambda: _renew(context.for_reads(), generation), context.deadline
-    )
 
+    def renew() -> Flow[None]:
+        if context.session.generation != generation:
+            return
+        try:
+            yield from _handshake(context.for_reads())
+        except (TransportError, RateLimitError, ServerError, UnexpectedResponseError) as error:
+            error.outcome = "not_sent"  # the handshake failed, and the call was never made
+            raise
 
-def _renew(context: Context, generation: int) -> Flow[None]:
-    if context.session.generation != generation:
-        return
-    try:
-        yield from _handshake(context)
-    except (TransportError, RateLimitError, ServerError, UnexpectedResponseError) as error:
-        error.outcome = "not_sent"  # the handshake failed, and the call was never made
-        raise
+    yield from Exclusive(_SESSION_LOCK, renew, context.deadline)
 
 
 def _handshake(context: Context) -> Flow[None]:
@@ -70,7 +68,7 @@ def _handshake(context: Context) -> Flow[None]:
     ):
         raise answer.status_error()
     if answer.rpc_code in _MODERN_ONLY:
-        raise unexpected_response(
+        raise unexpected_result(
             "the server supports only MCP versions without a handshake", answer.reply
         )
     session = context.session
@@ -94,11 +92,11 @@ def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     if version is None:
         return None, None
     if version not in _VERSIONS:
-        raise unexpected_response(
+        raise unexpected_result(
             "the server chose an MCP version that is not supported", answer.reply
         )
     session_id = answer.reply.headers.get("mcp-session-id")
     try:
         return session_id and header_value(session_id, "Mcp-Session-Id"), version
     except InvalidInputError as error:
-        raise unexpected_response(str(error), answer.reply) from None
+        raise unexpected_result(str(error), answer.reply) from None
