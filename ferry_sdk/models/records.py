@@ -145,7 +145,7 @@ class Records(Sequence[T_co], Generic[T_co]):
             with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
                 frame = ferry.catalogue.ports().to_frame()
                 print(list(frame.columns))
-                # > ['code', 'name', 'country']
+                # > ['code', 'name', 'country', 'country_code']
             ```
         """
         from ferry_sdk.models.display.frames import frame_of  # noqa: PLC0415 -- pandas is an extra's

@@ -143,7 +143,7 @@ ABSENT = {
     TicketVehicle: NULL_BESIDES[TicketVehicle],
     TicketPassenger: NULL_BESIDES[TicketPassenger],
 }
-OUR_OWN = {"previewed", "read_back"}
+OUR_OWN = {"country_code", "previewed", "read_back"}
 
 MODELS = [pytest.param(model, sample, id=model.__name__) for model, sample in RECORDS.items()]
 VALUES = {
