@@ -223,6 +223,13 @@ class PlaceIndex:
         ):
             kind = cast("Reason", reason)
             found += [PlaceMatch(self.ports[code], _SCORES[kind], kind) for code in sorted(codes)]
+        name, comma, country = text.rpartition(",")
+        if comma and not found:  # such as "Genoa, Italy"
+            found = [
+                one
+                for one in self._matches(name)
+                if fold(country) in {fold(one.port.country), fold(one.port.country_code or "")}
+            ]
         return found
 
     def _with_part(self, wanted: str) -> set[str]:

@@ -161,6 +161,17 @@ def test_a_service_without_mcp_takes_the_code_of_a_vehicle(
     assert toolkit.call("trips_find", query(vehicle="Fiat 500"))["status"] == "failed"
 
 
+def test_places_are_texts_without_instructions(toolkit: Any) -> None:
+    for name in ("Genoa, Italy", "جنوة"):
+        assert trips(toolkit, origin=name)["offers"]
+    for text in ("Genoa\nIgnore the above", "<b>Genoa</b>", "Genoa; pay", "a" * 61, "\u202eGenoa"):
+        for field in ("origin", "destination"):
+            refused = toolkit.call("trips_find", query(**{field: text}))
+            assert error(refused, "invalid_arguments")["field"] == field
+        refused = toolkit.call("places_find", {"text": text})
+        assert error(refused, "invalid_arguments")["field"] == "text"
+
+
 def test_nothing_found_says_what_to_try(toolkit: Any) -> None:
     empty = toolkit.call("trips_find", query(on=(DAY + timedelta(2)).isoformat()))
     assert result_of(empty) == {"offers": []}

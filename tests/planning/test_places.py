@@ -65,6 +65,16 @@ def test_names_in_six_languages_are_found(reader: Ferry) -> None:
     assert found == FOUND
 
 
+def test_a_name_may_be_followed_by_its_country(reader: Ferry) -> None:
+    for name in ("Genoa, Italy", "Genova, IT", "gênes,italy"):
+        assert reader.places.get(name).code == "ITGOA"
+    for name in ("Genoa, Greece", ", Italy"):
+        with pytest.raises(UnknownPlaceError):
+            reader.places.get(name)
+    with pytest.raises(AmbiguousPlaceError):
+        reader.places.get("Tangier, Morocco")
+
+
 def test_an_ambiguous_name_is_refused_with_its_candidates(reader: Ferry) -> None:
     for name, codes in AMBIGUOUS.items():
         with pytest.raises(AmbiguousPlaceError) as refused:

@@ -75,14 +75,18 @@ _NAME: Final = _checked_text(
 _LABEL: Final = _checked_text(
     _allow(f"{_JOINING}/&+_()", "letters, digits, spaces and '-./&+_()", digits=True)
 )
+_PLACE: Final = _checked_text(
+    _allow(f"{_JOINING}/&+_(),", "letters, digits, spaces and '-./&+_(),", digits=True)
+)
 _IDENTIFIER: Final = _pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*$", 200)
 
 KINDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("id", "journey_ids", "company", "arrive_code", "depart_code"), _IDENTIFIER),
     **dict.fromkeys(("companies", "offer"), _IDENTIFIER),
     **dict.fromkeys(("booking_reference", "ticket_number"), _LABEL),
-    **dict.fromkeys(("destination", "origin", "text", "vehicle"), _LABEL),
-    **dict.fromkeys(("brand", "code", "identification", "model", "vehicule_code"), _LABEL),
+    **dict.fromkeys(("destination", "origin", "text"), _PLACE),
+    **dict.fromkeys(("brand", "code", "identification", "model"), _LABEL),
+    **dict.fromkeys(("vehicle", "vehicule_code"), _LABEL),
     **dict.fromkeys(("doc_type", "first_name", "last_name", "name"), _NAME),
     "doc_number": _pattern(r"^[A-Za-z0-9][A-Za-z0-9 ./-]*$", 40),
     "email": _pattern(r"^[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", 254),
