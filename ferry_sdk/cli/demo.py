@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ def run(folder: Path, say: Say = print) -> None:
     with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         say(f"The local service listens at {sandbox.base_url}; nothing leaves this machine.\n")
         trip, fare = _find(ferry, say)
-        say("REST\n====\n")
+        say("\nREST\n====\n")
         created = _book(ferry.bookings.create, trip, fare, say)
         confirmed = ferry.bookings.confirm(created.booking_id)
         booking = ferry.bookings.get(created.booking_id)
@@ -63,32 +63,24 @@ def _find(ferry: Ferry, say: Say) -> tuple[Trip, Fare]:
         passengers=_TRAVELLERS,
         companies=["BALEARIA"],  # it issues tickets at once
     )
-    rows = [["leaves", "arrives", "takes", "company", "price from"]]
+    rows = [("leaves", "arrives", "takes", "company", "price from")]
     rows += [
-        [
+        (
             f"{trip.outward.depart_name} {trip.depart_at:%a %d %b %H:%M}",
             f"{trip.outward.arrive_name} {trip.arrive_at:%a %d %b %H:%M}",
             str(trip.travel_time).removesuffix(":00"),
             trip.outward.company.name,
             f"{trip.price:.2f} {trip.currency}",
-        ]
+        )
         for trip in trips
     ]
-    _print_table(rows, say)
-    fares = trips[0].fares
-    chosen = next(fare for fare in fares if fare.tariffs[0].type == "Ticket")
-    rows = [["tariff", "price", "holds until", ""]]
-    rows += [
-        [
-            str(fare.tariffs[0].type),
-            f"{fare.amount:.2f} {fare.currency}",
-            f"{fare.expires_at:%a %d %b %H:%M} UTC",
-            "← chosen" if fare is chosen else "",
-        ]
-        for fare in fares
-    ]
-    _print_table(rows, say)
-    return trips[0], chosen
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in (rows[0], ["─" * width for width in widths], *rows[1:]):
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    fare = next(fare for fare in trips[0].fares if fare.tariffs[0].type == "Ticket")
+    price, until = f"{fare.amount:.2f} {fare.currency}", f"{fare.expires_at:%a %d %b %H:%M} UTC"
+    say(f"\nThe cheapest tariff of type Ticket: {price}, until {until}.")
+    return trips[0], fare
 
 
 def _book(
@@ -121,10 +113,3 @@ def _print_ticket(ferry: Ferry, ticket: Ticket, folder: Path, say: Say) -> None:
         f"Cancelling now costs {fee.penalty_amount:.2f} {fee.currency}; "
         f"the refund is {fee.refund_amount:.2f} {fee.currency}."
     )
-
-
-def _print_table(lines: Sequence[Sequence[str]], say: Say) -> None:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in [lines[0], ["─" * width for width in widths], *lines[1:]]:
-        say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-    say("")

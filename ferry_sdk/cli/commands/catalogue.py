@@ -9,7 +9,7 @@ import typer
 
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
-from ferry_sdk.cli.terminal.output import print_json, print_table, show_progress
+from ferry_sdk.cli.terminal.output import print_json, print_records, show_progress
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.planning.names import fold
 
@@ -111,6 +111,4 @@ def _print_found(
         return
     if is_missing:
         raise InvalidInputError(f"nothing is called {text!r}", field="TEXT")
-    heads = [member.replace("_", " ") for member in members]
-    rows = [[one[member] or "" for member in members] for one in records]
-    print_table(heads, rows, right=("score",))
+    print_records(records, members, right=("score",))

@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.files import read_order
 from ferry_sdk.cli.orders.interview import ask_order
-from ferry_sdk.cli.orders.order import print_summary
+from ferry_sdk.cli.orders.order import print_summary, send_order
 from ferry_sdk.cli.orders.trips import (
     Search,
     check_route,
@@ -131,7 +131,6 @@ def search(
 
     Example: ferry search Genova Tunis --on +30 --adult 34F --child 9M
     """
-    passengers = _party(adult, child, infant)
     wanted = Search(
         origin=origin,
         destination=destination,
@@ -139,11 +138,11 @@ def search(
         back=back,
         at=at,
         companies=company,
-        passengers=passengers,
+        passengers=_party(adult, child, infant),
         vehicle=vehicle,
     )
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
-        trips = find_trips(ferry, wanted, passengers, flexible=flexible)
+        trips = find_trips(ferry, wanted, flexible=flexible)
     if as_json:
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
         print_json(
@@ -189,7 +188,7 @@ def calendar(
 
     Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
     """
-    passengers = _party(adult, child, infant)
+    party = _party(adult, child, infant)
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         check_route(ferry, origin, destination)
         found = ferry.trips.calendar(
@@ -197,7 +196,7 @@ def calendar(
             destination,
             start=start,
             end=end,
-            passengers=passengers,
+            passengers=party,
             vehicle=vehicle_query(ferry, vehicle),
             companies=company,
         )
@@ -285,15 +284,11 @@ def book(
         _open_journal(journal) as record,
         open_client(base_url, token_file, journal=record) as ferry,
     ):
-        if from_file is None:
-            order = ask_order(ferry, given)
-        else:
-            with show_progress("Searching"):
-                order = read_order(from_file, ferry)
-        print_summary(order)
+        order, choice = read_order(from_file, ferry) if from_file else ask_order(ferry, given)
+        print_summary(order, choice)
         ask_consent("Book it?", yes=yes)
         with show_progress("Booking"):
-            created = order.send(ferry)
+            created = send_order(ferry, order, choice)
     with report_output_failure("it was booked", created.booking_id):
         if as_json:
             print_json({"booking": created.model_dump(mode="json")})

@@ -14,7 +14,7 @@ from ferry_sdk.cli.terminal.output import (
     moment,
     print_facts,
     print_json,
-    print_table,
+    print_records,
     say,
     show_progress,
 )
@@ -145,8 +145,7 @@ def _print_ticket(ticket: Ticket) -> None:
     ]
     if people:
         heads = [head for head in people[0] if any(one[head] for one in people)]
-        rows = [[one[head] or "" for head in heads] for one in people]
-        print_table(heads, rows, right=("#",))
+        print_records(people, heads, right=("#",))
 
 
 def next_of(record: WithActions) -> str:

@@ -8,78 +8,48 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from ferry_sdk.cli.orders.order import Choice, Order
+from ferry_sdk.cli.orders.order import Choice, Order, WayChoice
 from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing, ways_of
 from ferry_sdk.cli.terminal.errors import NoTripsError
+from ferry_sdk.cli.terminal.output import show_progress
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Place
 from ferry_sdk.models.base import path_of
-from ferry_sdk.models.inputs import Contact, Input, Passenger, SearchPassenger, Selection, Vehicle
+from ferry_sdk.models.inputs import Passenger, SearchPassenger
 from ferry_sdk.planning.trips import Fare, Trip
 
 T = TypeVar("T")
 
 
-class WayChoice(Input):
-    """What to choose for one way.
-
-    Attributes:
-        leaves: Time of departure as HH:MM; None: any.
-        tariff: The tariff's id or type.
-        place: An id, type or name, of which the first is chosen; None selects the first place.
-    """
-
-    leaves: str | None = None
-    tariff: str = "Ticket"
-    place: str | None = None
-
-
-class OrderFile(Input):
-    """The content of an order file."""
-
-    passengers: list[Passenger] = Field(min_length=1)
-    availabilities: list[Selection] | None = Field(default=None, min_length=1)
-    search: Search | None = None
-    choices: list[WayChoice] = Field(default_factory=list[WayChoice])
-    reservation_type: str | None = None
-    vehicle: Vehicle | None = None
-    contact: Contact | None = None
-
-
-def read_order(file: Path, ferry: Ferry) -> Order:
+def read_order(file: Path, ferry: Ferry) -> tuple[Order, Choice | None]:
     """Read an order from a file, or standard input if it is ``-``. Perform its search.
 
     Raises:
         InvalidInputError: The file is not a valid order; the message names the field.
         NoTripsError: Nothing sails.
     """
-    order_file = _read(file)
-    search, choice, vehicle = order_file.search, None, order_file.vehicle
-    if (order_file.availabilities is None) == (search is None):
+    order = _read(file)
+    search = order.search
+    if (order.availabilities is None) == (search is None):
         raise InvalidInputError("expected either availabilities or search", field=str(file))
-    if search is not None:
-        choice = _choose(ferry, order_file, search)
-        if search.vehicle and vehicle is None:
-            vehicle = vehicle_of(ferry, search.vehicle).booking()
-    return Order(
-        order_file.passengers,
-        choice,
-        order_file.availabilities or (),
-        order_file.reservation_type,
-        vehicle,
-        order_file.contact,
-    )
+    if search is None:
+        return order, None
+    choice = _choose(ferry, order, search)
+    if search.vehicle and order.vehicle is None:
+        vehicle = vehicle_of(ferry, search.vehicle).booking()
+        order = order.model_copy(update={"vehicle": vehicle})
+    return order, choice
 
 
-def _read(file: Path) -> OrderFile:
+def _read(file: Path) -> Order:
     try:
         # JSON is UTF-8, whatever the terminal's encoding is.
         content_bytes = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
         content = json.loads(content_bytes.decode("utf-8-sig"), object_pairs_hook=_unique_members)
-        return OrderFile.model_validate(content)
+        return Order.model_validate(content)
     except ValidationError as error:
         field, problem = path_of(error)
         raise InvalidInputError(problem, field=f"{file}: {field}" if field else str(file)) from None
@@ -101,14 +71,16 @@ def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return members
 
 
-def _choose(ferry: Ferry, order_file: OrderFile, search: Search) -> Choice:
+def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
     """Return the cheapest trip and fare that fit the choices, with their places."""
-    trips = find_trips(ferry, search, search.passengers or _party(order_file.passengers))
+    party = search.passengers or _party(order.passengers)
+    with show_progress("Searching"):
+        trips = find_trips(ferry, search.model_copy(update={"passengers": party}))
     warn_of_missing(trips.report)
     if not trips:
         raise NoTripsError(f"nothing sails from {search.origin} to {search.destination}")
     ways = len(ways_of(trips[0]))
-    choices = order_file.choices or [WayChoice()] * ways
+    choices = order.choices or [WayChoice()] * ways
     if len(choices) != ways:
         raise InvalidInputError(f"expected {ways}, one for each direction", field="choices")
     fares = [(trip, fare) for trip in trips for fare in trip.fares]

@@ -41,17 +41,18 @@ _NEIGHBOURS = 3
 """Days before and after one without sailings, of which those that sail are offered."""
 
 
-def ask_order(ferry: Ferry, given: dict[str, Any]) -> Order:
-    """Return the order. Ask for everything that the members of a `Search` leave open."""
+def ask_order(ferry: Ferry, given: dict[str, Any]) -> tuple[Order, Choice]:
+    """Ask for everything that the members of a `Search` leave open."""
     search = _ask_search(ferry, given)
-    party = given["passengers"]
-    choice = _ask_choice(_search_until_found(ferry, search, party))
-    passengers = [_ask_passenger(one, place) for place, one in enumerate(party, 1)]
+    choice = _ask_choice(_search_until_found(ferry, search))
+    party = enumerate(search.passengers or (), 1)
+    passengers = [_ask_passenger(one, place) for place, one in party]
     vehicle = None
     if search.vehicle:
         plate = ask("Registration plate (Enter: none)", str) or None
         vehicle = vehicle_of(ferry, search.vehicle).booking(identification=plate)
-    return Order(passengers, choice, vehicle=vehicle, contact=_ask_contact(passengers[0]))
+    contact = _ask_contact(passengers[0])
+    return Order(passengers=passengers, vehicle=vehicle, contact=contact), choice
 
 
 def _ask_search(ferry: Ferry, given: dict[str, Any]) -> Search:
@@ -90,24 +91,24 @@ def _ask_party() -> list[SearchPassenger]:
     return party
 
 
-def _search_until_found(ferry: Ferry, search: Search, party: list[SearchPassenger]) -> TripSearch:
+def _search_until_found(ferry: Ferry, search: Search) -> TripSearch:
     """Search the trips; if there are none, ask for another day and repeat."""
     while True:
         while search.back is not None and search.back < search.on:
             search = _move(search, "back", ask("Day of the return", parse_day))
         try:
             with show_progress("Searching"):
-                found = find_trips(ferry, search, party)
+                found = find_trips(ferry, search)
             warn_of_missing(found.report)
             if found:
                 return found
-            search = _ask_other_days(ferry, search, party)
+            search = _ask_other_days(ferry, search)
         except AvailabilityError as error:  # of a day that is past, for example
             _say(error.message)
             search = _move(search, "on", ask("Another day of departure", parse_day))
 
 
-def _ask_other_days(ferry: Ferry, search: Search, party: list[SearchPassenger]) -> Search:
+def _ask_other_days(ferry: Ferry, search: Search) -> Search:
     """Ask for another day for each way that does not sail, and offer the days nearby that do."""
     ways = [("on", "Another day of departure", search.origin, search.destination)]
     if search.back is not None:
@@ -118,9 +119,7 @@ def _ask_other_days(ferry: Ferry, search: Search, party: list[SearchPassenger]) 
         at = search.at if field == "on" else "00:00"
         one_way = {"origin": origin, "destination": destination, "on": day, "back": None, "at": at}
         with show_progress("Searching the days around"):
-            found = find_trips(
-                ferry, search.model_copy(update=one_way), party, flexible=_NEIGHBOURS
-            )
+            found = find_trips(ferry, search.model_copy(update=one_way), flexible=_NEIGHBOURS)
         days = sorted({trip.depart_at.date() for trip in found})
         if day in days:
             continue

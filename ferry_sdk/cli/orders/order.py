@@ -1,19 +1,46 @@
-"""An order: a trip with fare and places, travellers, vehicle and contact."""
+"""An order: travellers, vehicle and contact, and the trip with fare and places for them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from ferry_sdk.cli.orders.trips import reservation_type_of, ways_of
+from pydantic import Field
+
+from ferry_sdk.cli.orders.trips import Search, reservation_type_of, ways_of
 from ferry_sdk.cli.terminal.output import error_console, print_facts, print_table, time_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.models.availability import Place
 from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.display.money import money
-from ferry_sdk.models.inputs import Contact, Passenger, Selection, Vehicle
+from ferry_sdk.models.inputs import Contact, Input, Passenger, Selection, Vehicle
 from ferry_sdk.planning.trips import Fare, Trip
+
+
+class WayChoice(Input):
+    """What to choose for one way.
+
+    Attributes:
+        leaves: Time of departure as HH:MM; None: any.
+        tariff: The tariff's id or type.
+        place: An id, type or name, of which the first is chosen; None selects the first place.
+    """
+
+    leaves: str | None = None
+    tariff: str = "Ticket"
+    place: str | None = None
+
+
+class Order(Input):
+    """An order, as a file gives it: with `availabilities`, or a search with choices."""
+
+    passengers: list[Passenger] = Field(min_length=1)
+    availabilities: list[Selection] | None = Field(default=None, min_length=1)
+    search: Search | None = None
+    choices: list[WayChoice] = Field(default_factory=list[WayChoice])
+    reservation_type: str | None = None
+    vehicle: Vehicle | None = None
+    contact: Contact | None = None
 
 
 class Choice(NamedTuple):
@@ -24,42 +51,28 @@ class Choice(NamedTuple):
     places: Sequence[Place]
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """The arguments of `bookings.create`.
-
-    Attributes:
-        choice: What is chosen; None if the order gives `selections` by id.
-    """
-
-    passengers: Sequence[Passenger]
-    choice: Choice | None = None
-    selections: Sequence[Selection] = ()
-    reservation_type: str | None = None
-    vehicle: Vehicle | None = None
-    contact: Contact | None = None
-
-    def send(self, ferry: Ferry) -> BookingCreated:
-        """Create the booking."""
-        selections, kind = self.selections, self.reservation_type
-        if self.choice is not None:
-            selections = self.choice.trip.select(self.choice.fare, self.choice.places)
-            kind = reservation_type_of(self.choice.fare)
-        return ferry.bookings.create(
-            availabilities=selections,
-            passengers=self.passengers,
-            reservation_type=kind,
-            vehicle=self.vehicle,
-            contact=self.contact,
-        )
+def send_order(ferry: Ferry, order: Order, choice: Choice | None) -> BookingCreated:
+    """Create the booking of what is chosen, or else of the order's availabilities."""
+    selections: Sequence[Selection] = order.availabilities or ()
+    kind = order.reservation_type
+    if choice is not None:
+        selections = choice.trip.select(choice.fare, choice.places)
+        kind = reservation_type_of(choice.fare)
+    return ferry.bookings.create(
+        availabilities=selections,
+        passengers=order.passengers,
+        reservation_type=kind,
+        vehicle=order.vehicle,
+        contact=order.contact,
+    )
 
 
-def print_summary(order: Order) -> None:
+def print_summary(order: Order, choice: Choice | None) -> None:
     """Print the order before it is sent."""
     on = error_console()
     price = "shown after booking"
-    if order.choice is not None:
-        trip, fare, places = order.choice
+    if choice is not None:
+        trip, fare, places = choice
         rows = [
             (
                 f"{way.depart_name} → {way.arrive_name}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Annotated, Any, Final
 
@@ -19,17 +19,14 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger, VehicleQuery
-from ferry_sdk.planning.trips import AskedSearch, Fare, SearchReport, Trip, TripSearch
+from ferry_sdk.planning.trips import FailedSearch, Fare, SearchReport, Trip, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 
 _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
 
-
-def _day(value: object) -> object:
-    return parse_day(value) if isinstance(value, str) else value
-
-
-Day = Annotated[date, BeforeValidator(_day)]
+Day = Annotated[
+    date, BeforeValidator(lambda value: parse_day(value) if isinstance(value, str) else value)
+]
 
 
 class Search(Input):
@@ -53,10 +50,8 @@ class Search(Input):
     vehicle: str | None = None
 
 
-def find_trips(
-    ferry: Ferry, search: Search, passengers: Sequence[SearchPassenger], *, flexible: int = 0
-) -> TripSearch:
-    """Ask every company that sails at once.
+def find_trips(ferry: Ferry, search: Search, *, flexible: int = 0) -> TripSearch:
+    """Ask every company that sails, at once. The search names its passengers.
 
     Raises:
         InvalidInputError: No company sails between the ports, or a value is invalid.
@@ -69,7 +64,7 @@ def find_trips(
         on=search.on,
         back=search.back,
         flexible=flexible,
-        passengers=passengers,
+        passengers=search.passengers or (),
         vehicle=vehicle_query(ferry, search.vehicle),
         companies=search.companies,
     )
@@ -151,17 +146,14 @@ def _back(way: Availability) -> str:
 
 def warn_of_missing(report: SearchReport) -> None:
     """Print a warning for each company that failed or was not asked."""
-    for company in dict.fromkeys(one.company for one in report.failed):
-        failed = [one for one in report.failed if one.company == company]
-        warn(f"{company} is missing {_days(failed)}: {failed[0].error}")
-    for company in dict.fromkeys(one.company for one in report.not_asked):
-        searches = [one for one in report.not_asked if one.company == company]
-        warn(f"{company} was not asked {_days(searches)}")
-
-
-def _days(searches: Iterable[AskedSearch]) -> str:
-    days = {one.day for one in searches}
-    return f"on {min(days):%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
+    missing = {"is missing": report.failed, "was not asked": report.not_asked}
+    for problem, searches in missing.items():
+        for company in dict.fromkeys(one.company for one in searches):
+            mine = [one for one in searches if one.company == company]
+            days = {one.day for one in mine}
+            when = f"on {mine[0].day:%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
+            why = f": {mine[0].error}" if isinstance(mine[0], FailedSearch) else ""
+            warn(f"{company} {problem} {when}{why}")
 
 
 def trip_members(trip: Trip) -> dict[str, object]:

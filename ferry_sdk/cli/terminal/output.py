@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Timer
@@ -104,6 +104,14 @@ def print_table(
     if title:
         console.print(cell(title), style="bold")
     _print(grid, console)
+
+
+def print_records(
+    records: Sequence[Mapping[str, object]], members: Sequence[str], *, right: Sequence[str] = ()
+) -> None:
+    """Print these members of records as a table."""
+    heads = [member.replace("_", " ") for member in members]
+    print_table(heads, [[one[member] or "" for member in members] for one in records], right=right)
 
 
 def print_facts(pairs: Iterable[tuple[str, object]], *, on: Console | None = None) -> None:
