@@ -322,6 +322,7 @@ class ToolRunner:
         call.is_sent = True
         try:
             result = yield Invoke(prepared.tool.operation, prepared.plan.arguments)
+            call.add_ids(booking_id=getattr(result, "booking_id", None))
             notes = prepared.write.conclude(prepared.plan, result)
             return self._complete(prepared.arguments, prepared.identity, result, notes)
         except FerryError as error:

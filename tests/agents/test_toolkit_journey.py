@@ -59,7 +59,7 @@ def test_an_agent_books_and_cancels_with_approval_by_a_person(
     write = records[2]
     assert (write.tool, write.approval, write.outcome) == ("bookings_create", "callback", "done")
     assert (write.amount, write.currency) == (create.amount, "EUR")
-    assert set(write.subject) == {"availability_id_1"}
+    assert set(write.subject) == {"availability_id_1", "booking_id"}
     assert toolkit.unresolved == ()
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.agents.agent import error, order, result_of, sailings
 from tests.stdio.host import answer_of, command, environment
-from tests.support.processes import start
+from tests.support.processes import run, start
 from tests.support.tiers import LONG, mostly_long
 
 INITIALIZE = {
@@ -262,16 +262,54 @@ def test_a_write_in_progress_may_finish(ferry_sandbox, number):
     assert reply["result"]["structuredContent"]["status"] == "done"
 
 
+@pytest.mark.parametrize("number", mostly_long([None, signal.SIGTERM]))
+def test_the_end_of_a_write_in_progress_is_in_the_audit(ferry_sandbox, number, tmp_path):
+    audit = tmp_path / "audit.jsonl"
+    with start_server(
+        environment(ferry_sandbox), command("--writes", "--audit", str(audit))
+    ) as server:
+        begin_write(server, ferry_sandbox, seconds=0.5)
+        if number:
+            server.process.send_signal(number)
+        server.wait_for_end()
+    assert audit.stat().st_mode & 0o777 == 0o600
+    text = audit.read_text("utf-8")
+    *others, last = [json.loads(line) for line in text.splitlines()]
+    assert [one["tool"] for one in others] == ["availability_search", "bookings_create"]
+    assert (last["tool"], last["outcome"]) == ("bookings_create", "done")
+    assert last["subject"]["booking_id"] == ferry_sandbox.counters.effects[0].subject
+    assert float(last["amount"]) > 0
+    assert last["at"]
+    assert "Okonkwo" not in text
+    assert ferry_sandbox.token not in text
+
+
+def test_an_audit_file_that_others_can_read_is_refused(ferry_sandbox, tmp_path):
+    audit = tmp_path / "audit.jsonl"
+    audit.touch()
+    audit.chmod(0o644)
+    for path, problem in ((audit, "chmod 600"), (tmp_path, "cannot be written")):
+        ended = run(command("--audit", str(path)), env=environment(ferry_sandbox))
+        assert ended.returncode == 2
+        assert "ferry_sdk: audit: " in ended.stderr
+        assert problem in ended.stderr
+
+
 @LONG
 @pytest.mark.parametrize("number", [None, signal.SIGTERM])
-def test_a_write_that_takes_too_long_is_logged_as_unknown(ferry_sandbox, number):
-    with start_server(environment(ferry_sandbox)) as server:
+def test_a_write_that_takes_too_long_is_recorded_as_unknown(ferry_sandbox, number, tmp_path):
+    audit = tmp_path / "audit.jsonl"
+    with start_server(
+        environment(ferry_sandbox), command("--writes", "--audit", str(audit))
+    ) as server:
         begin_write(server, ferry_sandbox, seconds=60)
         if number:
             server.process.send_signal(number)
         _, errors = server.wait_for_end()
         assert server.process.returncode == 0
     assert "INFO ferry_sdk: tool bookings_create: interrupted (correlation id" in errors
+    last = json.loads(audit.read_text("utf-8").splitlines()[-1])
+    assert (last["code"], last["outcome"]) == ("interrupted", "unknown")
 
 
 @LONG

@@ -53,7 +53,7 @@ class AuditRecord:
             ``unknown``.
         code: The code of the error, if there is one.
         outcome: The effect of the call: ``done``, ``not_sent``, ``rejected`` or ``unknown``.
-        subject: The ids in its arguments.
+        subject: The ids in its arguments, and that of the booking that it made.
         approval: How a write is approved; None for a read, and for a write that was refused before
             approval.
         amount: The price or the penalty to approve.

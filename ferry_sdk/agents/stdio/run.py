@@ -19,6 +19,7 @@ import anyio.lowlevel
 from mcp.server.stdio import stdio_server
 
 from ferry_sdk._engine.auth import file_of, token_in
+from ferry_sdk.agents.policy.private_file import AuditFile
 from ferry_sdk.agents.stdio.server import make_server
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.client import AsyncFerry
@@ -157,6 +158,7 @@ def serve(
     spend_limit: Mapping[str, str] | None = None,
     penalty_limit: Mapping[str, str] | None = None,
     token_file: Path | None = None,
+    audit: Path | None = None,
 ) -> None:
     """Serve the tools to the MCP host on stdin and stdout, until the input ends.
 
@@ -168,6 +170,7 @@ def serve(
         spend_limit: The most that all bookings together may cost, by currency.
         penalty_limit: The most that cancelling one booking may cost, by currency.
         token_file: The file that holds the token.
+        audit: A private file to which the record of each call is appended as a line of JSON.
 
     Raises:
         SystemExit: With code 2 if a setting is missing or invalid (stderr names it), with code 1 if
@@ -176,7 +179,8 @@ def serve(
     log_to_stderr()
     try:
         token = take_token(token_file)
-        anyio.run(_serve, token, writes, spend_limit, penalty_limit)
+        audit_file = None if audit is None else AuditFile(audit)
+        anyio.run(_serve, token, writes, spend_limit, penalty_limit, audit_file)
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(_USAGE) from None
@@ -191,10 +195,15 @@ async def _serve(
     writes: bool,  # noqa: FBT001 -- anyio.run passes no names
     spend_limit: Mapping[str, str] | None,
     penalty_limit: Mapping[str, str] | None,
+    audit: AuditFile | None,
 ) -> None:
     async with AsyncFerry(token, read_only=not writes, deadline=_DEADLINE) as ferry:
         toolkit = AsyncToolkit(
-            ferry, writes=writes, spend_limit=spend_limit, penalty_limit=penalty_limit
+            ferry,
+            writes=writes,
+            spend_limit=spend_limit,
+            penalty_limit=penalty_limit,
+            audit=audit,
         )
         server = make_server(toolkit)
 

@@ -108,6 +108,12 @@ def mcp(
         _limit_option("The most that cancelling a booking may cost; repeatable."),
     ] = None,
     token_file: TokenFile = None,
+    audit: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Append a line of JSON for each call to this private file."
+        ),
+    ] = None,
 ) -> None:
     """Run an MCP server for agents on standard input and output; read-only without --writes."""
     from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
@@ -117,4 +123,5 @@ def mcp(
         spend_limit=dict(spend_limit) if spend_limit else None,
         penalty_limit=dict(penalty_limit) if penalty_limit else None,
         token_file=token_file,
+        audit=audit,
     )
