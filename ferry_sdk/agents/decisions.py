@@ -395,7 +395,20 @@ class ToolRunner:
             isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}
         ):
             self.duplicates.forget(result.booking_id)
+            if _was_unpaid(result):
+                self._state.budget.give_back(result.booking_id)
 
     def _now(self) -> float:
         """Return the time by the service's clock, as its last replies showed it."""
         return time.time() + self._transport.shared.session.skew
+
+
+def _was_unpaid(ended: Booking | BookingCancellation) -> bool:
+    """Return True if a booking that has ended was certainly never paid.
+
+    If it was paid, its price is either kept as a penalty or paid back.
+    """
+    if isinstance(ended, Booking):
+        return ended.stage == Stage.LAPSED
+    fee = ended.previewed
+    return fee is not None and not (fee.penalty_amount or fee.refund_amount or ended.refund_amount)

@@ -342,9 +342,9 @@ def test_a_vehicle_code_of_a_search_is_refused_in_a_booking(
     sailing = sailings(toolkit, vehicle=car)[0]
     with sending_nothing():
         answer = toolkit.call("bookings_create", order(sailing, vehicle=car))
-    refused = error(answer, "invalid_arguments")
+    refused = error(answer, "party_changed")
     assert refused["field"] == "vehicle.code"
-    assert "catalogue_vehicle_types" in refused["message"]
+    assert 'expected code "CAR"' in refused["message"]
     assert asked == []
     result_of(toolkit.call("bookings_create", order(sailing, vehicle={"code": "CAR"})))
 

@@ -198,6 +198,6 @@ def test_the_oldest_id_is_forgotten_beyond_the_maximum(
 
 def test_the_repr_of_an_offer_hides_the_sailing_and_the_search() -> None:
     offer: Any = Offer
-    assert repr(offer("the sailing", "the question", with_vehicle=True)) == (
-        "Offer(with_vehicle=True)"
+    assert repr(offer("the sailing", "the question", vehicle_code=None)) == (
+        "Offer(vehicle_code=None)"
     )

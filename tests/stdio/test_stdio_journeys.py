@@ -103,5 +103,8 @@ def test_a_person_is_shown_the_offer_that_is_booked(hosts):
     assert '"Genoa" to "Tunis (La Goulette)"' in question
     assert "cabin" in question
     assert f"{booking['total_price']} EUR" not in question  # a cabin costs more than the offer
+    assert "may cost more than that" in question
+    error(host.call("bookings_confirm", {"booking_id": booking["booking_id"]}), "price_changed")
+    assert person.shown == [question]
     agent.pay(booking)
     assert f"{booking['total_price']} EUR" in person.shown[-1]

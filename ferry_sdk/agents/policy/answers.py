@@ -55,7 +55,8 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "offer_expired": "Search again and use the ids of the new result.",
     "price_changed": "Search or read again, tell the user the new price, "
     "and go on only if they agree.",
-    "party_changed": "Search again with exactly the travellers and the vehicle to be booked.",
+    "party_changed": "Correct what the message names, or search again with exactly the travellers "
+    "and the vehicle to be booked.",
     "spend_limit": "Do not try again. Tell the user that the spending limit does not allow it.",
     "penalty_limit": "Do not try again. Tell the user what cancelling would cost.",
     "penalty_exceeded": "Tell the user what cancelling costs now, "

@@ -30,7 +30,8 @@ class Hold:
 class Budget:
     """Count what a toolkit spends; safe to share between threads.
 
-    A cancellation gives nothing back, so that a loop that books and cancels ends at the limit, too.
+    A cancellation of a paid booking gives nothing back, so that a loop that books, pays and cancels
+    ends at the limit, too.
 
     Args:
         spend_limit: The most that may be spent, by currency; None: no limit.
@@ -45,6 +46,7 @@ class Budget:
         self._spend = _parse_limits(spend_limit, "spend_limit")
         self._penalty = _parse_limits(penalty_limit, "penalty_limit")
         self._held: Amounts = {}
+        self._approved: dict[str, tuple[Decimal, str]] = {}
         self._kept: dict[tuple[str | None, str], tuple[Decimal, str]] = {}
         self._lock = threading.RLock()
 
@@ -73,15 +75,26 @@ class Budget:
     def release(self, hold: Hold) -> None:
         """Undo a hold of an amount that was not spent: put back what it replaced."""
         with self._lock:
-            hold.amounts.pop(hold.key, None)
-            if hold.before is not None:
+            is_held = hold.amounts.pop(hold.key, None) is not None
+            if is_held and hold.before is not None:
                 hold.amounts[hold.key] = hold.before
 
     def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
         """Replace a hold by the real price, even above the limit, under a new key."""
         with self._lock:
+            self._approved[key] = hold.amounts.get(hold.key, (amount, currency))
             self.release(hold)
             self._held[key] = max(amount, Decimal(0)), currency
+
+    def approved(self, booking_id: str) -> tuple[Decimal, str] | None:
+        """Return the price at which a booking was approved, if it was made here."""
+        with self._lock:
+            return self._approved.get(booking_id)
+
+    def give_back(self, booking_id: str) -> None:
+        """Stop counting a booking that no longer exists and was never paid."""
+        with self._lock:
+            self._held.pop(booking_id, None)
 
     def hold_penalty(
         self, booking_id: str | None, subject: str, penalty: Decimal, currency: str

@@ -39,12 +39,12 @@ class Offer:
     Attributes:
         sailing: The record of the search.
         question: The search parameters that prices depend on.
-        with_vehicle: Whether the search was for a vehicle, too.
+        vehicle_code: The code of the vehicle that the search was for, if any.
     """
 
     sailing: Availability = field(repr=False)
     question: Hashable = field(repr=False)
-    with_vehicle: bool
+    vehicle_code: str | None
 
     @property
     def sailing_key(self) -> str:
@@ -184,7 +184,8 @@ class KnownIds:
     def _remember_sailing(
         self, sailing: Availability, question: Hashable, asked: Mapping[str, Any], *, is_shown: bool
     ) -> None:
-        offer = Offer(sailing, question, asked.get("vehicle") is not None)
+        vehicle = asked.get("vehicle")
+        offer = Offer(sailing, question, None if vehicle is None else vehicle.code)
         if is_shown:
             self._offers[sailing.id] = offer
         prices = frozenset(map(offer.tariff_key, sailing.tariffs))

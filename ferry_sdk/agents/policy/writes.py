@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
@@ -23,11 +24,14 @@ from ferry_sdk.agents.policy.known_ids import (
     quote,
 )
 from ferry_sdk.agents.tools.sanitize import name_key
+from ferry_sdk.errors import FerryError
 from ferry_sdk.models.availability import Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
 from ferry_sdk.models.display.money import format_amount, money
 from ferry_sdk.models.inputs import Passenger, Selection, Vehicle
 from ferry_sdk.models.tickets import CancellationFee
+from ferry_sdk.planning.names import fold
+from ferry_sdk.planning.vehicles import VehicleMatch
 
 
 class ToolkitState:
@@ -85,6 +89,14 @@ class Plan:
 
 _RESERVATIONS = {"PRESALE", "OPTION"}
 """Kinds of tariffs whose bookings have to name them; the default is a ticket."""
+_DEARER = (
+    ". The places chosen may cost more than that; then a person is asked again before it is paid"
+)
+_ACCEPT_TOTAL = (
+    "Tell the user the new price. Only if they agree, call again with expect_total set to it. Else "
+    "cancel the booking."
+)
+_CATALOGUE_SECONDS = 10.0
 _Subject = Literal["booking_id", "ticket_id"]
 Plans = Generator[Invoke, Any, Plan]
 
@@ -127,18 +139,15 @@ class Create:
                     f"the booking is for {len(passengers)}",
                     field="passengers",
                 )
-            if offer.with_vehicle != (vehicle is not None):
+            if (offer.vehicle_code is None) != (vehicle is None):
                 raise RefusedError(
                     "party_changed",
                     "the search and the booking must both have a vehicle, or both have none",
                     field="vehicle",
                 )
-        if vehicle is not None and "__" in vehicle.code:
-            raise _invalid(
-                "this is a code for searches; expected the code of a vehicle type, such as CAR, "
-                "as catalogue_vehicle_types lists it",
-                "vehicle.code",
-            )
+        if vehicle is not None:
+            searched = {offer.vehicle_code or "" for offer, _, _ in chosen}
+            values = {**values, "vehicle": (yield from _searched_vehicle(vehicle, searched))}
         currency = chosen[0].tariff.currency
         if any(one.tariff.currency != currency for one in chosen):
             raise _invalid("all tariffs must have the same currency", "availabilities")
@@ -153,19 +162,19 @@ class Create:
         )
         who = count_travellers(passengers)
         and_vehicle = " and a vehicle" if vehicle is not None else ""
+        dearer = "" if all(len(offer.sailing.places) == 1 for offer, _, _ in chosen) else _DEARER
         kind = chosen[0].tariff.type.upper()
         if "reservation_type" not in values and kind in _RESERVATIONS:
             values = {**values, "reservation_type": kind}
         return Plan(
             {**values, "availabilities": selections},
-            f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}",
+            f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}{dearer}",
             amount,
             currency,
             tuple(quote(f"{one.first_name} {one.last_name}") for one in passengers),
             self._state.budget.hold(identity.key, amount, currency),
             lambda: self._check(chosen),
         )
-        yield  # makes this a generator, like the other plans, although it reads nothing
 
     def conclude(self, plan: Plan, result: BookingCreated) -> list[str]:
         """Count the real price, and return a note if it differs from the approved one."""
@@ -178,7 +187,8 @@ class Create:
         note = (
             f"PRICE DIFFERS: approved were {money(plan.amount, plan.currency)}, the booking "
             f"costs {money(result.total_price, result.currency)}. Nothing is confirmed yet: tell "
-            "the user, and confirm only if they agree, or cancel it."
+            "the user. Only if they agree, confirm with expect_total "
+            f"{format_amount(result.total_price)}. Else cancel it."
         )
         return [note]
 
@@ -252,14 +262,29 @@ class Confirm(_Change):
                 found=format_amount(total),
                 currency=currency,
             )
+        hold = self._state.budget.hold(booking_id, total, currency)
+        approved = self._state.budget.approved(booking_id) or (total, currency)
+        is_dearer = total > approved[0] or currency != approved[1]
+        if is_dearer and "expect_total" not in values:
+            self._state.budget.release(hold)
+            raise RefusedError(
+                "price_changed",
+                f"the booking costs {money(total, currency)}, but {money(*approved)} was approved "
+                "when it was made",
+                field="expect_total",
+                found=format_amount(total),
+                currency=currency,
+                next_step=_ACCEPT_TOTAL,
+            )
+        before = f" ({money(*approved)} was approved when it was made)" if is_dearer else ""
         known = self._state.known_ids.record("booking_id", booking_id)
         return Plan(
             {"booking_id": booking_id, "expect_total": total},
-            f"Confirm and pay {money(total, currency)}: "
+            f"Confirm and pay {money(total, currency)}{before}: "
             f"{known.description if known else booking_id}",
             total,
             currency,
-            hold=self._state.budget.hold(booking_id, total, currency),
+            hold=hold,
         )
 
 
@@ -311,6 +336,42 @@ def all_writes(state: ToolkitState) -> dict[str, AnyWrite]:
         "bookings.cancel": Cancel(state, "booking_id"),
         "tickets.cancel": Cancel(state, "ticket_id"),
     }
+
+
+def _searched_vehicle(given: Vehicle, searched: set[str]) -> Generator[Invoke, Any, Vehicle]:
+    """Return the vehicle of the search as it is booked, with the plate that is given.
+
+    If the catalogue of vehicles cannot be read or does not list it, the given vehicle is returned.
+
+    Raises:
+        RefusedError: The given vehicle is another one.
+    """
+    if len(searched) != 1:
+        raise RefusedError("party_changed", "the searches had different vehicles", field="vehicle")
+    (code,) = searched
+    matches: tuple[VehicleMatch, ...] = ()
+    with suppress(FerryError):
+        matches = yield Invoke("vehicles.find", {"text": code}, _CATALOGUE_SECONDS)
+    known = next((one for one in matches if one.model.code == code), None)
+    if known is None:
+        if "__" in given.code:
+            raise _invalid(
+                "this is a code for searches; expected the code of a vehicle type, such as CAR, "
+                "as catalogue_vehicle_types lists it",
+                "vehicle.code",
+            )
+        return given
+    booked = known.booking(identification=given.identification)
+    for name in ("code", "vehicule_code", "brand", "model"):
+        mine, right = getattr(given, name), getattr(booked, name)
+        if mine is not None and right is not None and fold(mine) != fold(right):
+            raise RefusedError(
+                "party_changed",
+                f"the search was for {quote(f'{known.model.brand} {known.model.model}')}; expected "
+                f"{name} {quote(right)}",
+                field=f"vehicle.{name}",
+            )
+    return booked
 
 
 def _invalid(problem: str, where: str) -> RefusedError:

@@ -1,0 +1,218 @@
+"""The vehicle, the price and the limit of a booking, from its search to its cancellation."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk.planning.catalogues import clear_cache
+from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, order, result_of
+from tests.agents.agent import sailings as search
+from tests.support.routes import know_routes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk.agents import ApprovalRequest
+    from ferry_sdk.sandbox import Sandbox
+
+TRIP = {"origin": "Genoa", "destination": "Tunis", "on": "2050-06-06", "passengers": TRAVELLERS}
+
+
+@pytest.fixture(autouse=True)
+def _with_routes(ferry_sandbox: Sandbox) -> Iterator[None]:
+    know_routes(ferry_sandbox)
+    yield
+    clear_cache()
+
+
+@pytest.fixture
+def asked() -> list[ApprovalRequest]:
+    """Return what a person was asked to approve."""
+    return []
+
+
+@pytest.fixture
+def toolkit(toolkit_of: Callable[..., Any], asked: list[ApprovalRequest]) -> Any:
+    """Return a toolkit whose approver agrees and keeps what it was asked."""
+    return toolkit_of({"deadline": 30}, writes=True, approve=lambda one: asked.append(one) is None)
+
+
+def offer_of(toolkit: Any, **changes: Any) -> Any:
+    """Return the result of a search, and the order for its first offer."""
+    found = result_of(toolkit.call("trips_find", {**TRIP, **changes}))
+    return found, {"offer": found["offers"][0]["offer"], "passengers": PASSENGERS}
+
+
+@pytest.mark.parametrize(
+    ("vehicle", "field", "right"),
+    [
+        ({"code": "CAR"}, "vehicle.code", '"SUV"'),
+        ({"code": "FIAT__500X"}, "vehicle.code", '"SUV"'),
+        ({"code": "SUV", "model": "Panda"}, "vehicle.model", '"500X"'),
+        ({"code": "SUV", "brand": "Volvo"}, "vehicle.brand", '"Fiat"'),
+        ({"code": "SUV", "vehicule_code": "FIAT__500"}, "vehicle.vehicule_code", '"FIAT__500X"'),
+    ],
+)
+def test_another_vehicle_than_the_searched_is_refused_with_the_right_code(
+    toolkit: Any,
+    asked: list[ApprovalRequest],
+    sending_nothing: Any,
+    vehicle: dict[str, str],
+    field: str,
+    right: str,
+) -> None:
+    found, wanted = offer_of(toolkit, vehicle="Fiat 500X")
+    assert found["vehicle"] == {"code": "SUV"}
+    with sending_nothing():
+        answer = toolkit.call("bookings_create", {**wanted, "vehicle": vehicle})
+    refused = error(answer, "party_changed")
+    assert refused["field"] == field
+    assert right in refused["message"]
+    assert asked == []
+
+
+def test_the_searched_vehicle_is_booked_with_make_and_model(toolkit: Any) -> None:
+    _, wanted = offer_of(toolkit, vehicle="Fiat 500X")
+    vehicle = {"code": "SUV", "brand": "FIAT", "identification": "GE 123 AB"}
+    booking = result_of(toolkit.call("bookings_create", {**wanted, "vehicle": vehicle}))
+    named = {"booking_id": booking["booking_id"], "detail": "full"}
+    (ticket,) = result_of(toolkit.call("bookings_get", named))["tickets"]
+    booked = ticket["vehicle"]
+    assert (booked["code"], booked["vehicule_code"]) == ("SUV", "FIAT__500X")
+    assert (booked["brand_name"], booked["model"]) == ("Fiat", "500X")
+
+
+def test_searches_with_different_vehicles_make_no_booking(
+    toolkit: Any, sending_nothing: Any
+) -> None:
+    first, second = (
+        search(toolkit, vehicle={"code": code})[which]
+        for which, code in enumerate(("FIAT__500", "FIAT__PANDA"))
+    )
+    with sending_nothing():
+        wanted = order(first, second, vehicle={"code": "CAR"})
+        assert error(toolkit.call("bookings_create", wanted), "party_changed")["field"] == "vehicle"
+
+
+def test_a_vehicle_is_booked_by_its_type_although_the_catalogue_cannot_be_read(
+    toolkit: Any, ferry_sandbox: Sandbox, sending_nothing: Any
+) -> None:
+    ferry_sandbox.mcp.set(is_absent=True)
+    _, wanted = offer_of(toolkit, vehicle="FIAT__500X")
+    with sending_nothing():
+        answer = toolkit.call("bookings_create", {**wanted, "vehicle": {"code": "FIAT__500X"}})
+        assert "catalogue_vehicle_types" in error(answer, "invalid_arguments")["message"]
+    result_of(toolkit.call("bookings_create", {**wanted, "vehicle": {"code": "SUV"}}))
+
+
+def book_cabin(toolkit: Any) -> Any:
+    """Return an answer whose booking costs more than its offer."""
+    found, wanted = offer_of(toolkit)
+    cabin = next(key for key, name in found["places"].items() if "Inside cabin" in name)
+    return toolkit.call("bookings_create", {**wanted, "places": [cabin]})
+
+
+def test_a_summary_says_that_a_place_may_cost_more(
+    toolkit: Any, asked: list[ApprovalRequest]
+) -> None:
+    _, wanted = offer_of(toolkit)
+    request = toolkit.preview("bookings_create", wanted)
+    assert "may cost more than that" in request.summary
+    result_of(toolkit.call("bookings_create", wanted))
+    assert [one.summary for one in asked] == [request.summary]
+
+
+def test_the_code_of_a_booking_comes_with_the_same_warning(
+    toolkit_of: Callable[..., Any],
+) -> None:
+    toolkit = toolkit_of({"deadline": 30}, writes=True)
+    _, wanted = offer_of(toolkit)
+    needed = toolkit.call("bookings_create", wanted)["approval"]
+    assert "may cost more than that" in needed["summary"]
+
+
+def test_a_confirmation_above_the_approved_price_is_refused(
+    toolkit: Any, asked: list[ApprovalRequest], sending_nothing: Any
+) -> None:
+    answer = book_cabin(toolkit)
+    booking = result_of(answer)
+    (request,) = asked
+    total = booking["total_price"]
+    assert Decimal(total) > request.amount
+    assert f"expect_total {total}" in answer["notes"][0]
+    named = {"booking_id": booking["booking_id"]}
+    with sending_nothing():
+        refused = error(toolkit.call("bookings_confirm", named), "price_changed")
+        assert error(toolkit.preview("bookings_confirm", named), "price_changed") == refused
+    assert (refused["field"], refused["found"]) == ("expect_total", total)
+    assert str(request.amount) in refused["message"]
+    assert "expect_total" in refused["next_step"]
+    assert asked == [request]
+    result_of(toolkit.call("bookings_confirm", {**named, "expect_total": total}))
+    assert asked[-1].amount == Decimal(total)
+    assert f"{request.amount} EUR was approved" in asked[-1].summary
+
+
+def test_a_confirmation_at_the_approved_price_needs_no_expected_total(
+    toolkit: Any, asked: list[ApprovalRequest]
+) -> None:
+    _, wanted = offer_of(toolkit)
+    booking = result_of(toolkit.call("bookings_create", wanted))
+    assert Decimal(booking["total_price"]) == asked[0].amount
+    result_of(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
+    assert "was approved" not in asked[-1].summary
+
+
+def limited(toolkit_of: Callable[..., Any]) -> tuple[Any, dict[str, Any]]:
+    """Return a toolkit that may spend the price of one booking, not of two, and that booking."""
+    price = Decimal(search(toolkit_of())[0]["tariffs"][0]["amount"]) * 3 / 2
+    toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
+    return toolkit, order(search(toolkit)[0])
+
+
+def test_an_unpaid_booking_that_is_cancelled_no_longer_counts(
+    toolkit_of: Callable[..., Any],
+) -> None:
+    toolkit, wanted = limited(toolkit_of)
+    for _ in range(3):
+        booking = result_of(toolkit.call("bookings_create", wanted))
+        result_of(toolkit.call("bookings_cancel", {"booking_id": booking["booking_id"]}))
+
+
+def test_a_booking_that_lapsed_unpaid_no_longer_counts(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    toolkit, wanted = limited(toolkit_of)
+    named = {"booking_id": result_of(toolkit.call("bookings_create", wanted))["booking_id"]}
+    ferry_sandbox.clock.advance(timedelta(hours=3))
+    assert result_of(toolkit.call("bookings_get", named))["stage"] == "lapsed"
+    result_of(toolkit.call("bookings_create", order(search(toolkit)[0])))
+
+
+def test_a_paid_booking_that_is_cancelled_still_counts(toolkit_of: Callable[..., Any]) -> None:
+    toolkit, wanted = limited(toolkit_of)
+    named = {"booking_id": result_of(toolkit.call("bookings_create", wanted))["booking_id"]}
+    result_of(toolkit.call("bookings_confirm", named))
+    result_of(toolkit.call("bookings_cancel", named))
+    error(toolkit.call("bookings_create", wanted), "spend_limit")
+
+
+@pytest.mark.usefixtures("read_back_once")
+def test_a_confirmation_settled_after_the_cancellation_counts_nothing(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    price = search(toolkit_of())[0]["tariffs"][0]["amount"]
+    toolkit = toolkit_of(
+        {"deadline": None}, writes=True, approve=approve_all, spend_limit={"EUR": price}
+    )
+    wanted = order(search(toolkit)[0])
+    named = {"booking_id": result_of(toolkit.call("bookings_create", wanted))["booking_id"]}
+    ferry_sandbox.faults.add("cut_before", "bookings.confirm")
+    lost = error(toolkit.call("bookings_confirm", named), "outcome_unknown", status="unknown")
+    result_of(toolkit.call("bookings_cancel", named))
+    toolkit.settle(lost["correlation_id"], happened=False)
+    result_of(toolkit.call("bookings_create", wanted))
