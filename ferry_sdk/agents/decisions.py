@@ -25,6 +25,7 @@ from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
 from ferry_sdk.agents.policy.answers import (
+    READ_BACK,
     Answer,
     RefusedError,
     failure_answer,
@@ -60,8 +61,6 @@ from ferry_sdk.types import RequestDigest
 T = TypeVar("T")
 ToolFlow = Generator[ToolEffect, Any, Answer]
 Approve = Callable[[ApprovalRequest], Any]
-
-READ_BACK = "The reply was lost, and the effect was then seen by reading it back."
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,8 +305,6 @@ class ToolRunner:
         call.approval = "callback"
         try:
             approval = yield CallHandler(approve, request)
-        except RefusedError:
-            raise
         except Exception as error:
             # It may be how a framework suspends the program, such as LangGraph's interrupt().
             call.approver_error = error
@@ -395,20 +392,8 @@ class ToolRunner:
             isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}
         ):
             self.duplicates.forget(result.booking_id)
-            if _was_unpaid(result):
-                self._state.budget.give_back(result.booking_id)
+            self._state.budget.give_back(result)
 
     def _now(self) -> float:
         """Return the time by the service's clock, as its last replies showed it."""
         return time.time() + self._transport.shared.session.skew
-
-
-def _was_unpaid(ended: Booking | BookingCancellation) -> bool:
-    """Return True if a booking that has ended was certainly never paid.
-
-    If it was paid, its price is either kept as a penalty or paid back.
-    """
-    if isinstance(ended, Booking):
-        return ended.stage == Stage.LAPSED
-    fee = ended.previewed
-    return fee is not None and not (fee.penalty_amount or fee.refund_amount or ended.refund_amount)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from operator import attrgetter
@@ -20,7 +20,8 @@ from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
-from ferry_sdk.agents.tools.tools import ToolDefinition
+from ferry_sdk.agents.tools.schemas import strict_schema
+from ferry_sdk.agents.tools.tools import AnswerT, ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.errors import ConfigurationError
 
@@ -31,7 +32,7 @@ _FINAL_TIMEOUT = 1.0
 """Seconds that an async `audit` gets when the task of its call was cancelled."""
 
 
-class AnyToolkit(Generic[FerryT, ApprovalT]):
+class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
     """The part that both toolkits share."""
 
     _client: ClassVar[type[Ferry | AsyncFerry]]
@@ -65,23 +66,34 @@ class AnyToolkit(Generic[FerryT, ApprovalT]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._ferry!r}, tools={len(self._runner.tools)})"
 
-    def definitions(self) -> tuple[ToolDefinition, ...]:
-        """Return the available tools with their JSON Schemas."""
-        by_code = self._runner.by_code
-        return tuple(tool.definition(approval=by_code) for tool in self._runner.tools)
+    def call(self, name: str, arguments: Mapping[str, Any] | str = "{}") -> AnswerT:
+        """Call a tool."""
+        raise NotImplementedError(name, arguments)
 
-    def openai(self, api: Literal["responses", "chat"] = "responses") -> list[dict[str, Any]]:
+    def definitions(self) -> tuple[ToolDefinition[AnswerT], ...]:
+        """Return the available tools with their JSON Schemas; each can be called."""
+        by_code = self._runner.by_code
+        return tuple(
+            tool.definition(approval=by_code, call=partial(self.call, tool.name))
+            for tool in self._runner.tools
+        )
+
+    def openai(
+        self, api: Literal["responses", "chat"] = "responses", *, strict: bool = False
+    ) -> list[dict[str, Any]]:
         """Return the tools in the format of OpenAI's client.
 
         Args:
             api: The Responses API, or Chat Completions.
+            strict: Whether the model follows the schemas exactly. Then it gives every argument, and
+                null for one that it would leave out.
         """
         functions = [
             {
                 "name": one.name,
                 "description": one.description,
-                "parameters": one.input_schema,
-                "strict": False,  # its strict mode has no optional arguments
+                "parameters": strict_schema(one.input_schema) if strict else one.input_schema,
+                "strict": strict,
             }
             for one in self.definitions()
         ]
@@ -121,7 +133,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT]):
         self._runner.settle(correlation_id, happened=happened)
 
 
-class Toolkit(AnyToolkit[Ferry, bool]):
+class Toolkit(AnyToolkit[Ferry, bool, Answer]):
     """Tools of a `Ferry` for an agent; safe to share between threads.
 
     Without `writes`, the tools only read. With it, a write accepts only ids that this toolkit has
@@ -181,7 +193,7 @@ class Toolkit(AnyToolkit[Ferry, bool]):
         return drive(flow, partial(_perform, ferry))
 
 
-class AsyncToolkit(AnyToolkit[AsyncFerry, object]):
+class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
     """Tools of an `AsyncFerry` for an agent, on asyncio and trio.
 
     `approve` and `audit` may be async. Everything else is like `Toolkit`, its arguments included.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @cache
 def validator_of(name: str, *, by_code: bool) -> jsonschema.Draft202012Validator:
     """Return a validator for the answers of a tool."""
-    schema = TOOLS[name].definition(approval=by_code).output_schema
+    schema = TOOLS[name].definition(approval=by_code, call=repr).output_schema
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 

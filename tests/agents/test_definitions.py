@@ -30,7 +30,7 @@ GROUPS = {
     "tickets": TicketsGroup,
 }
 BOTH = [
-    pytest.param(tool.definition(approval=approval), id=f"{name}-{approval}")
+    pytest.param(tool.definition(approval=approval, call=repr), id=f"{name}-{approval}")
     for name, tool in TOOLS.items()
     for approval in (False, True)
 ]
@@ -39,7 +39,7 @@ import json
 from ferry_sdk.agents.tools.tools import TOOLS
 assert not __debug__ and json.__doc__ is None
 for tool in TOOLS.values():
-    definition = tool.definition(approval=True)
+    definition = tool.definition(approval=True, call=repr)
     assert definition.title
     for described in definition.input_schema["properties"].values():
         assert described["description"]
@@ -85,12 +85,52 @@ def test_every_argument_has_a_description_and_no_other_is_accepted(definition):
 
 @pytest.mark.parametrize("definition", BOTH)
 def test_argument_schemas_have_no_references_and_one_type_each(definition):
-    """Google's genai, AutoGen and DSPy crash on a list of types among the arguments."""
+    """Google's genai, AutoGen and DSPy crash on a list of types among the arguments.
+
+    Gemini's service refuses formats other than date-time.
+    """
     for schema in schemas_in(definition.input_schema):
-        assert schema.keys().isdisjoint({"title", "anyOf", "$ref", "$defs", "allOf"})
-        assert schema.get("default", "") is not None
+        assert schema.keys().isdisjoint(
+            {"title", "anyOf", "$ref", "$defs", "allOf", "default", "format"}
+        )
         assert isinstance(schema["type"], str)
         assert schema["type"] != "null"
+
+
+@pytest.mark.parametrize("definition", BOTH)
+def test_optional_arguments_are_nullable(definition):
+    """Agents of smolagents have to give every argument that is not nullable."""
+    required = definition.input_schema.get("required", [])
+    for name, one in definition.input_schema["properties"].items():
+        assert one.get("nullable", False) is (name not in required)
+
+
+@pytest.mark.parametrize("definition", BOTH)
+def test_answer_schemas_have_one_type_each_and_are_never_empty(definition):
+    """The MCP inspector warns about lists of types and empty schemas."""
+    for schema in schemas_in(definition.output_schema):
+        assert schema
+        assert isinstance(schema.get("type", ""), str)
+
+
+@pytest.mark.parametrize("definition", BOTH)
+def test_descriptions_are_for_a_model_and_not_for_python(definition):
+    text = json.dumps([definition.description, definition.input_schema, definition.output_schema])
+    for word in ("None", "poll", "deadline passes", "a date or", "a time or", "Concurrent"):
+        assert word not in text
+    if not definition.read_only:
+        assert re.search(r"\bpays\b|\bcosts?\b", definition.description)
+        assert re.search("Next|Call it|call again", definition.description)
+
+
+@pytest.mark.parametrize("definition", BOTH)
+def test_fields_of_objects_are_named_in_the_description_of_their_argument(definition):
+    """LlamaIndex does not show the schemas of objects to the model."""
+    for name, one in definition.input_schema["properties"].items():
+        fields = one.get("items", one).get("required", [])
+        if name in {"passengers", "vehicle", "contact"} and not definition.name.startswith("avail"):
+            assert fields or one["type"] == "string"
+            assert all(field in one["description"] for field in fields)
 
 
 @pytest.mark.parametrize("definition", BOTH)
@@ -104,7 +144,7 @@ def test_tool_names_fit_every_client(definition):
 
 
 def test_hints_match_the_safety_table():
-    definitions = {name: tool.definition(approval=True) for name, tool in TOOLS.items()}
+    definitions = {name: tool.definition(approval=True, call=repr) for name, tool in TOOLS.items()}
     writes = {"bookings_create", "bookings_confirm", "bookings_cancel", "tickets_cancel"}
     assert {name for name, one in definitions.items() if not one.read_only} == writes
     assert {name for name, one in definitions.items() if one.destructive} == writes - {
@@ -116,7 +156,7 @@ def test_hints_match_the_safety_table():
 def test_only_writes_have_a_confirmation_code_argument():
     for tool in TOOLS.values():
         for approval in (False, True):
-            definition = tool.definition(approval=approval)
+            definition = tool.definition(approval=approval, call=repr)
             asked = "confirmation_code" in definition.input_schema["properties"]
             described = "confirmation_code" in definition.description
             answered = "approval" in definition.output_schema["properties"]
@@ -126,10 +166,10 @@ def test_only_writes_have_a_confirmation_code_argument():
 
 def test_changing_a_definition_changes_no_other():
     tool = TOOLS["bookings_get"]
-    tool.definition(approval=True).input_schema["properties"].clear()
-    for schema in tool.definition(approval=True).output_schema["properties"].values():
+    tool.definition(approval=True, call=repr).input_schema["properties"].clear()
+    for schema in tool.definition(approval=True, call=repr).output_schema["properties"].values():
         schema.get("properties", schema).clear()
-    again = tool.definition(approval=True)
+    again = tool.definition(approval=True, call=repr)
     assert "booking_id" in again.input_schema["properties"]
     assert "anyOf" in again.output_schema["properties"]["result"]
     assert "code" in again.output_schema["properties"]["error"]["properties"]
@@ -148,18 +188,18 @@ def test_every_operation_is_a_tool_or_excluded_with_a_reason():
     assert all(EXCLUDED.values())
 
 
-def test_descriptions_come_from_docstrings_and_use_tool_names():
-    definition = TOOLS["bookings_confirm"].definition(approval=False)
+def test_descriptions_are_for_a_model_and_use_tool_names():
+    definition = TOOLS["bookings_confirm"].definition(approval=False, call=repr)
     assert definition.title == "Confirm a booking, which pays it and issues its tickets"
     described_ = definition.input_schema["properties"]["expect_total"]["description"]
-    assert described_.startswith("The expected total in the booking's currency.")
+    assert described_.startswith("The total_price that the user agreed to")
     result = definition.output_schema["properties"]["result"]
     assert "`bookings_get` lists all" in json.dumps(result)
 
 
 def test_an_undocumented_argument_uses_the_description_of_another_tool():
     assert "booking_id" not in parse_docstring(BookingsGroup.get).fields
-    schema = TOOLS["bookings_get"].definition(approval=False).input_schema
+    schema = TOOLS["bookings_get"].definition(approval=False, call=repr).input_schema
     assert schema["properties"]["booking_id"]["description"] == "The booking."
 
 
@@ -186,6 +226,34 @@ def test_docstrings_are_parsed_by_section():
         "first": "What comes first, and goes on.",
         "second": "`bookings_get` too.",
     }
+
+
+def test_strict_schemas_require_every_argument_and_allow_null():
+    with Ferry("token", base_url="https://ferry.test") as ferry:
+        toolkit = Toolkit(ferry, writes=True)
+        plain, strict = toolkit.openai(), toolkit.openai(strict=True)
+        chat = toolkit.openai("chat", strict=True)
+    assert [one["function"] for one in chat] == [
+        {name: part for name, part in one.items() if name != "type"} for one in strict
+    ]
+    for loose, tool in zip(plain, strict, strict=True):
+        assert (loose["strict"], tool["strict"]) == (False, True)
+        Draft202012Validator.check_schema(tool["parameters"])
+        names = set()
+        for schema in schemas_in(tool["parameters"]):
+            assert schema.keys().isdisjoint({"default", "nullable"})
+            assert not isinstance(schema.get("type"), list)
+            if schema.get("type") == "object":
+                assert schema["additionalProperties"] is False
+                assert schema["required"] == [*schema["properties"]]
+                names |= schema["properties"].keys()
+        assert names == properties_in(loose["parameters"]).keys()
+        optional = loose["parameters"]["properties"].keys() - loose["parameters"].get(
+            "required", []
+        )
+        for name, one in tool["parameters"]["properties"].items():
+            assert ({"type": "null"} in one.get("anyOf", [])) is (name in optional)
+            assert one["description"]
 
 
 def test_each_format_has_the_same_schema():

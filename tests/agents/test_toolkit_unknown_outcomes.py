@@ -12,8 +12,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, InvalidInputError
 from ferry_sdk.agents import AsyncToolkit, Toolkit
-from ferry_sdk.agents.decisions import READ_BACK
-from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.answers import READ_BACK, RefusedError
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
 from ferry_sdk.journal import Journal

@@ -141,7 +141,9 @@ def test_an_id_is_one_word_of_plain_characters(text):
 def test_every_text_argument_has_a_type():
     used = set()
     for tool in TOOLS.values():
-        for name, schema in tool.definition(approval=True).input_schema["properties"].items():
+        for name, schema in (
+            tool.definition(approval=True, call=repr).input_schema["properties"].items()
+        ):
             used |= {name, *schema.get("properties", {})}
             used |= set(schema.get("items", {}).get("properties", {}))
     assert used.issuperset(KINDS)

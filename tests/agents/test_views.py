@@ -54,7 +54,7 @@ def view_tool(ferry):
 
     def call(name, **arguments):
         tool = TOOLS[name]
-        schema = tool.definition(approval=True).output_schema
+        schema = tool.definition(approval=True, call=repr).output_schema
         checker = Draft202012Validator(schema, format_checker=FormatChecker())
         result = attrgetter(tool.operation)(ferry)(**tool.read(json.dumps(arguments)).values)
         views = [view_of(result, detail) for detail in ("short", "full")]
@@ -189,7 +189,7 @@ def test_unreadable_records_are_counted_and_not_shown():
 
 def test_every_record_of_a_tool_has_a_short_view():
     for tool in TOOLS.values():
-        tool.definition(approval=False)
+        tool.definition(approval=False, call=repr)
     for model, names in SHORT.items():
         assert issubclass(model, Model)
         for name in names:
@@ -373,7 +373,7 @@ def test_deep_nesting_is_cut():
 
 def test_the_short_view_is_the_first_shape_of_a_result():
     for tool in TOOLS.values():
-        result = tool.definition(approval=False).output_schema["properties"]["result"]
+        result = tool.definition(approval=False, call=repr).output_schema["properties"]["result"]
         short, *full = (len(json.dumps(shape)) for shape in result["anyOf"])
         assert len(full) == (0 if tool.is_planned else 1)
         assert all(short <= one for one in full)

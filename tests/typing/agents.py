@@ -42,7 +42,8 @@ def sync(ferry: Ferry) -> None:
         penalty_limit={"EUR": 5},
         audit=keep,
     )
-    assert_type(toolkit.definitions(), tuple[ToolDefinition, ...])
+    assert_type(toolkit.definitions(), tuple[ToolDefinition[dict[str, Any]], ...])
+    assert_type(toolkit.definitions()[0].call({}), dict[str, Any])
     assert_type(toolkit.openai("chat"), list[dict[str, Any]])
     assert_type(toolkit.call("catalogue_ports"), dict[str, Any])
     assert_type(toolkit.preview("bookings_cancel", {}), ApprovalRequest | dict[str, Any])
@@ -54,4 +55,5 @@ def sync(ferry: Ferry) -> None:
 async def later(ferry: AsyncFerry) -> None:
     toolkit = AsyncToolkit(ferry, writes=True, approve=agree_later, audit=keep)
     assert_type(await toolkit.call("catalogue_ports", "{}"), dict[str, Any])
+    assert_type(await toolkit.definitions()[0].call("{}"), dict[str, Any])
     assert_type(await toolkit.perform("bookings_cancel", {}, approve=agree), dict[str, Any])

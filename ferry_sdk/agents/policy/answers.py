@@ -74,6 +74,7 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
 }
 """What the agent should do after each of the toolkit's own codes."""
 
+READ_BACK: Final = "The reply was lost, and the effect was then seen by reading it back."
 _MAX_CANDIDATES: Final = 10
 _LATER: Final = "Nothing was done. Call again in a minute; then tell the user."
 _AFTER_FAILURE: Final[tuple[tuple[type[FerryError], str], ...]] = (

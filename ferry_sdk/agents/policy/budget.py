@@ -11,6 +11,8 @@ from typing import cast
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.models.bookings import Booking, BookingCancellation
+from ferry_sdk.models.enums import Stage
 from ferry_sdk.resources.arguments import money
 
 Limits = Mapping[str, Decimal | int | str]
@@ -91,10 +93,20 @@ class Budget:
         with self._lock:
             return self._approved.get(booking_id)
 
-    def give_back(self, booking_id: str) -> None:
-        """Stop counting a booking that no longer exists and was never paid."""
-        with self._lock:
-            self._held.pop(booking_id, None)
+    def give_back(self, ended: Booking | BookingCancellation) -> None:
+        """Stop counting a booking that has ended and was certainly never paid.
+
+        If it was paid, its price is either kept as a penalty or paid back.
+        """
+        if isinstance(ended, Booking):
+            is_unpaid = ended.stage == Stage.LAPSED
+        else:
+            fee = ended.previewed
+            paid = ended.refund_amount or (fee and (fee.penalty_amount or fee.refund_amount))
+            is_unpaid = fee is not None and not paid
+        if is_unpaid:
+            with self._lock:
+                self._held.pop(ended.booking_id, None)
 
     def hold_penalty(
         self, booking_id: str | None, subject: str, penalty: Decimal, currency: str

@@ -98,7 +98,8 @@ class _RequestHandler:
     ) -> ListToolsResult:
         by_code = not can_ask(context)
         offered = (
-            TOOLS[one.name].definition(approval=by_code) for one in self._toolkit.definitions()
+            TOOLS[one.name].definition(approval=by_code, call=one.call)
+            for one in self._toolkit.definitions()
         )
         return ListToolsResult(
             tools=[

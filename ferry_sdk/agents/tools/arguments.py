@@ -47,8 +47,22 @@ from ferry_sdk.models.enums import OpenEnum
 from ferry_sdk.models.records import Records
 
 _MAX_ITEMS: Final = 50
-_DERIVED: Final = frozenset({"param"})
+_DERIVED: Final = frozenset({"order", "param"})
 """Fields that follow from others, so that a model needs not fill them in."""
+_TEXTS: Final[Mapping[str, str]] = {
+    "age": "Age in years on the day of travel.",
+    "birth_date": "As YYYY-MM-DD.",
+    "doc_expiration": "Its last day, as YYYY-MM-DD.",
+    "expect_total": "The total_price that the user agreed to, in the booking's currency. Nothing "
+    "is paid at another. Needed if it is more than was approved for the booking.",
+    "max_penalty": "The highest fee that the user accepts, in the booking's currency. Nothing is "
+    "cancelled above it.",
+    "out_at": "Date out, as YYYY-MM-DD, local to the port.",
+    "out_time": "Time out, as HH:MM, local to the port.",
+    "vehicule_code": "The provider's code.",
+    "provider_id": "The id of a sailing's provider, as `availability_search` shows it.",
+}
+"""Descriptions of arguments for a model, in place of those for callers in Python."""
 _STRICT: Final = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
 _MONEY: Final = r"^[0-9]{1,9}(\.[0-9]{1,4})?$"
 
@@ -81,7 +95,8 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
     date: Annotated[
         date,
         _strict(r"\d{4}-\d{2}-\d{2}", date.fromisoformat, "a calendar date as YYYY-MM-DD"),
-        WithJsonSchema({"type": "string", "format": "date"}),
+        # Gemini refuses every request that has a format other than date-time.
+        WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}),
     ],
     bool: Annotated[bool, Strict()],
     int: Annotated[int, Strict()],
@@ -92,11 +107,11 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
 _SHORT_TEXT: Final = Annotated[str, Strict(), Field(min_length=1, max_length=64), STRING]
 _DETAIL: Final[Any] = (
     Literal["short", "full"],
-    Field(default="short", description="How much of the result is shown."),
+    Field(default="short", description="`full` shows every field."),
 )
 _CONTAINS: Final[Any] = (
     _SHORT_TEXT,
-    Field(default=None, description="Only the records that contain this text; case is ignored."),
+    Field(default=None, description="Only records with this text."),
 )
 CODE: Final[Any] = (
     _SHORT_TEXT,
@@ -129,7 +144,9 @@ def model_of(
 
 
 def _field(name: str, annotation: object, descriptions: Mapping[str, str], default: object) -> Any:  # noqa: ANN401 -- a field for pydantic
-    description = descriptions.get(name) or f"{name.replace('_', ' ').capitalize()}."
+    description = (
+        _TEXTS.get(name) or descriptions.get(name) or f"{name.replace('_', ' ').capitalize()}."
+    )
     return _argument_type(annotation, name), Field(default=default, description=description)
 
 

@@ -120,14 +120,15 @@ def find_trips(
 
     No code or other search is needed. Show the user some offers, then call `bookings.create` with
     the id of one. A price is for all travellers and the vehicle, with the cheapest place: a cabin
-    may cost more, so tell the user, and compare the booking's total_price before you confirm it.
+    may cost more, so tell the user.
 
     Args:
         origin: A town or port, by name or code.
         destination: The same for the other end.
         on: The day out, as YYYY-MM-DD.
-        passengers: All travellers, with their true ages.
-        back: The day back of a round trip.
+        passengers: All travellers, each with type (Adult, Child or Infant), gender (Male or
+            Female) and true age.
+        back: The day back of a round trip, as YYYY-MM-DD.
         flexible: So many days before and after, too, if nothing sails on the day.
         vehicle: Make and model, such as Fiat 500; it changes the price, so ask the user.
         companies: Only these, by code.
@@ -155,13 +156,15 @@ def create_booking(
     `bookings.confirm`, which pays.
 
     Args:
-        passengers: The travellers of the search, named as on their travel documents.
+        passengers: The travellers of the search, each with type, first_name and last_name as on
+            their travel documents.
         offer: The id of an offer of `trips.find`.
         places: The letter of a place for each way of the offer; by default the first of each.
-        vehicle: The vehicle of the search, as the offers show it, with its plate.
-        contact: The person whom the ferry company can reach.
+        vehicle: The vehicle of the search: code, as the offers show it, and identification, its
+            plate.
+        contact: The name and email of the person whom the ferry company can reach.
         availabilities: In place of an offer: a selection of `availability.search` for each way.
-        reservation_type: TICKET, PRESALE or OPTION; by default that of the tariff.
+        reservation_type: By default that of the tariff.
     """
     raise NotImplementedError(
         passengers, offer, places, vehicle, contact, availabilities, reservation_type

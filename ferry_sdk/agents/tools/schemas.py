@@ -29,8 +29,8 @@ _APPROVAL: Final[Schema] = {
     "type": "object",
     "properties": {
         "summary": {"type": "string"},
-        "amount": {"type": ["string", "null"]},
-        "currency": {"type": ["string", "null"]},
+        "amount": {"type": "string"},
+        "currency": {"type": "string"},
         "confirmation_code": {"type": "string"},
         "expires_at": {"type": "string", "format": "date-time"},
         "warning": {"type": "string"},
@@ -40,9 +40,35 @@ _APPROVAL: Final[Schema] = {
 
 
 def arguments_schema(model: type[BaseModel]) -> Schema:
-    """Return the schema of a model, without references and titles."""
+    """Return the schema of a model, without references and titles.
+
+    Optional arguments are ``nullable``: smolagents requires all others.
+    """
     schema = model.model_json_schema()
-    return _compact(schema, schema.pop("$defs", {}))
+    made = _compact(schema, schema.pop("$defs", {}))
+    for name in made["properties"].keys() - made.get("required", []):
+        made["properties"][name]["nullable"] = True
+    return made
+
+
+def strict_schema(schema: Schema) -> Schema:
+    """Return the schema of arguments in which each is required, and null stands for none."""
+    kept = {name: part for name, part in schema.items() if name not in {"default", "nullable"}}
+    if "items" in kept:
+        kept["items"] = strict_schema(kept["items"])
+    if "properties" in kept:
+        needed = schema.get("required", [])
+        kept["properties"] = {
+            name: strict_schema(part) if name in needed else _or_null(strict_schema(part))
+            for name, part in kept["properties"].items()
+        }
+        kept["required"] = [*kept["properties"]]
+    return kept
+
+
+def _or_null(schema: Schema) -> Schema:
+    kept = dict(schema)
+    return {"description": kept.pop("description"), "anyOf": [kept, {"type": "null"}]}
 
 
 def type_schema(described: Any) -> Schema:  # noqa: ANN401 -- a type for pydantic
@@ -87,7 +113,7 @@ def _compact(schema: Schema, definitions: dict[str, Schema]) -> Schema:
     kept = {
         name: _compact(cast("Schema", part), definitions) if name == "items" else part
         for name, part in schema.items()
-        if name != "title" and not (name == "default" and part is None)
+        if name not in {"title", "default", "minItems", "maxItems"}  # models do not need them
     }
     if "properties" in kept:
         properties = cast("dict[str, Schema]", kept["properties"])
@@ -130,5 +156,5 @@ def parse_docstring(thing: object) -> Docstring:
 
 def _one_line(text: str) -> str:
     """Put a text in one line, with methods replaced by the names of their tools."""
-    line = " ".join(text.replace("``", "`").split())
+    line = " ".join(re.sub(r"\bNone\b", "null", text.replace("``", "`")).split())
     return _OPERATION.sub(r"`\1_\2`", line)

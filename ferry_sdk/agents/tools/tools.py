@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, cast, get_args, get_type_hints
+from typing import Any, Final, Generic, TypeVar, cast, get_args, get_type_hints
 
 from pydantic import BaseModel, create_model
 
@@ -27,6 +27,7 @@ from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.safety import SAFETY
 
+AnswerT = TypeVar("AnswerT")
 _GROUPS: Final[Mapping[str, Any]] = {
     "availability": AvailabilityGroup,
     "bookings": BookingsGroup,
@@ -68,16 +69,42 @@ EXCLUDED: Final[Mapping[str, str]] = {
 _TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
 _DESTRUCTIVE: Final = frozenset({"bookings.confirm", "bookings.cancel", "tickets.cancel"})
 _BY_CODE: Final = (
-    "The first call changes nothing: it returns a summary, a price and a confirmation code. "
-    "Show these to the person. Only if the person agrees, call again with the same arguments and "
+    "The first call changes nothing: it returns a summary, a price and a code. Show these to the "
+    "user. Only if they agree, call again with the same arguments and the code as "
     "`confirmation_code`."
 )
+_TEXTS: Final[Mapping[str, str]] = {
+    "availability.search": "Search sailings of one company on one route and date. Then book with "
+    "`availabilities` of `bookings_create`.",
+    "bookings.confirm": "Confirm a booking, which pays it and issues its tickets. Call it when "
+    "the user has agreed to total_price, which it costs; a later cancellation may cost a fee. "
+    "Next, give the user the vouchers with `tickets_pdf`.",
+    "bookings.get": "Read a booking: its stage, price and tickets. Call it for a booking that the "
+    "user names, or to see what a call has changed. `next_actions` names the tools that come next.",
+    "bookings.cancel_fee": "Return what cancelling a booking or a ticket now would cost. Nothing "
+    "is changed. Tell the user the fee before you call `bookings_cancel` or `tickets_cancel`.",
+    "bookings.cancel": "Cancel a booking with all its tickets, which cannot be undone. It costs "
+    "the fee that `bookings_cancel_fee` shows, and the rest of the price is paid back. Call it "
+    "when the user has agreed to the fee.",
+    "catalogue.vehicle_types": "List all types of vehicles with their codes, such as CAR; lengths "
+    "and heights in metres.",
+    "mcp.companies": "List ferry companies with their codes.",
+    "tickets.get": "Read one ticket: its status, times and boarding time. `bookings_get` lists "
+    "the tickets of a booking.",
+    "tickets.pdf": "Return the address of the boarding voucher. Call it for each ticket of a "
+    "confirmed booking, and give the user the address. If there is none, it is not ready yet, or "
+    "comes by e-mail.",
+    "tickets.cancel": "Cancel one ticket before its departure, which cannot be undone; the others "
+    "of its booking stay. It costs the fee that `bookings_cancel_fee` shows for the ticket. Call "
+    "it when the user has agreed to the fee.",
+}
+"""What tools do, when to call them, what they cost and what comes next, for a model."""
 _RARELY: Final = "Rarely needed: `trips_find` does it."
 _BY_PERSON: Final = "A person is asked before anything is changed."
 
 
 @dataclass(frozen=True, slots=True)
-class ToolDefinition:
+class ToolDefinition(Generic[AnswerT]):
     """A tool, described for the client of any model.
 
     Attributes:
@@ -89,6 +116,8 @@ class ToolDefinition:
         read_only: Whether it changes nothing.
         destructive: Whether its change cannot be undone.
         idempotent: Whether calling it again with the same arguments changes nothing more.
+        call: Calls it with a mapping or the JSON text of an object, and returns the answer, like
+            `Toolkit.call`. The tools of an `AsyncToolkit` have a coroutine function.
     """
 
     name: str
@@ -99,6 +128,7 @@ class ToolDefinition:
     read_only: bool
     destructive: bool
     idempotent: bool
+    call: Callable[[Mapping[str, Any] | str], AnswerT] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +169,15 @@ class Tool:
     def __repr__(self) -> str:
         return f"Tool({self.operation!r})"
 
-    def definition(self, *, approval: bool) -> ToolDefinition:
+    def definition(
+        self, *, approval: bool, call: Callable[[Mapping[str, Any] | str], AnswerT]
+    ) -> ToolDefinition[AnswerT]:
         """Return the definition; with `approval`, writes have an argument for the code."""
         words = parse_docstring(self.describe)
+        title, details = words.summary, words.details
+        if self.operation in _TEXTS:
+            title, _, details = _TEXTS[self.operation].removesuffix(".").partition(". ")
+            details = details and f"{details}."
         by_code = approval and not self.is_read
         asked = _BY_CODE if by_code else "" if self.is_read else _BY_PERSON
         if not self._is_first:
@@ -153,13 +189,14 @@ class Tool:
         )
         return ToolDefinition(
             name=self.name,
-            title=words.summary,
-            description=" ".join(filter(None, (f"{words.summary}.", words.details, asked))),
+            title=title,
+            description=" ".join(filter(None, (f"{title}.", details, asked))),
             input_schema=arguments_schema(self._model_with_code if by_code else self._model),
             output_schema=deepcopy(answer_schema(results, approval=by_code)),
             read_only=self.is_read,
             destructive=self.operation in _DESTRUCTIVE,
             idempotent=self.is_read,
+            call=call,
         )
 
     def read(self, arguments: object) -> Arguments:

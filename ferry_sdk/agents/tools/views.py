@@ -119,7 +119,7 @@ _ACTIONS: Final[Schema] = {
         "properties": {
             "name": {"type": "string"},
             "mandatory": {"type": "boolean"},
-            "time_limit": {"type": ["string", "null"]},
+            "time_limit": {"anyOf": [{"type": "string"}, {"type": "null"}]},
             "tool": {"type": "string", "description": "The tool that does it."},
         },
         "required": ["name", "mandatory", "time_limit"],
@@ -140,6 +140,9 @@ _LEAVES: Final[Mapping[Any, Schema]] = {
     date: {"type": "string", "format": "date"},
     datetime: {"type": "string", "format": "date-time"},
     NoneType: {"type": "null"},
+}
+_ANY_JSON: Final[Schema] = {
+    "anyOf": [{"type": kind} for kind in ("string", "number", "boolean", "object", "array", "null")]
 }
 
 
@@ -307,7 +310,7 @@ def _type_schema(annotation: Any, detail: Detail) -> Schema:  # noqa: ANN401, PL
         )
     if isinstance(annotation, type) and issubclass(annotation, OpenEnum):
         return {"type": "string"}
-    return dict(_LEAVES.get(annotation, {}))
+    return dict(_LEAVES.get(annotation, _ANY_JSON))
 
 
 def _field_schema(model: type[BaseModel], name: str, detail: Detail) -> Schema:
@@ -319,11 +322,13 @@ def _field_schema(model: type[BaseModel], name: str, detail: Detail) -> Schema:
 
 
 def _union_schema(schemas: list[Schema]) -> Schema:
-    """Return a schema for any of these; simple types are merged into one."""
-    kinds = [*dict.fromkeys(schema.get("type", "") for schema in schemas)]
-    if not all(schema.keys() <= {"type", "format"} for schema in schemas):
-        return {"anyOf": schemas}
-    formats = {schema.get("format") for schema in schemas if schema["type"] != "null"}
-    same = formats.pop() if len(formats) == 1 else None
-    kind = kinds[0] if len(kinds) == 1 else kinds
-    return {"type": kind, **({"format": same} if same else {})}
+    """Return a schema for any of these; simple types that differ in format are merged into one."""
+    null = _LEAVES[NoneType]
+    others = [schema for schema in schemas if schema != null]
+    simple = all(schema.keys() <= {"type", "format"} for schema in others)
+    if simple and len({schema["type"] for schema in others}) == 1:
+        formats = {schema.get("format") for schema in others}
+        others = [others[0] if len(formats) == 1 else {"type": others[0]["type"]}]
+    if null in schemas:
+        others.append(null)
+    return others[0] if len(others) == 1 else {"anyOf": others}

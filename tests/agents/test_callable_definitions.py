@@ -1,0 +1,135 @@
+"""A definition can be called: with it, any framework offers a tool in a few lines."""
+
+from __future__ import annotations
+
+import json
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk.planning.catalogues import clear_cache
+from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, result_of
+from tests.support.routes import know_routes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anyio.from_thread import BlockingPortal
+
+    from ferry_sdk.sandbox import Sandbox
+
+TRIP = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-06", "passengers": TRAVELLERS}
+
+
+class Framework:
+    """A framework that knows only the names, descriptions, schemas and functions of tools."""
+
+    def __init__(self, toolkit: Any, portal: BlockingPortal) -> None:
+        self._tools = {one.name: one for one in toolkit.definitions()}
+        self._strict = {one["name"]: one["parameters"] for one in toolkit.openai(strict=True)}
+        self._portal = portal
+
+    def run(self, name: str, arguments: Any) -> Any:
+        tool = self._tools[name]
+        assert tool.description
+        if iscoroutinefunction(tool.call):
+            return self._portal.call(tool.call, arguments)
+        return tool.call(arguments)
+
+    def raised(self, name: str, arguments: Any) -> object:
+        """Return what a call raises."""
+        tool = self._tools[name]
+        if iscoroutinefunction(tool.call):
+            return self._portal.call(_raised, tool.call, arguments)  # it would end with the portal
+        try:
+            return tool.call(arguments)
+        except BaseException as error:  # noqa: BLE001 -- what is tested
+            return error
+
+    def run_strictly(self, name: str, **arguments: Any) -> Any:
+        """Send every argument, and null for those that the model leaves out."""
+        return self.run(name, json.dumps(filled(self._strict[name], arguments)))
+
+
+async def _raised(call: Any, arguments: Any) -> object:
+    try:
+        return await call(arguments)
+    except BaseException as error:  # noqa: BLE001 -- what is tested
+        return error
+
+
+def filled(schema: dict[str, Any], value: Any) -> Any:
+    """Return arguments with null for each one that is missing."""
+    options = [one for one in schema.get("anyOf", [schema]) if one != {"type": "null"}]
+    (schema,) = options
+    if isinstance(value, list):
+        return [filled(schema["items"], one) for one in value]
+    if isinstance(value, dict):
+        assert value.keys() <= schema["properties"].keys()
+        return {
+            name: filled(part, value[name]) if name in value else None
+            for name, part in schema["properties"].items()
+        }
+    return value
+
+
+@pytest.fixture
+def framework_of(
+    ferry_sandbox: Sandbox, toolkit_of: Callable[..., Any], asyncio_portal: BlockingPortal
+) -> Iterator[Callable[..., Framework]]:
+    """Create frameworks over toolkits that may write; the test runs with each kind."""
+    know_routes(ferry_sandbox)
+    yield lambda **settings: Framework(
+        toolkit_of({"deadline": 30}, writes=True, **settings), asyncio_portal
+    )
+    clear_cache()
+
+
+def test_a_definition_is_called_with_a_mapping_or_with_json(
+    framework_of: Callable[..., Framework],
+) -> None:
+    framework = framework_of(approve=approve_all)
+    offers = result_of(framework.run("trips_find", TRIP))["offers"]
+    wanted = {"offer": offers[0]["offer"], "passengers": PASSENGERS}
+    booking = result_of(framework.run("bookings_create", json.dumps(wanted)))
+    error(framework.run("bookings_create", wanted), "already_done")
+    named = {"booking_id": booking["booking_id"]}
+    assert result_of(framework.run("bookings_confirm", named))["status"] == "confirmed"
+
+
+def test_a_model_in_strict_mode_books_with_codes(framework_of: Callable[..., Framework]) -> None:
+    framework = framework_of()
+    offers = result_of(framework.run_strictly("trips_find", **TRIP))["offers"]
+    wanted = {"offer": offers[0]["offer"], "passengers": PASSENGERS}
+    approval = framework.run_strictly("bookings_create", **wanted)["approval"]
+    code = approval["confirmation_code"]
+    booking = result_of(framework.run_strictly("bookings_create", **wanted, confirmation_code=code))
+    read = framework.run_strictly("bookings_get", booking_id=booking["booking_id"])
+    assert result_of(read)["stage"] == "payment_due"
+
+
+class SuspendedError(BaseException):
+    """An exception of a framework that is not an `Exception`."""
+
+
+@pytest.mark.parametrize("kind", [SuspendedError, LookupError])
+def test_an_exception_of_approve_leaves_a_definition_unchanged(
+    framework_of: Callable[..., Framework], sending_nothing: Any, kind: type[BaseException]
+) -> None:
+    raised = kind()
+    answers: list[BaseException | None] = [raised, None]
+
+    def approve(_: object) -> bool:
+        answer = answers.pop(0)
+        if answer is not None:
+            raise answer
+        return True
+
+    framework = framework_of(approve=approve, spend_limit={"EUR": 20})
+    offers = result_of(framework.run("trips_find", TRIP))["offers"]
+    assert float(offers[0]["price"]) * 2 > 20
+    wanted = {"offer": offers[0]["offer"], "passengers": PASSENGERS}
+    with sending_nothing():
+        assert framework.raised("bookings_create", wanted) is raised
+    result_of(framework.run("bookings_create", wanted))
