@@ -131,6 +131,14 @@ class Query:
         """The search, for a report."""
         return AskedSearch(self.company, self.depart_code, self.arrive_code, self.day)
 
+    @property
+    def way_back(self) -> Query | None:
+        """The search of the way back alone; None if there is none."""
+        if self.return_journey_id is None or self.return_day is None:
+            return None
+        ports = self.arrive_code, self.depart_code
+        return Query(self.company, *ports, self.return_journey_id, self.return_day)
+
 
 def flexible_rounds(
     on: date | str, back: date | str | None, flexible: int
@@ -187,6 +195,7 @@ class TripPlan:
         self._ends: tuple[Port, Port] | None = None
         self._out: list[tuple[Query, Offer]] = []
         self._back: list[tuple[Query, Offer]] = []
+        self._without_out: list[Query] = []
         self._calls = 0
         self._answered: list[AskedSearch] = []
         self._nothing: list[AskedSearch] = []
@@ -276,17 +285,30 @@ class TripPlan:
 
     def _ask_round(self) -> bool:
         """Add the searches of the next round to the batch; return whether there was one."""
-        days = next(self._rounds, None)
-        if days is None:
-            return False
-        for out, return_day in days:
-            for query in self._queries(out, return_day):
-                if self._calls >= self._request.max_calls:
-                    self._not_asked.append(query.asked)
-                else:
-                    self._calls += 1
-                    self._batch.add(query, self._request.operation(query))
+        queries = self._ways_back()
+        if not queries:
+            days = next(self._rounds, None)
+            if days is None:
+                return False
+            queries = [query for pair in days for query in self._queries(*pair)]
+        for query in queries:
+            if self._calls >= self._request.max_calls:
+                self._not_asked.append(query.asked)
+            else:
+                self._calls += 1
+                self._batch.add(query, self._request.operation(query))
         return True
+
+    def _ways_back(self) -> list[Query]:
+        """Return the searches of ways back that were not found, because nothing sailed out.
+
+        They are asked if another company, or another day, has a way out.
+        """
+        if not self._out:
+            return []
+        found = [way_back for one in self._without_out if (way_back := one.way_back) is not None]
+        self._without_out.clear()
+        return found
 
     def _queries(self, out: date, return_day: date | None) -> Iterator[Query]:
         """Yield the searches of a day: each company's way out with its way back, if it has one."""
@@ -332,17 +354,17 @@ class TripPlan:
         """Record an answer, and return the trips that it makes with those before it."""
         query = answer.key
         asked = query.asked
-        if isinstance(answer.error, NoSailingsError):
-            self._nothing.append(asked)
-            return []
-        if answer.error is not None:
-            if isinstance(answer.error, _POINTLESS):
-                raise answer.error
+        if isinstance(answer.error, _POINTLESS):
+            raise answer.error
+        if answer.error is not None and not isinstance(answer.error, NoSailingsError):
             self._fail(asked, answer.error)
-            return []
-        sailings = answer.value or ()
-        (self._answered if sailings else self._nothing).append(asked)
-        return [*self._join(query, sailings)]
+        elif answer.value:
+            self._answered.append(asked)
+            return [*self._join(query, answer.value)]
+        else:
+            self._nothing.append(asked)
+            self._without_out.append(query)
+        return []
 
     def _join(self, query: Query, sailings: Sequence[Availability]) -> Iterator[Trip]:
         assert self._graph is not None and self._ends is not None  # noqa: S101, PT018 -- looked up

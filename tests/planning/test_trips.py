@@ -151,6 +151,35 @@ def test_a_return_trip_may_be_of_two_companies(ferry: Ferry) -> None:
     assert booking.total_price == mixed.price
 
 
+def test_the_way_back_may_be_of_a_company_that_does_not_sail_out_on_the_day(reader: Ferry) -> None:
+    out = date(2050, 11, 7)  # GNV only
+    back = date(2050, 11, 21)  # CTN only
+    trips = reader.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT)
+    assert {trip.companies for trip in trips} == {("GNV", "CTN")}
+    asked = [(one.company, one.depart_code, one.day) for one in trips.report.answered]
+    assert asked == [("GNV", "ITGOA", out), ("CTN", "TNLGN", back)]
+    assert trips.report.calls == 3
+
+
+@pytest.mark.parametrize("days", range(7))
+def test_a_flexible_return_trip_is_found_where_the_ways_sail_on_other_weekdays(
+    reader: Ferry, days: int
+) -> None:
+    out, back = date(2050, 11, 7) + timedelta(days), date(2050, 11, 21) + timedelta(days)
+    trips = reader.trips.search("Genoa", "Palermo", on=out, back=back, flexible=3, passengers=ADULT)
+    assert trips
+    for trip in trips:
+        assert trip.back is not None
+        assert abs(trip.depart_at.date() - out) <= timedelta(3)
+        assert abs(trip.back.depart_at.date() - back) <= timedelta(3)
+
+
+def test_no_way_back_is_asked_alone_where_nothing_sails_out(reader: Ferry) -> None:
+    out, back = date(2050, 11, 8), date(2050, 11, 22)
+    report = reader.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT).report
+    assert len(report.nothing) == report.calls == 2
+
+
 def test_a_fare_and_places_can_be_chosen(reader: Ferry) -> None:
     trip = reader.trips.search(
         "Genoa",
