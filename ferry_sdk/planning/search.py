@@ -241,8 +241,15 @@ class TripPlan:
         """Stop the searches that are under way."""
         del settings
         self._seconds = self._seconds or time.monotonic() - self._began
+        yield from self._stop_batch()
+
+    def _stop_batch(self) -> Flow[None]:
+        """Stop the searches that are under way; those that have not begun are not asked."""
+        waiting = [call.key for call in self._batch.waiting.copy()]
         yield from StopBatch(self._batch)
-        self._batch.under_way.clear()
+        self._batch.waiting.clear()
+        begun = [*self._batch.under_way.values()]
+        self._not_asked += [query.asked for query in waiting if query not in begun]
 
     def _advance(self, settings: Settings) -> Flow[list[Trip] | None]:
         if self._seconds is not None:
@@ -401,15 +408,12 @@ class TripPlan:
         Raises:
             RequestTimeoutError: Nothing has answered.
         """
-        waiting = [call.key for call in self._batch.waiting.copy()]
-        yield from StopBatch(self._batch)
-        begun = [*self._batch.under_way.values()]
-        self._batch.under_way.clear()
-        for query in begun:
+        yield from self._stop_batch()
+        for query in self._batch.under_way.values():
             self._fail(
                 query.asked, RequestTimeoutError("the deadline has passed", outcome="unknown")
             )
-        self._not_asked += [query.asked for query in waiting if query not in begun]
+        self._batch.under_way.clear()
         self._end()
 
     def _end(self) -> None:

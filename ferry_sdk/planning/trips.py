@@ -218,7 +218,8 @@ class SearchReport:
         answered: Those that found sailings.
         nothing: Those for which nothing sails.
         failed: Those that failed, each with its error.
-        not_asked: The searches beyond `max_calls`, and those that a deadline left no time for.
+        not_asked: The searches beyond `max_calls`, and those that a deadline or the end of a stream
+            left no time for.
         seconds: How long it took, the catalogues included.
     """
 
@@ -237,7 +238,8 @@ class SearchReport:
     @property
     def is_complete(self) -> bool:
         """Whether every company was asked and answered."""
-        return not self.failed and not self.not_asked
+        answers = len(self.answered) + len(self.nothing)
+        return answers == self.calls and not self.not_asked
 
 
 class TripSearch(Sequence[Trip]):
