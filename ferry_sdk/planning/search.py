@@ -8,10 +8,12 @@ effects only: the same code runs in threads and in tasks.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
-from typing import Any, Final
+from typing import Any, Final, cast
+
+from pydantic import BaseModel
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer, stop_after_error
 from ferry_sdk._engine.effects import Flow
@@ -88,8 +90,15 @@ class TripRequest:
         """
         number(self.max_calls, "max_calls", least=1)
         number(self.concurrency, "concurrency", least=1)
+        # Each search reads them again, so an iterator, or a list that changes, is copied.
+        for name in ("passengers", "companies"):
+            given: Any = getattr(self, name)
+            if isinstance(given, Iterable) and not isinstance(
+                given, str | bytes | Mapping | BaseModel
+            ):
+                object.__setattr__(self, name, tuple(cast("Iterable[Any]", given)))
         if self.companies is not None:
-            if isinstance(self.companies, str) or not self.companies:
+            if not isinstance(self.companies, tuple) or not self.companies:
                 raise InvalidInputError("expected a list of companies", field="companies")
             for index, company in enumerate(self.companies):
                 identifier(company, f"companies[{index}]")
@@ -145,7 +154,8 @@ def flexible_rounds(
 ) -> tuple[tuple[tuple[date, date | None], ...], ...]:
     """Return the days to ask: the day itself, then its neighbours, nearest first.
 
-    The way back moves with the way out. Days that are over everywhere are left out.
+    The way back moves with the way out. Days that are over everywhere, or beyond the last date,
+    are left out.
 
     Raises:
         InvalidInputError: A date or `flexible` is invalid; `field` names it.
@@ -155,11 +165,13 @@ def flexible_rounds(
     return_day = None if back is None else date.fromisoformat(arguments.day(back, "back"))
     if return_day is not None and return_day < out:
         raise InvalidInputError("the way back is before the way out", field="back")
+    last = date.max - (return_day or out)
+    first = out - date.min
     neighbours = [
         (out + shift, None if return_day is None else return_day + shift)
-        for days in range(1, flexible + 1)
+        for days in range(1, min(flexible, max(last, first).days) + 1)
         for shift in (timedelta(days), timedelta(-days))
-        if not is_past(out + shift)
+        if -first <= shift <= last and not is_past(out + shift)
     ]
     return (((out, return_day),), tuple(neighbours)) if neighbours else (((out, return_day),),)
 
@@ -440,13 +452,11 @@ def port_of(
         AmbiguousPlaceError: Several ports do.
         InvalidInputError: It is neither a port nor a text.
     """
-    if isinstance(wanted, Port):
-        return wanted
-    checked: Any = wanted
+    checked: Any = wanted.code if isinstance(wanted, Port) else wanted
     if not isinstance(checked, str) or not checked.strip():
         raise InvalidInputError("expected a port, its code or its name", field=argument)
-    port = graph.port(wanted)
+    port = graph.port(checked)
     if port is not None:
         return port
     index = yield from place_index(settings, until)
-    return index.get(wanted, argument)
+    return index.get(checked, argument)

@@ -50,7 +50,7 @@ class Fare:
         return min(tariff.expiration_date for tariff in self.tariffs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trip:
     """A sailing, or a sailing out and one back, with the fares that can be booked.
 
@@ -94,6 +94,15 @@ class Trip:
     def travel_time(self) -> timedelta:
         """The time from departure to arrival of the way out."""
         return self.outward.travel_time
+
+    def __repr__(self) -> str:
+        ways = [
+            f"{way.depart_code}-{way.arrive_code} {way.depart_at:%Y-%m-%d %H:%M}"
+            for way in (self.outward, self.back)
+            if way is not None
+        ]
+        companies = ", ".join(self.companies)
+        return f"<Trip: {', back '.join(ways)}, {companies}, from {self.price} {self.currency}>"
 
     def select(
         self,
@@ -209,7 +218,7 @@ class FailedSearch(AskedSearch):
     error: FerryError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchReport:
     """Which companies were asked, and what became of each search.
 
@@ -240,6 +249,10 @@ class SearchReport:
         """Whether every company was asked and answered."""
         answers = len(self.answered) + len(self.nothing)
         return answers == self.calls and not self.not_asked
+
+    def __repr__(self) -> str:
+        names = ("asked", "answered", "nothing", "failed", "not_asked")
+        return f"<SearchReport: {', '.join(f'{len(getattr(self, one))} {one}' for one in names)}>"
 
 
 class TripSearch(Sequence[Trip]):

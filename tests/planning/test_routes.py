@@ -26,6 +26,7 @@ from ferry_sdk.models.catalogue import Company
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.routes import GRAPH, RouteSources
 from ferry_sdk.sandbox.network.network import journey_id
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +64,7 @@ def test_every_route_of_the_service_is_found(reader: Ferry) -> None:
         assert route.companies
 
 
-@pytest.mark.parametrize("language", ["fr", "ar", "de"])
+@pytest.mark.parametrize("language", mostly_long(["ar", "fr", "de"]))
 def test_routes_are_found_in_each_language(reader: Ferry, language: str) -> None:
     routes = reader.with_options(language=language).routes.find()
     assert len(routes) == len(reader.catalogue.journeys())
@@ -181,7 +182,7 @@ def test_a_graph_in_a_folder_is_used_by_another_process(
     assert clients(ferry_sandbox.token, **settings).routes.find() == routes
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"ports": {}}', b"\xff\xfe"])
+@pytest.mark.parametrize("content", mostly_long([b'{"ports": {}}', b"", b"{", b"[]", b"\xff\xfe"]))
 def test_a_file_that_cannot_be_read_is_made_again(
     clients: Clients, ferry_sandbox: Sandbox, tmp_path: Path, content: bytes
 ) -> None:

@@ -8,7 +8,8 @@ next call closes the connection that it held.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final, Generic
+from typing import Any, Final, Generic
+from weakref import WeakKeyDictionary
 
 import anyio
 import httpcore
@@ -68,6 +69,7 @@ class Connections(_AnyConnections[httpcore.HTTPConnection]):
 
     def __init__(self, certificates: CertificatePaths) -> None:
         super().__init__(certificates, httpcore.HTTPConnection)
+        self._streams: WeakKeyDictionary[httpcore.HTTPConnection, Any] = WeakKeyDictionary()
 
     def send(
         self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
@@ -83,8 +85,10 @@ class Connections(_AnyConnections[httpcore.HTTPConnection]):
                 one.close()
             trace = request.without_trace() if connection.is_idle() else None
             if trace is not None:
-                trace(_SEND_STEP, {"request": request.request})
+                known = self._streams.get(connection)
+                trace(_SEND_STEP, {"request": request.request, "network_stream": known})
             response = connection.handle_request(request.request)
+            self._streams[connection] = response.extensions.get("network_stream")
         except BaseException:
             unwanted = slot.connection
             self._slots.release(slot)
