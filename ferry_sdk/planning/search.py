@@ -8,10 +8,10 @@ effects only: the same code runs in threads and in tasks.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -93,10 +93,9 @@ class TripRequest:
         # Each search reads them again, so an iterator, or a list that changes, is copied.
         for name in ("passengers", "companies"):
             given: Any = getattr(self, name)
-            if isinstance(given, Iterable) and not isinstance(
-                given, str | bytes | Mapping | BaseModel
-            ):
-                object.__setattr__(self, name, tuple(cast("Iterable[Any]", given)))
+            is_text_or_record = isinstance(given, str | bytes | Mapping | BaseModel)
+            if not is_text_or_record and hasattr(given, "__iter__"):
+                object.__setattr__(self, name, tuple(given))
         if self.companies is not None:
             if not isinstance(self.companies, tuple) or not self.companies:
                 raise InvalidInputError("expected a list of companies", field="companies")

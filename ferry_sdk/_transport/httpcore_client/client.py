@@ -88,14 +88,15 @@ class Connections(_AnyConnections[httpcore.HTTPConnection]):
                 known = self._streams.get(connection)
                 trace(_SEND_STEP, {"request": request.request, "network_stream": known})
             response = connection.handle_request(request.request)
-            self._streams[connection] = response.extensions.get("network_stream")
         except BaseException:
             unwanted = slot.connection
             self._slots.release(slot)
             if unwanted is not None:
                 unwanted.close()
             raise
-        return Response(response, partial(self._end, response, request.origin, slot))
+        reply = Response(response, partial(self._end, response, request.origin, slot))
+        self._streams[connection] = reply.extensions.get("network_stream")
+        return reply
 
     def _end(
         self, response: httpcore.Response, origin: str, slot: Slot[httpcore.HTTPConnection]
