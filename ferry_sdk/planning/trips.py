@@ -23,7 +23,7 @@ class Fare:
     Attributes:
         kind: "single"; with a way back "round_trip" where a tariff is locked to the round trip
             with one company, else "two_singles", of one company or two.
-        tariffs: The tariff of each way, outward first.
+        tariffs: The tariff of each way, outward first, of one type; a presale is booked as one.
         amount: The sum of the tariffs. It is the price with the cheapest place: a cabin costs
             more, and how much is known when the booking is made.
         currency: ISO 4217.
