@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
+from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee
-from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, TicketStatus
+from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING
 from ferry_sdk.sandbox.requests.errors import conflict
 
 if TYPE_CHECKING:
@@ -17,20 +17,6 @@ if TYPE_CHECKING:
 
     from ferry_sdk.sandbox.bookings.tickets import Ticket
     from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
-
-
-class Stage(str, Enum):
-    """The stage of a booking, as the interface spells it."""
-
-    PAYMENT_DUE = "payment_due"
-    ISSUANCE_DUE = "issuance_due"
-    IN_PROGRESS = "in_progress"
-    TICKETED = "ticketed"
-    VOIDED = "voided"
-    LAPSED = "lapsed"
-    REJECTED = "rejected"
-    PARTIALLY_TICKETED = "partially_ticketed"
-    PARTIALLY_VOIDED = "partially_voided"
 
 
 @dataclass(slots=True)
@@ -141,7 +127,8 @@ def stage_of(tickets: Sequence[Ticket]) -> Stage:
 
 def status_of(tickets: Sequence[Ticket]) -> TicketStatus:
     """Return the status of the ticket with the least progress."""
-    return min((ticket.status for ticket in tickets), key=list(TicketStatus).index)
+    progress = [TicketStatus.FAILED, *TicketStatus].index
+    return min((ticket.status for ticket in tickets), key=progress)
 
 
 def payment_of(tickets: Sequence[Ticket]) -> str:

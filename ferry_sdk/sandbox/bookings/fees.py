@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.offers.fares import round_to_cents
 from ferry_sdk.sandbox.requests.access import Access
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
 
 ZERO = Decimal("0.00")
-
-
-class FeeStep(NamedTuple):
-    """The rate that is kept of the payment if at least `notice` is left before departure."""
-
-    notice: timedelta
-    rate: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +33,22 @@ class Fee:
 
 NO_FEE = Fee(ZERO, ZERO)
 
-FEE_SCHEDULES: dict[str, tuple[FeeStep, ...]] = {
+FEE_SCHEDULES: dict[str, tuple[tuple[timedelta, Decimal], ...]] = {
     "flex": (
-        FeeStep(timedelta(hours=24), Decimal(0)),
-        FeeStep(timedelta(hours=2), Decimal("0.20")),
-        FeeStep(timedelta(0), Decimal("0.50")),
+        (timedelta(hours=24), Decimal(0)),
+        (timedelta(hours=2), Decimal("0.20")),
+        (timedelta(0), Decimal("0.50")),
     ),
     "standard": (
-        FeeStep(timedelta(days=7), Decimal("0.20")),
-        FeeStep(timedelta(hours=48), Decimal("0.50")),
+        (timedelta(days=7), Decimal("0.20")),
+        (timedelta(hours=48), Decimal("0.50")),
     ),
     "saver": (),
 }
-"""The steps of each fare family, longest notice first; below the last, everything is kept."""
+"""The steps of each fare family: the least time left, and the rate that is kept of the payment.
+
+The longest time comes first. With less time than in the last step, everything is kept.
+"""
 
 
 def cancellation_fee(paid: Decimal, *, family: str, notice: float, left: timedelta) -> Fee:
@@ -64,7 +60,7 @@ def cancellation_fee(paid: Decimal, *, family: str, notice: float, left: timedel
         notice: The company's factor on the hours of the schedule.
         left: The time left before departure; after departure everything is kept.
     """
-    rates = (step.rate for step in FEE_SCHEDULES[family] if left >= step.notice * notice)
+    rates = (rate for least, rate in FEE_SCHEDULES[family] if left >= least * notice)
     rate = next(rates, Decimal(1))
     penalty = round_to_cents(paid * rate)
     return Fee(penalty, paid - penalty)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import segno
 
-from ferry_sdk.sandbox.bookings.bookings import Stage, payment_of, status_of
+from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.sandbox.bookings.bookings import payment_of, status_of
 from ferry_sdk.sandbox.bookings.fees import pricing
-from ferry_sdk.sandbox.bookings.tickets import TicketStatus
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -7,6 +7,7 @@ from decimal import Decimal
 from string import digits
 from typing import TYPE_CHECKING
 
+from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.fees import ZERO
 from ferry_sdk.sandbox.bookings.records import (
@@ -17,7 +18,7 @@ from ferry_sdk.sandbox.bookings.records import (
     voucher_url,
 )
 from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
-from ferry_sdk.sandbox.bookings.tickets import WAITING, TicketStatus
+from ferry_sdk.sandbox.bookings.tickets import WAITING
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found

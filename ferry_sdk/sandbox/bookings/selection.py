@@ -7,7 +7,8 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket, TicketStatus
+from ferry_sdk.models.enums import TicketStatus
+from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid
 from ferry_sdk.sandbox.requests.requests import AGES, PASSENGER_TYPES, Selection
 
