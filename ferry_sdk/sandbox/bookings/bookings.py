@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from decimal import Decimal
 
 from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee
-from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING
+from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, Ticket
 from ferry_sdk.sandbox.requests.errors import conflict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from decimal import Decimal
-
-    from ferry_sdk.sandbox.bookings.tickets import Ticket
-    from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
+from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
 
 
 @dataclass(slots=True)

@@ -5,19 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from email.utils import formatdate
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
+from starlette.requests import Request
 from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.kinds import Details, Duration
 from ferry_sdk.sandbox.http.conventions import problem
-from ferry_sdk.sandbox.http.server import connection_of
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-    from ferry_sdk.sandbox.http.server import Connection, Reply
+from ferry_sdk.sandbox.http.server import Connection, Reply, connection_of
 
 _ACCESS_ERRORS = {
     401: ("invalid_token", "UNAUTHORIZED", "The token is unknown"),

@@ -9,26 +9,22 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.catalogue import Catalogue
+from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
+from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
-from ferry_sdk.sandbox.network.timetable import Timetable
+from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 from ferry_sdk.sandbox.offers.accommodation import Party, Traveller, places_for
 from ferry_sdk.sandbox.offers.fares import Fares, Tariff, euros, levels, round_to_cents
 from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
+from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
-    from ferry_sdk.sandbox.network.network import Network
-    from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.requests.access import CallContext
-    from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
+from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
 
 _CACHE_SIZE = 50_000
 _OPEN_DAYS = 7

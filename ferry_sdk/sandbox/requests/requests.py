@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import Self
@@ -24,9 +25,6 @@ from ferry_sdk.sandbox.requests.fields import (
     Text,
     VehicleCode,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 PassengerType = Literal["Adult", "Child", "Infant"]
 
