@@ -15,6 +15,12 @@ import anyio
 import httpcore
 
 from ferry_sdk._engine.settings import CertificatePaths
+from ferry_sdk._transport.httpcore_client.messages import (
+    AsyncResponse,
+    PreparedRequest,
+    Response,
+    prepare_request,
+)
 from ferry_sdk._transport.httpcore_client.pool import (
     KEPT_FOR,
     ConnectionT,
@@ -22,8 +28,6 @@ from ferry_sdk._transport.httpcore_client.pool import (
     Slot,
     Slots,
 )
-from ferry_sdk._transport.httpcore_client.request import PreparedRequest, prepare_request
-from ferry_sdk._transport.httpcore_client.response import AsyncResponse, Response
 from ferry_sdk._transport.tls import context_of
 
 _MOST: Final = 200
@@ -71,11 +75,8 @@ class Connections(_AnyConnections[httpcore.HTTPConnection]):
         super().__init__(certificates, httpcore.HTTPConnection)
         self._streams: WeakKeyDictionary[httpcore.HTTPConnection, Any] = WeakKeyDictionary()
 
-    def send(
-        self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
-    ) -> Response:
-        """Send a request and return its reply with the body unread."""
-        del stream, auth, follow_redirects  # fixed by the interface
+    def send(self, request: PreparedRequest, **_: object) -> Response:
+        """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or self._slots.wait(request.pool_timeout)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
@@ -130,11 +131,8 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncHTTPConnection]):
     def __init__(self, certificates: CertificatePaths) -> None:
         super().__init__(certificates, httpcore.AsyncHTTPConnection)
 
-    async def send(
-        self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
-    ) -> AsyncResponse:
-        """Send a request and return its reply with the body unread."""
-        del stream, auth, follow_redirects  # fixed by the interface
+    async def send(self, request: PreparedRequest, **_: object) -> AsyncResponse:
+        """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or await self._slots.wait_async(request.pool_timeout)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
