@@ -200,8 +200,8 @@ class TripsGroup(Resource[TransportT_co]):
                     on=date.today() + timedelta(days=30),
                     passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
                 )
-                print(trips[0].outward.ship_name, trips[0].travel_time)
-                # > Ceuta Jet 1:00:00
+                print(trips[0].outward.depart_name, "to", trips[0].outward.arrive_name)
+                # > Tarifa to Tangier (city)
             ```
         """
         plan = _plan(
