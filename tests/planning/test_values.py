@@ -191,3 +191,43 @@ def test_the_text_of_a_result_is_short(reader: Ferry) -> None:
     assert len(repr(found)) < 100
     assert repr(found.report).endswith("0 failed, 0 not_asked>")
     assert len(repr(found.report)) < 100
+
+
+@pytest.mark.parametrize(
+    ("are_together", "company", "kinds"),
+    [
+        (True, "GNV", {"two_singles", "round_trip"}),
+        (False, "GNV", {"two_singles"}),
+        (True, "CTN", {"two_singles"}),
+    ],
+)
+def test_a_locked_tariff_needs_one_search_and_one_company(
+    company: str, kinds: set[str], *, are_together: bool
+) -> None:
+    tariffs = [
+        Tariff.model_construct(
+            id=str(number),
+            type="Ticket",
+            amount=number,
+            currency="EUR",
+            roundtrip_locked=number > 1,
+        )
+        for number in (1, 2)
+    ]
+    trip = round_trip(offer(tariffs, 0), offer(tariffs, 10, company), are_together=are_together)
+    assert trip is not None
+    assert {fare.kind for fare in trip.fares} == kinds
+
+
+def test_a_fare_has_one_currency_and_one_kind_of_reservation() -> None:
+    kinds = [("Ticket", "EUR"), ("Ticket", "GBP"), ("Presale", "EUR")]
+    tariffs = [
+        Tariff.model_construct(
+            id=kind + currency, type=kind, amount=1, currency=currency, roundtrip_locked=False
+        )
+        for kind, currency in kinds
+    ]
+    trip = round_trip(offer(tariffs, 0), offer(tariffs, 10), are_together=True)
+    assert trip is not None
+    assert sorted((fare.tariffs[0].type, fare.currency) for fare in trip.fares) == sorted(kinds)
+    assert all(fare.tariffs[0] == fare.tariffs[1] for fare in trip.fares)
