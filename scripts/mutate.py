@@ -97,6 +97,7 @@ TESTS: dict[str, Stages] = {
     "agents/policy/known_ids": AGENTS,
     "_engine/batch": (PLANNING[1], *PLANNING),
     "planning/search": (PLANNING[1], *PLANNING),
+    "planning/request": (PLANNING[1], *PLANNING),
     "planning/trips": PLANNING,
     "planning/names": PLANNING,
     "planning/routes": (PLANNING[2], *PLANNING),

@@ -19,7 +19,7 @@ from ferry_sdk import (
     Tariff,
     UnknownPlaceError,
 )
-from ferry_sdk.planning.search import flexible_rounds
+from ferry_sdk.planning.request import flexible_rounds
 from ferry_sdk.planning.trips import Offer, SearchReport, TripSearch, one_way, round_trip
 
 if TYPE_CHECKING:
