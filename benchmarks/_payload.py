@@ -42,12 +42,6 @@ SELECTION: Final = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id":
 
 PASSENGER: Final = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}
 
-CREATED: Final = (
-    b'{"booking_id":"7d3f0c9ad0a14f1f","booking_reference":"Q25XLLFM","stage":"payment_due",'
-    b'"possible_actions":{"Pay":{"type":"mandatory","timeLimit":"2026-05-01T12:30:00Z"}},'
-    b'"status":"Blocked","total_price":148.18,"currency":"EUR"}'
-)
-
 FEE: Final = (
     b'{"penalty_amount":48.13,"refund_amount":100.05,"currency":"EUR","ticket_status":"Issued"}'
 )

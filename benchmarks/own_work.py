@@ -73,7 +73,7 @@ def measure(effort: Effort) -> list[Line]:
         Ferry(TOKEN, base_url=_URL, http_client=created) as creating,
         Ferry(TOKEN, base_url=_URL, http_client=fee) as reading,
     ):
-        body = {"availabilities": [SELECTION], "passengers": [PASSENGER]}
+        body: dict[str, Any] = {"availabilities": [SELECTION], "passengers": [PASSENGER]}
         return [
             _line(
                 "bookings.create",

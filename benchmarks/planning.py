@@ -13,7 +13,8 @@ from ferry_sdk import Ferry
 from ferry_sdk._engine.batch import NextAnswer
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.catalogues import clear_cache
-from ferry_sdk.planning.search import TripPlan, TripRequest, flexible_rounds
+from ferry_sdk.planning.request import TripRequest, flexible_rounds
+from ferry_sdk.planning.search import TripPlan
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network.network import Network

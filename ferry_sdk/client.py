@@ -18,6 +18,7 @@ from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trim
 from ferry_sdk.hooks import EventHooks, build_hooks
+from ferry_sdk.planning import PlannedResources
 from ferry_sdk.resources.groups import Resources
 from ferry_sdk.safety import SAFETY
 from ferry_sdk.types import JournalEntry, Recorder, RequestDigest
@@ -25,8 +26,6 @@ from ferry_sdk.types import JournalEntry, Recorder, RequestDigest
 if TYPE_CHECKING:
     from ferry_sdk._engine.http import Timeout
     from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
-    from ferry_sdk.planning.groups import PlacesGroup, RoutesGroup, TripsGroup
-    from ferry_sdk.planning.vehicles import VehiclesGroup
     from ferry_sdk.resources.read_back import Recovered
 
 
@@ -44,41 +43,13 @@ ClientTransportT_co = TypeVar(
 )
 
 
-class Client(Resources[ClientTransportT_co]):
+class Client(PlannedResources[ClientTransportT_co]):
     """The common base of `Ferry` and `AsyncFerry`."""
 
     _owns_pool = False
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(base_url={self._transport.settings.base_url!r})"
-
-    @cached_property
-    def places(self) -> PlacesGroup[ClientTransportT_co]:
-        """Find ports by the names that people write."""
-        from ferry_sdk.planning.groups import PlacesGroup  # noqa: PLC0415 -- loaded on first use
-
-        return PlacesGroup(self._transport)
-
-    @cached_property
-    def routes(self) -> RoutesGroup[ClientTransportT_co]:
-        """Find out who sails where."""
-        from ferry_sdk.planning.groups import RoutesGroup  # noqa: PLC0415 -- loaded on first use
-
-        return RoutesGroup(self._transport)
-
-    @cached_property
-    def trips(self) -> TripsGroup[ClientTransportT_co]:
-        """Search trips from two places and a date."""
-        from ferry_sdk.planning.groups import TripsGroup  # noqa: PLC0415 -- loaded on first use
-
-        return TripsGroup(self._transport)
-
-    @cached_property
-    def vehicles(self) -> VehiclesGroup[ClientTransportT_co]:
-        """Find vehicles by make and model."""
-        from ferry_sdk.planning.vehicles import VehiclesGroup  # noqa: PLC0415 -- loaded on first use
-
-        return VehiclesGroup(self._transport)
 
     def with_options(
         self,

@@ -71,6 +71,11 @@ AGENTS: Stages = (
     _named("agents/test", "approvers", "mistakes", "names", "penalties"),
     _named("agents/test_toolkit", "journey", "any_course"),
 )
+PLANNING: Stages = (
+    _named("planning/test", "values", "places"),
+    _named("planning/test", "trips", "calendars", "streams"),
+    _named("planning/test", "routes", "stopping"),
+)
 TESTS: dict[str, Stages] = {
     "_engine/flow": FLOW,
     "_engine/attempts": FLOW,
@@ -90,6 +95,13 @@ TESTS: dict[str, Stages] = {
     "agents/policy/duplicates": AGENTS,
     "agents/policy/approval": AGENTS,
     "agents/policy/known_ids": AGENTS,
+    "_engine/batch": (PLANNING[1], *PLANNING),
+    "planning/search": (PLANNING[1], *PLANNING),
+    "planning/request": (PLANNING[1], *PLANNING),
+    "planning/trips": PLANNING,
+    "planning/names": PLANNING,
+    "planning/routes": (PLANNING[2], *PLANNING),
+    "planning/catalogues": (PLANNING[2], *PLANNING),
 }
 """The modules that decide, by their path in the package, and the tests that know them."""
 

@@ -14,23 +14,20 @@ _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 class Decompressor:
-    """A body piece by piece; this one has no compression, or an unknown one."""
-
-    def pieces(self, raw: bytes) -> Iterator[bytes]:
-        """Yield the bytes unchanged."""
-        yield raw
-
-
-class ZlibDecompressor(Decompressor):
-    """A body that zlib decompresses, of one or more members.
+    """Decompresses a body of one or more members; a body in an unknown encoding stays as it is.
 
     Args:
-        window: The zlib window bits.
+        encoding: The Content-Encoding; empty without one.
+
+    Raises:
+        UnexpectedResponseError: There is more than one encoding.
     """
 
-    def __init__(self, window: int) -> None:
-        self._window = window
-        self._decompressor = zlib.decompressobj(window)
+    def __init__(self, encoding: str = "") -> None:
+        if "," in encoding:
+            raise UnexpectedResponseError("the reply has more than one content encoding")
+        self._window = _WINDOWS.get(encoding.strip().lower())
+        self._member = zlib.decompressobj(self._window) if self._window else None
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
         """Yield the bytes that can be decompressed so far, in pieces of a bounded size.
@@ -38,23 +35,14 @@ class ZlibDecompressor(Decompressor):
         Raises:
             UnexpectedResponseError: The body is not valid in its encoding.
         """
+        if self._window is None or self._member is None:
+            yield raw
+            return
         try:
             while raw:
-                if self._decompressor.eof:
-                    self._decompressor = zlib.decompressobj(self._window)
-                yield self._decompressor.decompress(raw, _PIECE)
-                raw = self._decompressor.unconsumed_tail or self._decompressor.unused_data
+                if self._member.eof:
+                    self._member = zlib.decompressobj(self._window)
+                yield self._member.decompress(raw, _PIECE)
+                raw = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
             raise UnexpectedResponseError(f"the reply cannot be decompressed: {error}") from None
-
-
-def decompressor_of(encoding: str) -> Decompressor:
-    """Return the decompressor for a Content-Encoding.
-
-    Raises:
-        UnexpectedResponseError: There is more than one encoding.
-    """
-    if "," in encoding:
-        raise UnexpectedResponseError("the reply has more than one content encoding")
-    window = _WINDOWS.get(encoding.strip().lower())
-    return Decompressor() if window is None else ZlibDecompressor(window)

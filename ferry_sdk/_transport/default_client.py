@@ -35,14 +35,10 @@ _PATCH_POINTS: Final = (
 
 def new_client(settings: Settings, *, is_async: bool) -> Any:  # noqa: ANN401 -- a client of either kind
     """Return a new HTTP client for the service of these settings."""
-    if _wants_httpx():
+    has_proxy = not getproxies().keys().isdisjoint({"http", "https", "all"})
+    if has_proxy or _is_patched():
         return _httpx_client("AsyncClient" if is_async else "Client", settings)
     return (AsyncConnections if is_async else Connections)(settings.certificates)
-
-
-def _wants_httpx() -> bool:
-    """Return whether httpx is needed: for a proxy, or because it is patched."""
-    return not getproxies().keys().isdisjoint({"http", "https", "all"}) or _is_patched()
 
 
 def _is_patched() -> bool:

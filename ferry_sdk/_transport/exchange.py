@@ -14,7 +14,7 @@ from ferry_sdk._engine.http import (
     Reply,
 )
 from ferry_sdk._transport import httpx_interface as _http
-from ferry_sdk._transport.decompression import Decompressor, decompressor_of
+from ferry_sdk._transport.decompression import Decompressor
 from ferry_sdk._transport.http_client import HttpHead
 from ferry_sdk._transport.tracing import OpenConnections, Tracing
 from ferry_sdk.errors import (
@@ -64,7 +64,7 @@ class Exchange:
         if stream is not None:
             self.tracing.use_connection(stream)
         if not response.is_stream_consumed:  # a mock may have the whole body, decompressed
-            self._decompressor = decompressor_of(self._head.headers.get("content-encoding", ""))
+            self._decompressor = Decompressor(self._head.headers.get("content-encoding", ""))
 
     def feed(self, raw: bytes) -> bool:
         """Process the next piece of the body; return True if no more is needed."""

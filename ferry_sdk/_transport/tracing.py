@@ -120,6 +120,8 @@ class Tracing:
         if connection is not None:
             with self._lock:
                 self._socket = connection
+                if self.is_given_up:
+                    shut(connection)
 
     def end_request(self) -> None:
         """Forget the connection, which may serve another request from now on."""
@@ -145,6 +147,8 @@ class Tracing:
             request = info.get("request")
             if request is None or request.method != b"CONNECT":  # CONNECT goes to a proxy
                 self._check_may_send()
+            if info.get("network_stream") is not None:  # that of a reused connection
+                self.use_connection(info["network_stream"])
         elif step == "interrupted":
             return self._stream is not None and not isinstance(info["exception"], Exception)
         return False

@@ -25,6 +25,7 @@ from ferry_sdk._engine.batch import (
 )
 from ferry_sdk._engine.effects import Flow, RunBlocking, Save, SingleFlight
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk._fork import after_fork_in_child
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
 from ferry_sdk.models.catalogue import VehicleModel
@@ -53,6 +54,14 @@ def clear_cache() -> None:
     _graphs.clear()
     _indexes.clear()
     _vehicles.clear()
+
+
+def _forget_refreshing() -> None:
+    for graph in _graphs.values():
+        graph.is_refreshing = False  # the thread that makes another one is in the parent
+
+
+after_fork_in_child(_forget_refreshing)
 
 
 def deadline_of(settings: Settings) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from ferry_sdk.models.display.html import Markup, bar, card, note, plain, table
+from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, note, plain, table
 from ferry_sdk.models.display.money import money
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def calendar_card(days: Collection[CalendarDay], report: SearchReport) -> Markup
     """Return a calendar as a table with a bar chart of the prices."""
     highest = max((day.price for day in days if day.price is not None), default=None)
     rows = (
-        (f"{day.day:%a %d %b %Y}", "", "", "", "nothing sails")
+        (f"{day.day:%a %d %b %Y}", EMPTY, EMPTY, EMPTY, "nothing sails")
         if day.price is None or highest is None
         else (
             f"{day.day:%a %d %b %Y}",
@@ -48,7 +48,7 @@ def calendar_card(days: Collection[CalendarDay], report: SearchReport) -> Markup
         )
         for day in days
     )
-    head = ["Day", "Price from", "", "Company", "Leaves"]
+    head = ["Day", "Price from", EMPTY, "Company", "Leaves"]
     return card("Cheapest fare of every day", table(head, rows), *_missing(report))
 
 

@@ -22,15 +22,9 @@ from ferry_sdk.models.inputs import (
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.calendar import PriceCalendar, calendar_of
 from ferry_sdk.planning.names import PlaceMatch
+from ferry_sdk.planning.request import TripRequest, flexible_rounds, is_past, number
 from ferry_sdk.planning.routes import Route
-from ferry_sdk.planning.search import (
-    TripPlan,
-    TripRequest,
-    flexible_rounds,
-    is_past,
-    number,
-    port_of,
-)
+from ferry_sdk.planning.search import TripPlan, port_of
 from ferry_sdk.planning.streams import AsyncTripStream, TripStream
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.resources import arguments
@@ -200,8 +194,8 @@ class TripsGroup(Resource[TransportT_co]):
                     on=date.today() + timedelta(days=30),
                     passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
                 )
-                print(trips[0].outward.ship_name, trips[0].travel_time)
-                # > Ceuta Jet 1:00:00
+                print(trips[0].outward.depart_name, "to", trips[0].outward.arrive_name)
+                # > Tarifa to Tangier (city)
             ```
         """
         plan = _plan(

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import date
 from typing import Any, Final
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer, stop_after_error
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import (
     AuthenticationError,
@@ -27,15 +25,10 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
-from ferry_sdk.models.inputs import (
-    SearchPassenger,
-    SearchPassengerDict,
-    VehicleQuery,
-    VehicleQueryDict,
-)
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.catalogues import deadline_of, place_index, route_graph
 from ferry_sdk.planning.names import fold
+from ferry_sdk.planning.request import Query, TripRequest
 from ferry_sdk.planning.routes import Route, RouteGraph
 from ferry_sdk.planning.trips import (
     AskedSearch,
@@ -46,126 +39,9 @@ from ferry_sdk.planning.trips import (
     one_way,
     round_trip,
 )
-from ferry_sdk.resources import arguments
-from ferry_sdk.resources.arguments import identifier
-from ferry_sdk.resources.availability import AvailabilityGroup
 
-_ANY_TIME: Final = "00:00"
 _POINTLESS: Final = (AuthenticationError, ConfigurationError)
 """Errors that every other search would meet as well."""
-
-
-@dataclass(frozen=True, slots=True)
-class TripRequest:
-    """What to search, validated.
-
-    Attributes:
-        origin: A port, or its code or name.
-        destination: The same for the other end.
-        rounds: The days to ask, out and back (None: one way). The next round is asked only where
-            the one before has found nothing.
-        passengers: The travellers.
-        vehicle: The vehicle; None: none.
-        companies: The companies to ask; None: all that sail.
-        max_calls: The most searches to make.
-        concurrency: The most searches at the same time.
-    """
-
-    origin: Port | str
-    destination: Port | str
-    rounds: tuple[tuple[tuple[date, date | None], ...], ...]
-    passengers: Sequence[SearchPassenger | SearchPassengerDict] = field(repr=False)
-    vehicle: VehicleQuery | VehicleQueryDict | None
-    companies: Sequence[str] | None
-    max_calls: int
-    concurrency: int
-
-    def __post_init__(self) -> None:
-        """Validate the arguments.
-
-        Raises:
-            InvalidInputError: An argument is invalid; `field` names it.
-        """
-        number(self.max_calls, "max_calls", least=1)
-        number(self.concurrency, "concurrency", least=1)
-        if self.companies is not None:
-            if isinstance(self.companies, str) or not self.companies:
-                raise InvalidInputError("expected a list of companies", field="companies")
-            for index, company in enumerate(self.companies):
-                identifier(company, f"companies[{index}]")
-        self.operation(Query("-", "-", "-", "-", date(2000, 1, 1)))  # validates the others
-
-    def operation(self, query: Query) -> Operation[Records[Availability]]:
-        """Return the search of a query."""
-        has_return = query.return_journey_id is not None
-        return AvailabilityGroup.search(
-            None,
-            company=query.company,
-            depart_code=query.depart_code,
-            arrive_code=query.arrive_code,
-            out_journey_id=query.journey_id,
-            out_at=query.day,
-            out_time=_ANY_TIME,
-            passengers=self.passengers,
-            ret_journey_id=query.return_journey_id,
-            ret_at=query.return_day if has_return else None,
-            ret_time=_ANY_TIME if has_return else None,
-            vehicle=self.vehicle,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """One search of one company, on one journey and day, with its way back if there is one."""
-
-    company: str
-    depart_code: str
-    arrive_code: str
-    journey_id: str
-    day: date
-    return_journey_id: str | None = None
-    return_day: date | None = None
-
-    @property
-    def asked(self) -> AskedSearch:
-        """The search, for a report."""
-        return AskedSearch(self.company, self.depart_code, self.arrive_code, self.day)
-
-
-def flexible_rounds(
-    on: date | str, back: date | str | None, flexible: int
-) -> tuple[tuple[tuple[date, date | None], ...], ...]:
-    """Return the days to ask: the day itself, then its neighbours, nearest first.
-
-    The way back moves with the way out. Days that are over everywhere are left out.
-
-    Raises:
-        InvalidInputError: A date or `flexible` is invalid; `field` names it.
-    """
-    number(flexible, "flexible", least=0)
-    out = date.fromisoformat(arguments.day(on, "on"))
-    return_day = None if back is None else date.fromisoformat(arguments.day(back, "back"))
-    if return_day is not None and return_day < out:
-        raise InvalidInputError("the way back is before the way out", field="back")
-    neighbours = [
-        (out + shift, None if return_day is None else return_day + shift)
-        for days in range(1, flexible + 1)
-        for shift in (timedelta(days), timedelta(-days))
-        if not is_past(out + shift)
-    ]
-    return (((out, return_day),), tuple(neighbours)) if neighbours else (((out, return_day),),)
-
-
-def is_past(day: date) -> bool:
-    """Return whether a day is over in every time zone."""
-    return day < (datetime.now(timezone.utc) - timedelta(hours=12)).date()
-
-
-def number(value: object, argument: str, *, least: int) -> int:
-    """Return a whole number, and reject one that is too small."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
-        return value
-    raise InvalidInputError(f"expected a whole number from {least}", field=argument)
 
 
 class TripPlan:
@@ -187,6 +63,7 @@ class TripPlan:
         self._ends: tuple[Port, Port] | None = None
         self._out: list[tuple[Query, Offer]] = []
         self._back: list[tuple[Query, Offer]] = []
+        self._without_out: list[Query] = []
         self._calls = 0
         self._answered: list[AskedSearch] = []
         self._nothing: list[AskedSearch] = []
@@ -232,8 +109,15 @@ class TripPlan:
         """Stop the searches that are under way."""
         del settings
         self._seconds = self._seconds or time.monotonic() - self._began
+        yield from self._stop_batch()
+
+    def _stop_batch(self) -> Flow[None]:
+        """Stop the searches that are under way; those that have not begun are not asked."""
+        waiting = [call.key for call in self._batch.waiting.copy()]
         yield from StopBatch(self._batch)
-        self._batch.under_way.clear()
+        self._batch.waiting.clear()
+        begun = [*self._batch.under_way.values()]
+        self._not_asked += [query.asked for query in waiting if query not in begun]
 
     def _advance(self, settings: Settings) -> Flow[list[Trip] | None]:
         if self._seconds is not None:
@@ -276,17 +160,30 @@ class TripPlan:
 
     def _ask_round(self) -> bool:
         """Add the searches of the next round to the batch; return whether there was one."""
-        days = next(self._rounds, None)
-        if days is None:
-            return False
-        for out, return_day in days:
-            for query in self._queries(out, return_day):
-                if self._calls >= self._request.max_calls:
-                    self._not_asked.append(query.asked)
-                else:
-                    self._calls += 1
-                    self._batch.add(query, self._request.operation(query))
+        queries = self._ways_back()
+        if not queries:
+            days = next(self._rounds, None)
+            if days is None:
+                return False
+            queries = [query for pair in days for query in self._queries(*pair)]
+        for query in queries:
+            if self._calls >= self._request.max_calls:
+                self._not_asked.append(query.asked)
+            else:
+                self._calls += 1
+                self._batch.add(query, self._request.operation(query))
         return True
+
+    def _ways_back(self) -> list[Query]:
+        """Return the searches of ways back that were not found, because nothing sailed out.
+
+        They are asked if another company, or another day, has a way out.
+        """
+        if not self._out:
+            return []
+        found = [way_back for one in self._without_out if (way_back := one.way_back) is not None]
+        self._without_out.clear()
+        return found
 
     def _queries(self, out: date, return_day: date | None) -> Iterator[Query]:
         """Yield the searches of a day: each company's way out with its way back, if it has one."""
@@ -332,17 +229,17 @@ class TripPlan:
         """Record an answer, and return the trips that it makes with those before it."""
         query = answer.key
         asked = query.asked
-        if isinstance(answer.error, NoSailingsError):
-            self._nothing.append(asked)
-            return []
-        if answer.error is not None:
-            if isinstance(answer.error, _POINTLESS):
-                raise answer.error
+        if isinstance(answer.error, _POINTLESS):
+            raise answer.error
+        if answer.error is not None and not isinstance(answer.error, NoSailingsError):
             self._fail(asked, answer.error)
-            return []
-        sailings = answer.value or ()
-        (self._answered if sailings else self._nothing).append(asked)
-        return [*self._join(query, sailings)]
+        elif answer.value:
+            self._answered.append(asked)
+            return [*self._join(query, answer.value)]
+        else:
+            self._nothing.append(asked)
+            self._without_out.append(query)
+        return []
 
     def _join(self, query: Query, sailings: Sequence[Availability]) -> Iterator[Trip]:
         assert self._graph is not None and self._ends is not None  # noqa: S101, PT018 -- looked up
@@ -379,15 +276,12 @@ class TripPlan:
         Raises:
             RequestTimeoutError: Nothing has answered.
         """
-        waiting = [call.key for call in self._batch.waiting.copy()]
-        yield from StopBatch(self._batch)
-        begun = [*self._batch.under_way.values()]
-        self._batch.under_way.clear()
-        for query in begun:
+        yield from self._stop_batch()
+        for query in self._batch.under_way.values():
             self._fail(
                 query.asked, RequestTimeoutError("the deadline has passed", outcome="unknown")
             )
-        self._not_asked += [query.asked for query in waiting if query not in begun]
+        self._batch.under_way.clear()
         self._end()
 
     def _end(self) -> None:
@@ -414,13 +308,11 @@ def port_of(
         AmbiguousPlaceError: Several ports do.
         InvalidInputError: It is neither a port nor a text.
     """
-    if isinstance(wanted, Port):
-        return wanted
-    checked: Any = wanted
+    checked: Any = wanted.code if isinstance(wanted, Port) else wanted
     if not isinstance(checked, str) or not checked.strip():
         raise InvalidInputError("expected a port, its code or its name", field=argument)
-    port = graph.port(wanted)
+    port = graph.port(checked)
     if port is not None:
         return port
     index = yield from place_index(settings, until)
-    return index.get(wanted, argument)
+    return index.get(checked, argument)

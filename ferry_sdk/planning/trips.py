@@ -23,7 +23,7 @@ class Fare:
     Attributes:
         kind: "single"; with a way back "round_trip" where a tariff is locked to the round trip
             with one company, else "two_singles", of one company or two.
-        tariffs: The tariff of each way, outward first.
+        tariffs: The tariff of each way, outward first, of one type; a presale is booked as one.
         amount: The sum of the tariffs. It is the price with the cheapest place: a cabin costs
             more, and how much is known when the booking is made.
         currency: ISO 4217.
@@ -50,7 +50,7 @@ class Fare:
         return min(tariff.expiration_date for tariff in self.tariffs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trip:
     """A sailing, or a sailing out and one back, with the fares that can be booked.
 
@@ -94,6 +94,15 @@ class Trip:
     def travel_time(self) -> timedelta:
         """The time from departure to arrival of the way out."""
         return self.outward.travel_time
+
+    def __repr__(self) -> str:
+        ways = [
+            f"{way.depart_code}-{way.arrive_code} {way.depart_at:%Y-%m-%d %H:%M}"
+            for way in (self.outward, self.back)
+            if way is not None
+        ]
+        companies = ", ".join(self.companies)
+        return f"<Trip: {', back '.join(ways)}, {companies}, from {self.price} {self.currency}>"
 
     def select(
         self,
@@ -209,7 +218,7 @@ class FailedSearch(AskedSearch):
     error: FerryError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchReport:
     """Which companies were asked, and what became of each search.
 
@@ -218,7 +227,8 @@ class SearchReport:
         answered: Those that found sailings.
         nothing: Those for which nothing sails.
         failed: Those that failed, each with its error.
-        not_asked: The searches beyond `max_calls`, and those that a deadline left no time for.
+        not_asked: The searches beyond `max_calls`, and those that a deadline or the end of a stream
+            left no time for.
         seconds: How long it took, the catalogues included.
     """
 
@@ -237,7 +247,12 @@ class SearchReport:
     @property
     def is_complete(self) -> bool:
         """Whether every company was asked and answered."""
-        return not self.failed and not self.not_asked
+        answers = len(self.answered) + len(self.nothing)
+        return answers == self.calls and not self.not_asked
+
+    def __repr__(self) -> str:
+        names = ("asked", "answered", "nothing", "failed", "not_asked")
+        return f"<SearchReport: {', '.join(f'{len(getattr(self, one))} {one}' for one in names)}>"
 
 
 class TripSearch(Sequence[Trip]):

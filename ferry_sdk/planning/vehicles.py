@@ -14,7 +14,7 @@ from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle, VehicleQuery
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import fold
-from ferry_sdk.planning.search import number
+from ferry_sdk.planning.request import number
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, TransportT_co, planned
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ import signal
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
 from typing_extensions import Self
 
 from ferry_sdk.sandbox.api import rest
@@ -27,12 +28,6 @@ from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.service import Service
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
 
 _UNSPECIFIED_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
 

@@ -7,32 +7,27 @@ token, validates its arguments, runs under a lock if it uses bookings, and retur
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+from pydantic import JsonValue
 
 from ferry_sdk.sandbox.bookings.sales import Sales
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.network.seeded_random import Ids
-from ferry_sdk.sandbox.offers.offers import search
-from ferry_sdk.sandbox.requests.access import Access, CallContext
+from ferry_sdk.sandbox.offers.offers import Offers, search
+from ferry_sdk.sandbox.requests import requests
+from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pydantic import JsonValue
-
-    from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.counters import Counters
-    from ferry_sdk.sandbox.faults.faults import Faults
-    from ferry_sdk.sandbox.offers.offers import Offers
-    from ferry_sdk.sandbox.requests import requests
-    from ferry_sdk.sandbox.requests.access import Caller
-
-    # Each handler takes the arguments that `OPERATIONS` names for its operation.
-    Handler = Callable[[Any, CallContext], object]
+# Each handler takes the arguments that `OPERATIONS` names for its operation.
+Handler = Callable[[Any, CallContext], object]
 
 _CODES = {403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 422: "VALIDATION_ERROR"}
 

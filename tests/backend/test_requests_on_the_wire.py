@@ -14,7 +14,7 @@ import pytest
 from ferry_sdk import ConfigurationError, UnexpectedResponseError
 from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES
 from ferry_sdk._transport.httpcore_client import Connections
-from ferry_sdk._transport.httpcore_client.request import prepare_request
+from ferry_sdk._transport.httpcore_client.messages import prepare_request
 
 if TYPE_CHECKING:
     from collections.abc import Generator

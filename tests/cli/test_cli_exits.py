@@ -172,6 +172,17 @@ def test_a_name_that_nothing_has_is_an_error(cli, command):
     assert cli(command, "zzz", "--json", code=3).document == {command: []}
 
 
+def test_a_service_that_names_no_company_wants_one(cli, ferry_sandbox, cache):
+    (file,) = cache.iterdir()
+    file.unlink()
+    ferry_sandbox.mcp.set(is_absent=True)
+    words = ["search", "Tarifa", "MATNG", "--on", f"{DAY}", "--adult", "34F"]
+    assert "pass --company" in cli(*words, code=3).err
+    assert "Baleària" in cli(*words, "--company", "BALEARIA").out
+    message = cli(*words, "--company", "NOBODY", code=4).err
+    assert "There is no ferry company NOBODY" in message
+
+
 def test_a_search_for_a_past_day_has_a_hint(cli):
     gone = "2020-01-31"
     who = ["--adult", "34F"]

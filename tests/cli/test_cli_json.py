@@ -75,6 +75,7 @@ def test_trips_leave_at_the_time_or_later(cli):
     some = cli("search", *SEARCH, "--at", "12:00", "--json").document["trips"]
     assert 0 < len(some) < len(every)
     assert min(one["depart_at"][11:16] for one in some) >= "12:00"
+    assert "at 23:30 or later" in cli("search", *SEARCH, "--at", "23:30", code=4).err
 
 
 def test_calendar(cli):

@@ -145,6 +145,22 @@ def test_book_asks_for_another_day_if_there_is_no_sailing(ferry_sandbox, ferry, 
     assert directions & {"RETURN", "OUTWARD+RETURN"}
 
 
+@LONG
+def test_book_asks_again_for_days_that_make_no_trip(ferry_sandbox, tmp_path):
+    days = ["--on", "2020-01-31", "--back", "2050-06-05"]
+    with terminal(ferry_sandbox, tmp_path, "book", "Genoa", "Palermo", *days, "--adult=40M") as one:
+        one.expect("This date is in the past.")
+        one.answer("2050-06-07")
+        one.expect("Day of the return")
+        one.answer("2050-06-06", "2050-06-07")
+        one.expect("cannot be combined")
+        one.expect("Another day for the return")
+        one.answer("2050-06-10")
+        one.expect("Which fare")
+        one.child.send("\x03")
+        one.finish(130)
+
+
 def test_book_declined_sends_nothing(ferry_sandbox, tmp_path, order):
     with terminal(ferry_sandbox, tmp_path, "book", "--from", str(order)) as person:
         person.expect("Ada Reyes")

@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Ferry
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
 from tests.conftest import clients_of
+from tests.support.routes import know_routes
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferry_sdk.planning.routes import RouteGraph
+    from ferry_sdk import Ferry
     from tests.support.both import Clients
 
 
 @pytest.fixture(autouse=True)
-def _without_routes() -> Iterator[None]:
-    """No test finds the routes of an earlier service that had the same port."""
+def _without_routes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No test finds the catalogues of an earlier service, only those of its module's readers."""
+    if "reader" in request.fixturenames:
+        yield
+        return
+    caches: list[dict[Any, Any]] = [catalogues._graphs, catalogues._indexes, catalogues._vehicles]
+    kept = [dict(one) for one in caches]
     clear_cache()
     yield
     clear_cache()
+    for cache, entries in zip(caches, kept, strict=True):
+        cache.update(entries)
 
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
     """A service for tests that only read, and change nothing of it."""
     with Sandbox(now=NOW) as sandbox:
+        clear_cache()
         yield sandbox
 
 
@@ -45,18 +52,7 @@ def reader(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[Ferry]:
     next(made, None)
 
 
-@pytest.fixture(scope="session")
-def known_graph() -> RouteGraph:
-    """The routes of a service, which are the same for all services of tests."""
-    clear_cache()
-    with Sandbox(now=NOW) as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-        ferry.routes.find()
-        (graph,) = catalogues._graphs.values()
-        return graph
-
-
 @pytest.fixture
-def with_routes(ferry_sandbox: Sandbox, known_graph: RouteGraph, _without_routes: None) -> None:
+def with_routes(ferry_sandbox: Sandbox, _without_routes: None) -> None:
     """The client knows the routes of the test's own service already."""
-    key = (ferry_sandbox.base_url, None, None)
-    catalogues._graphs[key] = replace(known_graph, confirmed=set())
+    know_routes(ferry_sandbox)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import threading
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta, timezone
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import (
+    AsyncFerry,
     ConfigurationError,
     Departure,
     Ferry,
+    FerryError,
     Journey,
     Port,
     RequestTimeoutError,
@@ -25,12 +29,15 @@ from ferry_sdk import (
 from ferry_sdk.models.catalogue import Company
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.routes import GRAPH, RouteSources
-from ferry_sdk.sandbox.network.network import journey_id
+from ferry_sdk.sandbox import Sandbox
+from ferry_sdk.sandbox.network.network import Network, journey_id
+from tests.support.hold import Hold
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ferry_sdk.sandbox import Sandbox
+    from ferry_sdk.hooks import RequestEvent
     from tests.support.both import Clients
 
 PORTS = [
@@ -63,7 +70,7 @@ def test_every_route_of_the_service_is_found(reader: Ferry) -> None:
         assert route.companies
 
 
-@pytest.mark.parametrize("language", ["fr", "ar", "de"])
+@pytest.mark.parametrize("language", mostly_long(["ar", "fr", "de"]))
 def test_routes_are_found_in_each_language(reader: Ferry, language: str) -> None:
     routes = reader.with_options(language=language).routes.find()
     assert len(routes) == len(reader.catalogue.journeys())
@@ -109,6 +116,86 @@ def test_the_catalogues_are_read_once_for_all_threads(ferry_sandbox: Sandbox) ->
         assert seen.count("catalogue.journeys") == 1
         ferry.routes.refresh()
         assert seen.count("catalogue.journeys") == 2
+
+
+def test_the_catalogues_are_read_once_for_all_event_loops(ferry_sandbox: Sandbox) -> None:
+    seen: list[str] = []
+    found: list[int] = []
+
+    def look(event: RequestEvent) -> None:
+        seen.append(event.operation)
+
+    settings: dict[str, Any] = {
+        "base_url": ferry_sandbox.base_url,
+        "event_hooks": {"request": [look]},
+    }
+
+    async def find() -> None:
+        async with AsyncFerry(ferry_sandbox.token, **settings) as ferry:
+            found.append(len(await ferry.routes.find()))
+
+    def find_in_thread() -> None:
+        with Ferry(ferry_sandbox.token, **settings) as ferry:
+            found.append(len(ferry.routes.find()))
+
+    works = [partial(anyio.run, find, backend=one) for one in ["asyncio", "trio"] * 2]
+    threads = [threading.Thread(target=work) for work in (*works, find_in_thread, find_in_thread)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen.count("catalogue.journeys") == 1
+    assert len(found) == 6
+    assert len(set(found)) == 1
+
+
+def test_a_caller_with_a_short_deadline_does_not_spoil_the_reading_for_others(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    hold = Hold(ferry_sandbox, "catalogue.journeys")
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    failures: list[FerryError] = []
+
+    def hurry() -> None:
+        try:
+            ferry.with_options(deadline=0.5).routes.find()
+        except FerryError as error:
+            failures.append(error)
+
+    hurried = threading.Thread(target=hurry)
+    hurried.start()
+    while not hold.held:
+        threading.Event().wait(0.005)
+    assert ferry.routes.find("Genoa", "Palermo")  # it joins that reading, and reads again
+    hurried.join()
+    hold.release()
+    assert isinstance(failures[0], RequestTimeoutError)
+
+
+def test_a_view_of_another_language_has_routes_of_its_own(reader: Ferry) -> None:
+    (english,) = reader.routes.find("ITGOA", "TNLGN")
+    (french,) = reader.with_options(language="fr").routes.find("ITGOA", "TNLGN")
+    assert (english.depart_name, french.depart_name) == ("Genoa", "Gênes")
+    assert english.journey_id == french.journey_id
+    assert {None, "fr"} <= {language for _, language, _ in catalogues._graphs}
+
+
+@pytest.mark.parametrize(
+    "now",
+    mostly_long(
+        [
+            datetime(2050, 1, 14, 9, tzinfo=timezone.utc),
+            datetime(2050, 7, 14, 9, tzinfo=timezone.utc),
+        ]
+    ),
+    ids=str,
+)
+def test_every_route_is_found_in_winter_and_in_summer(clients: Clients, now: datetime) -> None:
+    with Sandbox(now=now) as sandbox:
+        ferry = clients(sandbox.token, base_url=sandbox.base_url)
+        network = Network.load()
+        routes = {one.journey_id: set(one.companies) for one in ferry.routes.find()}
+        assert routes == {one.id: set(one.route.companies) for one in network.journeys.values()}
 
 
 def test_a_company_whose_departures_cannot_be_read_is_asked_nevertheless(
@@ -181,7 +268,7 @@ def test_a_graph_in_a_folder_is_used_by_another_process(
     assert clients(ferry_sandbox.token, **settings).routes.find() == routes
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"ports": {}}', b"\xff\xfe"])
+@pytest.mark.parametrize("content", mostly_long([b'{"ports": {}}', b"", b"{", b"[]", b"\xff\xfe"]))
 def test_a_file_that_cannot_be_read_is_made_again(
     clients: Clients, ferry_sandbox: Sandbox, tmp_path: Path, content: bytes
 ) -> None:

@@ -91,6 +91,17 @@ def test_the_error_of_a_stream_is_raised_by_its_iteration(ferry_sandbox: Sandbox
             next(stream)
 
 
+def test_a_stream_that_is_closed_early_is_not_complete(ferry_sandbox: Sandbox) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        with ferry.trips.stream(**STRAIT, concurrency=2) as stream:
+            next(stream)
+        report = stream.report
+        assert report.calls + len(report.not_asked) == len(
+            ferry.trips.search(**STRAIT).report.asked
+        )
+        assert not report.is_complete
+
+
 @pytest.mark.parametrize("run", RUNNERS)
 def test_an_async_stream_gives_what_a_search_gives(
     ferry_sandbox: Sandbox, run: Callable[..., Any]

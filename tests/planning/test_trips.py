@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from ferry_sdk import (
     Ferry,
     InvalidInputError,
     NoSailingsError,
+    Port,
     RequestTimeoutError,
     SearchPassengerDict,
     ServerError,
@@ -23,6 +24,7 @@ from ferry_sdk import (
     TripSearch,
     UnexpectedResponseError,
     UnknownPlaceError,
+    correlation,
 )
 from tests.support.hold import Hold
 from tests.support.trip import search_arguments
@@ -149,6 +151,35 @@ def test_a_return_trip_may_be_of_two_companies(ferry: Ferry) -> None:
         passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
     )
     assert booking.total_price == mixed.price
+
+
+def test_the_way_back_may_be_of_a_company_that_does_not_sail_out_on_the_day(reader: Ferry) -> None:
+    out = date(2050, 11, 7)  # GNV only
+    back = date(2050, 11, 21)  # CTN only
+    trips = reader.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT)
+    assert {trip.companies for trip in trips} == {("GNV", "CTN")}
+    asked = [(one.company, one.depart_code, one.day) for one in trips.report.answered]
+    assert asked == [("GNV", "ITGOA", out), ("CTN", "TNLGN", back)]
+    assert trips.report.calls == 3
+
+
+@pytest.mark.parametrize("days", range(7))
+def test_a_flexible_return_trip_is_found_where_the_ways_sail_on_other_weekdays(
+    reader: Ferry, days: int
+) -> None:
+    out, back = date(2050, 11, 7) + timedelta(days), date(2050, 11, 21) + timedelta(days)
+    trips = reader.trips.search("Genoa", "Palermo", on=out, back=back, flexible=3, passengers=ADULT)
+    assert trips
+    for trip in trips:
+        assert trip.back is not None
+        assert abs(trip.depart_at.date() - out) <= timedelta(3)
+        assert abs(trip.back.depart_at.date() - back) <= timedelta(3)
+
+
+def test_no_way_back_is_asked_alone_where_nothing_sails_out(reader: Ferry) -> None:
+    out, back = date(2050, 11, 8), date(2050, 11, 22)
+    report = reader.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT).report
+    assert len(report.nothing) == report.calls == 2
 
 
 def test_a_fare_and_places_can_be_chosen(reader: Ferry) -> None:
@@ -376,3 +407,80 @@ def test_a_search_shows_a_table_in_a_notebook(reader: Ferry) -> None:
     html = trips._repr_html_()
     assert "GNV" in html
     assert str(trips[0].price) in html
+
+
+def test_arguments_may_be_iterators_and_a_moment(reader: Ferry) -> None:
+    found = reader.trips.search(
+        "Genoa",
+        "Tunis",
+        on=datetime(2050, 6, 6, 23, 30),  # noqa: DTZ001 -- what a program may pass
+        passengers=(one for one in ADULT),  # type: ignore[arg-type]  # the same
+        companies=iter(["GNV", "CTN"]),  # type: ignore[arg-type]  # the same
+    )
+    assert companies(found.report.asked) == {"GNV", "CTN"}
+    assert found
+
+
+@pytest.mark.parametrize("given", [7, {"GNV": 1}, b"GNV", iter(())])
+def test_companies_are_a_list(reader: Ferry, given: Any) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=given)
+    assert refused.value.field == "companies"
+
+
+def test_a_port_of_another_language_is_the_same_port(reader: Ferry) -> None:
+    port = reader.with_options(language="fr").places.get("Gênes")
+    assert reader.trips.search(port, "Tunis", on=GNV_SAILS, passengers=ADULT)
+
+
+def test_a_port_that_the_service_does_not_have_is_refused(reader: Ferry) -> None:
+    port = Port(code="XXXXX", name="Genoa", country="Italy")
+    with pytest.raises(UnknownPlaceError) as refused:
+        reader.trips.search("Genoa", port, on=GNV_SAILS, passengers=ADULT)
+    assert refused.value.field == "destination"
+
+
+def test_nothing_sails_from_a_port_to_itself(reader: Ferry) -> None:
+    assert [*reader.trips.search("Genoa", "Genova", on=GNV_SAILS, passengers=ADULT)] == []
+
+
+def test_a_client_that_only_reads_plans_trips(clients: Clients, sandbox: Sandbox) -> None:
+    ferry = clients(sandbox.token, base_url=sandbox.base_url, read_only=True)
+    assert ferry.trips.search("ITGOA", "TNLGN", on=GNV_SAILS, passengers=ADULT)
+
+
+def test_max_calls_holds_over_all_days(reader: Ferry) -> None:
+    found = reader.trips.search(
+        "Genoa", "Tunis", on=NONE_SAILS, flexible=3, passengers=ADULT, max_calls=5
+    )
+    assert found.report.calls == 5
+    assert len(found.report.not_asked) == 9
+    days = [abs((one.day - NONE_SAILS).days) for one in found.report.asked]
+    assert max(days) == 1, "the nearest days are asked first"
+
+
+def test_days_beyond_the_last_date_are_left_out(reader: Ferry) -> None:
+    found = reader.trips.search("Genoa", "Tunis", on=date.max, flexible=1, passengers=ADULT)
+    assert {one.day for one in found.report.asked} == {date.max, date.max - timedelta(1)}
+
+
+def test_hooks_see_every_search_with_the_correlation_id_of_the_caller(
+    clients: Clients, ferry_sandbox: Sandbox, with_routes: None
+) -> None:
+    seen: list[tuple[str, str]] = []
+    ferry = clients(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        event_hooks={
+            "request": [lambda event: seen.append((event.operation, event.call.correlation_id))]
+        },
+    )
+    ferry.with_options(correlation_id="of-the-view").trips.search(**STRAIT, passengers=ADULT)
+    assert seen == [("availability.search", "of-the-view")] * 4
+    seen.clear()
+    if clients.is_async:
+        return  # the context is one of the portal's thread
+    with correlation("of-the-block"):
+        ferry.trips.search(**STRAIT, passengers=ADULT, concurrency=1)
+        [*ferry.trips.stream(**STRAIT, passengers=ADULT)]
+    assert seen == [("availability.search", "of-the-block")] * 8

@@ -20,8 +20,8 @@ from offline_service import (
     selection,
 )
 
-from ferry_sdk.sandbox.bookings.bookings import Stage, payment_of, stage_of, status_of
-from ferry_sdk.sandbox.bookings.tickets import TicketStatus
+from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.sandbox.bookings.bookings import payment_of, stage_of, status_of
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.requests.access import Access
 

@@ -7,7 +7,6 @@ import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
-from types import TracebackType
 from typing import Any, Final, NoReturn
 from weakref import finalize
 
@@ -171,9 +170,8 @@ class DefaultAioHttpClient:
         try:
             return await exchange(await self._pool(), request)
         except asyncio.CancelledError:
-            await asyncio.sleep(
-                0
-            )  # the abandoned connection is closed in the next iteration of the loop
+            # The abandoned connection is closed in the next iteration of the loop.
+            await asyncio.sleep(0)
             raise
         except Exception as error:
             failure = failure_of(error, "unknown" if request.is_sent else "not_sent")
@@ -194,12 +192,7 @@ class DefaultAioHttpClient:
         await self._pool()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     async def _pool(self) -> Pool:

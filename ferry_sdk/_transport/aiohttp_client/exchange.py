@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import anyio
 
-from ferry_sdk._transport.decompression import decompressor_of
+from ferry_sdk._transport.decompression import Decompressor
 from ferry_sdk._transport.http_client import parse_headers
 from ferry_sdk._transport.httpx_interface import message_of
 from ferry_sdk.errors import (
@@ -201,7 +201,7 @@ class AioResponse:
 
     async def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
         """Yield the pieces of the decompressed body."""
-        decompressor = decompressor_of(self.headers.get("content-encoding", ""))
+        decompressor = Decompressor(self.headers.get("content-encoding", ""))
         async for raw in self.aiter_raw():
             for piece in decompressor.pieces(raw):
                 yield piece

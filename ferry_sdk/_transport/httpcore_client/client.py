@@ -8,12 +8,19 @@ next call closes the connection that it held.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final, Generic
+from typing import Any, Final, Generic
+from weakref import WeakKeyDictionary
 
 import anyio
 import httpcore
 
 from ferry_sdk._engine.settings import CertificatePaths
+from ferry_sdk._transport.httpcore_client.messages import (
+    AsyncResponse,
+    PreparedRequest,
+    Response,
+    prepare_request,
+)
 from ferry_sdk._transport.httpcore_client.pool import (
     KEPT_FOR,
     ConnectionT,
@@ -21,8 +28,6 @@ from ferry_sdk._transport.httpcore_client.pool import (
     Slot,
     Slots,
 )
-from ferry_sdk._transport.httpcore_client.request import PreparedRequest, prepare_request
-from ferry_sdk._transport.httpcore_client.response import AsyncResponse, Response
 from ferry_sdk._transport.tls import context_of
 
 _MOST: Final = 200
@@ -68,12 +73,10 @@ class Connections(_AnyConnections[httpcore.HTTPConnection]):
 
     def __init__(self, certificates: CertificatePaths) -> None:
         super().__init__(certificates, httpcore.HTTPConnection)
+        self._streams: WeakKeyDictionary[httpcore.HTTPConnection, Any] = WeakKeyDictionary()
 
-    def send(
-        self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
-    ) -> Response:
-        """Send a request and return its reply with the body unread."""
-        del stream, auth, follow_redirects  # fixed by the interface
+    def send(self, request: PreparedRequest, **_: object) -> Response:
+        """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or self._slots.wait(request.pool_timeout)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
@@ -83,7 +86,8 @@ class Connections(_AnyConnections[httpcore.HTTPConnection]):
                 one.close()
             trace = request.without_trace() if connection.is_idle() else None
             if trace is not None:
-                trace(_SEND_STEP, {"request": request.request})
+                known = self._streams.get(connection)
+                trace(_SEND_STEP, {"request": request.request, "network_stream": known})
             response = connection.handle_request(request.request)
         except BaseException:
             unwanted = slot.connection
@@ -91,7 +95,9 @@ class Connections(_AnyConnections[httpcore.HTTPConnection]):
             if unwanted is not None:
                 unwanted.close()
             raise
-        return Response(response, partial(self._end, response, request.origin, slot))
+        reply = Response(response, partial(self._end, response, request.origin, slot))
+        self._streams[connection] = reply.extensions.get("network_stream")
+        return reply
 
     def _end(
         self, response: httpcore.Response, origin: str, slot: Slot[httpcore.HTTPConnection]
@@ -125,11 +131,8 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncHTTPConnection]):
     def __init__(self, certificates: CertificatePaths) -> None:
         super().__init__(certificates, httpcore.AsyncHTTPConnection)
 
-    async def send(
-        self, request: PreparedRequest, *, stream: bool, auth: None, follow_redirects: bool
-    ) -> AsyncResponse:
-        """Send a request and return its reply with the body unread."""
-        del stream, auth, follow_redirects  # fixed by the interface
+    async def send(self, request: PreparedRequest, **_: object) -> AsyncResponse:
+        """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or await self._slots.wait_async(request.pool_timeout)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")

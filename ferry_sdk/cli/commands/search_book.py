@@ -159,7 +159,8 @@ def search(
     if trips:
         print_trips(trips)
     warn_of_missing(trips.report)
-    nothing = f"nothing sails from {origin} to {destination} on {on:%a %d %b %Y}"
+    from_time = "" if at == "00:00" else f" at {at} or later"
+    nothing = f"nothing sails from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
     if not trips:
         raise NoTripsError(f"{nothing}; --flexible {flexible + 3} asks more days")
     days = {trip.depart_at.date() for trip in trips}

@@ -21,6 +21,7 @@ from ferry_sdk.errors import (
     ConfigurationError,
     ConnectionFailedError,
     FerryError,
+    InvalidInputError,
     OutcomeUnknownError,
     PenaltyExceededError,
     PermissionDeniedError,
@@ -170,6 +171,8 @@ def _hint(error: FerryError) -> str | None:
             return f"{advice}, ask the service about {about}"
         command = f"ferry show {next(iter(subject.values()))}"
         return f"{advice} before you have run `{command}` ({about})"
+    if isinstance(error, InvalidInputError) and error.field == "companies":
+        return "pass --company, such as --company GNV"
     if isinstance(error, RateLimitError) and error.retry_after is not None:
         return f"wait {error.retry_after:.0f} seconds, then try again"
     if isinstance(error, RequestTimeoutError) and error.operation == "tickets.wait_pdf":
@@ -192,7 +195,6 @@ _HINTS: tuple[tuple[type[FerryError], str], ...] = (
     (ConfigurationError, "run `ferry doctor`; set the token with FERRY_TOKEN or --token-file"),
     (AuthenticationError, "the token is invalid or expired; run `ferry doctor`"),
     (PermissionDeniedError, "the token lacks the permission; it may be read-only"),
-    (AvailabilityError, "try another day, or fewer travellers"),
     (UnresolvedWriteError, "check its outcome, then resolve it in the journal"),
     (PriceChangedError, "nothing was confirmed"),
     (PenaltyExceededError, "nothing was cancelled"),

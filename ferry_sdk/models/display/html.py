@@ -28,6 +28,10 @@ class Markup(str):
     __slots__ = ()
 
 
+EMPTY: Final = Markup("")
+"""A cell without a value, where a dash would say that one is missing."""
+
+
 def escape_value(value: object) -> Markup:
     """Format a value for people, and escape it."""
     if isinstance(value, Markup):

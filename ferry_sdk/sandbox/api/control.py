@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
-from ferry_sdk.sandbox.clock import to_utc
+from ferry_sdk.sandbox.clock import Clock, to_utc
+from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, Faults
+from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     has_local_origin,
     is_loopback,
@@ -23,14 +26,6 @@ from ferry_sdk.sandbox.http.conventions import (
 )
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 from ferry_sdk.sandbox.requests.fields import Moment
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.routing import BaseRoute
-
-    from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.counters import Counters
-    from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
 
 _Fields = Mapping[str, JsonValue]
 _Handler = Callable[[_Fields], JsonValue]

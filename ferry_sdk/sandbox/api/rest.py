@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple
 
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.http.conventions import (
     caller_of,
     error_response,
@@ -16,17 +19,8 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
     weights,
 )
-from ferry_sdk.sandbox.requests.access import Unauthorized
-from ferry_sdk.sandbox.service import ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from starlette.requests import Request
-
-    from ferry_sdk.sandbox.faults.faults import Faults
-    from ferry_sdk.sandbox.requests.access import Tokens
-    from ferry_sdk.sandbox.service import Service
+from ferry_sdk.sandbox.requests.access import Tokens, Unauthorized
+from ferry_sdk.sandbox.service import Service, ServiceError
 
 
 class Endpoint(NamedTuple):

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING
+from datetime import datetime
+from decimal import Decimal
 
+from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee
-from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, TicketStatus
+from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, Ticket
 from ferry_sdk.sandbox.requests.errors import conflict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from decimal import Decimal
-
-    from ferry_sdk.sandbox.bookings.tickets import Ticket
-    from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
-
-
-class Stage(str, Enum):
-    """The stage of a booking, as the interface spells it."""
-
-    PAYMENT_DUE = "payment_due"
-    ISSUANCE_DUE = "issuance_due"
-    IN_PROGRESS = "in_progress"
-    TICKETED = "ticketed"
-    VOIDED = "voided"
-    LAPSED = "lapsed"
-    REJECTED = "rejected"
-    PARTIALLY_TICKETED = "partially_ticketed"
-    PARTIALLY_VOIDED = "partially_voided"
+from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
 
 
 @dataclass(slots=True)
@@ -141,7 +122,8 @@ def stage_of(tickets: Sequence[Ticket]) -> Stage:
 
 def status_of(tickets: Sequence[Ticket]) -> TicketStatus:
     """Return the status of the ticket with the least progress."""
-    return min((ticket.status for ticket in tickets), key=list(TicketStatus).index)
+    progress = [TicketStatus.FAILED, *TicketStatus].index
+    return min((ticket.status for ticket in tickets), key=progress)
 
 
 def payment_of(tickets: Sequence[Ticket]) -> str:

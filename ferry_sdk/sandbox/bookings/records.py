@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import base64
 import io
+from datetime import datetime
+from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import segno
+from pydantic import JsonValue
 
-from ferry_sdk.sandbox.bookings.bookings import Stage, payment_of, status_of
-from ferry_sdk.sandbox.bookings.fees import pricing
-from ferry_sdk.sandbox.bookings.tickets import TicketStatus
+from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
+from ferry_sdk.sandbox.bookings.fees import ZERO, Fee
+from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
+from ferry_sdk.sandbox.offers.fares import round_to_cents
+from ferry_sdk.sandbox.requests.access import Access, CallContext
+from ferry_sdk.sandbox.requests.errors import text
+from ferry_sdk.sandbox.requests.requests import Passenger
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from pydantic import JsonValue
-
-    from ferry_sdk.sandbox.bookings.bookings import Booking
-    from ferry_sdk.sandbox.bookings.fees import Fee
-    from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
-    from ferry_sdk.sandbox.requests.access import CallContext
-    from ferry_sdk.sandbox.requests.requests import Passenger
-
-    Record = dict[str, JsonValue]
+Record = dict[str, JsonValue]
 
 CURRENCY = "EUR"
 
@@ -38,7 +34,7 @@ def booking_record(booking: Booking, context: CallContext) -> Record:
         "all_tickets_paid": payment == "paid",
         "ticket_count": len(booking.tickets),
         "expire_at": _timestamp(booking.expires_at),
-        "pricing": pricing(booking, context.caller.access, language),
+        "pricing": pricing_record(booking, context.caller.access, language),
         "tickets": [ticket_record(ticket, booking, context) for ticket in booking.tickets],
         "journey_details": _journey_details(booking, language),
     }
@@ -76,6 +72,62 @@ def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Rec
         },
         "qr_code": qr_code(f"{booking.reference}/{ticket.number}" if issued else booking.reference),
         "boarding_time": ticket.boards_at.isoformat(),
+    }
+
+
+_ROLES = {
+    Access.READ_WRITE: ("agency", Decimal("0.05")),
+    Access.ORGANISATION: ("organisation", Decimal("0.08")),
+}
+"""The role of a token's owner, and their commission."""
+
+
+def pricing_record(booking: Booking, access: Access, language: str) -> JsonValue:
+    """Return the `pricing` object; None for a token without a role.
+
+    `received` is the payments less the refunds. The commission is kept, and the rest is passed on
+    to the company. `balance` is what the buyer owed at first and owes now.
+    """
+    if access not in _ROLES:
+        return None
+    role, rate = _ROLES[access]
+    settlement = [ticket.settlement for ticket in booking.tickets if ticket.settlement is not None]
+    charged = sum((ticket.charged for ticket in booking.tickets), start=ZERO)
+    received = charged - sum((fee.refund for fee in settlement), start=ZERO)
+    commission = round_to_cents(received * rate)
+    first = booking.passengers[0]
+    buyer = booking.contact.name if booking.contact else f"{first.first_name} {first.last_name}"
+    companies = dict.fromkeys(ticket.company.name for ticket in booking.tickets)
+    return {
+        "viewer_role": role,
+        "currency": CURRENCY,
+        "received": {
+            "amount": float(received),
+            "currency": CURRENCY,
+            "from_label": buyer,
+            "from_kind": "customer",
+        },
+        "kept": {
+            "total": float(commission),
+            "lines": [
+                {
+                    "key": "commission",
+                    "label": text("label_commission", language),
+                    "amount": float(commission),
+                }
+            ],
+        },
+        "reverse": {
+            "amount": float(received - commission),
+            "currency": CURRENCY,
+            "to_label": ", ".join(companies),
+            "to_kind": "carrier",
+        },
+        "balance": {
+            "mutated": charged > ZERO,
+            "before": float(booking.total),
+            "after": float(booking.total - charged),
+        },
     }
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from string import digits
-from typing import TYPE_CHECKING
 
+from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.fees import ZERO
 from ferry_sdk.sandbox.bookings.records import (
+    Record,
     booking_record,
     created_record,
     fee_record,
@@ -17,23 +20,16 @@ from ferry_sdk.sandbox.bookings.records import (
     voucher_url,
 )
 from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
-from ferry_sdk.sandbox.bookings.tickets import WAITING, TicketStatus
+from ferry_sdk.sandbox.bookings.tickets import WAITING, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
+from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange, TicketFails
+from ferry_sdk.sandbox.network.seeded_random import Ids
+from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.requests import requests
+from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from ferry_sdk.sandbox.bookings.records import Record
-    from ferry_sdk.sandbox.bookings.tickets import Ticket
-    from ferry_sdk.sandbox.counters import Counters
-    from ferry_sdk.sandbox.faults.faults import Faults
-    from ferry_sdk.sandbox.network.seeded_random import Ids
-    from ferry_sdk.sandbox.offers.offers import Offers
-    from ferry_sdk.sandbox.requests import requests
-    from ferry_sdk.sandbox.requests.access import CallContext
 
 # No vowels and no similar characters: a reference spells no word and is easy to read.
 _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"

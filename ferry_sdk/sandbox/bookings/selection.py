@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
 
-from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket, TicketStatus
+from ferry_sdk.models.enums import TicketStatus
+from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
+from ferry_sdk.sandbox.network.seeded_random import Ids
+from ferry_sdk.sandbox.offers.accommodation import Traveller
+from ferry_sdk.sandbox.offers.offer import Offer
+from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid
-from ferry_sdk.sandbox.requests.requests import AGES, PASSENGER_TYPES, Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import date, datetime
-
-    from ferry_sdk.sandbox.network.seeded_random import Ids
-    from ferry_sdk.sandbox.offers.accommodation import Traveller
-    from ferry_sdk.sandbox.offers.offer import Offer
-    from ferry_sdk.sandbox.offers.offers import Offers
-    from ferry_sdk.sandbox.requests.requests import NewBooking, Passenger
+from ferry_sdk.sandbox.requests.requests import (
+    AGES,
+    PASSENGER_TYPES,
+    NewBooking,
+    Passenger,
+    Selection,
+)
 
 PAYMENT_WINDOW = timedelta(hours=1)
 

@@ -8,39 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from datetime import timedelta
-from enum import Enum
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from decimal import Decimal
 
+from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee, cancellation_fee
-from ferry_sdk.sandbox.offers.fares import round_to_cents
+from ferry_sdk.sandbox.network.geography import Company
+from ferry_sdk.sandbox.offers.accommodation import Place
+from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
+from ferry_sdk.sandbox.offers.offer import Offer
 from ferry_sdk.sandbox.requests.errors import conflict
 
-if TYPE_CHECKING:
-    from datetime import datetime
-    from decimal import Decimal
-
-    from ferry_sdk.sandbox.network.geography import Company
-    from ferry_sdk.sandbox.offers.accommodation import Place
-    from ferry_sdk.sandbox.offers.fares import Tariff
-    from ferry_sdk.sandbox.offers.offer import Offer
-
-
 _ON_FOOT, _WITH_VEHICLE = timedelta(minutes=45), timedelta(minutes=90)
-
-
-class TicketStatus(str, Enum):
-    """The status of a ticket, as the interface spells it; least progress first."""
-
-    FAILED = "Failed"
-    INIT = "Init"
-    BLOCKED = "Blocked"
-    PENDING = "Pending"
-    ISSUED = "Issued"
-    CANCELED = "Canceled"
-    EXPIRED = "Expired"
-
-
 WAITING = frozenset({TicketStatus.INIT, TicketStatus.BLOCKED})
 """Not yet issued and subject to a deadline."""
 GONE = frozenset({TicketStatus.CANCELED, TicketStatus.EXPIRED})

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import datetime
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import segno
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ferry_sdk.sandbox.bookings.bookings import Booking
-    from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
+from ferry_sdk.sandbox.bookings.bookings import Booking
+from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 
 # fpdf2 is imported with the first voucher. If it is not installed, loading the service must fail,
 # as for the other packages of the extra.

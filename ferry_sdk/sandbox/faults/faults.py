@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from ferry_sdk.sandbox.faults import reply_faults, request_faults, value_faults
+from ferry_sdk.sandbox.faults import reply_faults, value_faults
 from ferry_sdk.sandbox.faults.kinds import Delay, Details, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
-from ferry_sdk.sandbox.faults.reply_faults import ReplyFault
-from ferry_sdk.sandbox.faults.request_faults import RequestFault
+from ferry_sdk.sandbox.faults.reply_faults import ReplyFault, RequestFault
 from ferry_sdk.sandbox.faults.value_faults import ValueFault
 from ferry_sdk.sandbox.requests.errors import parse_fields
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
@@ -34,14 +33,14 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 DETAILS: dict[FaultKind, type[BaseModel]] = {
-    FaultKind.CUT_BEFORE: request_faults.CutBefore,
+    FaultKind.CUT_BEFORE: reply_faults.CutBefore,
     FaultKind.DELAY_BEFORE: Delay,
-    FaultKind.RATE_LIMITED: request_faults.RateLimited,
-    FaultKind.SERVER_ERROR: request_faults.FailBefore,
-    FaultKind.REQUEST_TIMEOUT: request_faults.RequestTimeout,
-    FaultKind.UNAUTHORIZED: request_faults.Unauthorized,
-    FaultKind.NOT_ACCEPTABLE: request_faults.NotAcceptable,
-    FaultKind.REDIRECT: request_faults.Redirect,
+    FaultKind.RATE_LIMITED: reply_faults.RateLimited,
+    FaultKind.SERVER_ERROR: reply_faults.FailBefore,
+    FaultKind.REQUEST_TIMEOUT: reply_faults.RequestTimeout,
+    FaultKind.UNAUTHORIZED: reply_faults.Unauthorized,
+    FaultKind.NOT_ACCEPTABLE: reply_faults.NotAcceptable,
+    FaultKind.REDIRECT: reply_faults.Redirect,
     FaultKind.SESSION_EXPIRED: Details,
     FaultKind.SESSION_REQUIRED: Details,
     FaultKind.LOSE_REPLY: reply_faults.LoseReply,

@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from ferry_sdk.sandbox.requests.errors import parse_fields
 
-_LONGEST_SESSION = 10 * 365 * 24 * 3600
-
-Seconds = Annotated[float, Field(ge=0, le=_LONGEST_SESSION, allow_inf_nan=False)]
+_TEN_YEARS = 10 * 365 * 24 * 3600
 
 
 class McpOptions(BaseModel):
@@ -53,7 +51,7 @@ class McpOptions(BaseModel):
         "accepted", "refused", "refused_404", "refused_405", "modern_only", "odd_version"
     ] = "accepted"
     session: Literal["optional", "required", "none"] = "optional"
-    session_seconds: Seconds = 3600.0
+    session_seconds: Annotated[FiniteFloat, Field(ge=0, le=_TEN_YEARS)] = 3600.0
     stray_session_ids: bool = False
     result: Literal[
         "structured_and_text",

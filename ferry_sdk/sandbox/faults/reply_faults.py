@@ -1,21 +1,40 @@
-"""Faults that corrupt a reply after the work is done."""
+"""Faults that answer a request before its work is done, or corrupt the reply afterwards."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+import time
+from email.utils import formatdate
+from typing import Annotated, Literal
 
 from pydantic import Field
+from starlette.requests import Request
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.kinds import Duration
-from ferry_sdk.sandbox.faults.request_faults import Cut, ErrorFault, Failure, Timeout
-from ferry_sdk.sandbox.http.server import connection_of
+from ferry_sdk.sandbox.faults.kinds import Details, Duration
+from ferry_sdk.sandbox.http.conventions import problem
+from ferry_sdk.sandbox.http.server import Connection, Reply, connection_of
 
-if TYPE_CHECKING:
-    from starlette.requests import Request
+_ACCESS_ERRORS = {
+    401: ("invalid_token", "UNAUTHORIZED", "The token is unknown"),
+    403: ("insufficient_scope", "FORBIDDEN", "The token does not allow this"),
+}
 
-    from ferry_sdk.sandbox.http.server import Connection, Reply
+
+class ErrorFault(Details):
+    """A fault that sends a response of its own."""
+
+    def answer(self) -> Response:
+        """Return the response."""
+        raise NotImplementedError
+
+
+class RequestFault(ErrorFault):
+    """A fault that answers instead of the work."""
+
+    def respond(self, _: Request, /) -> Response:
+        """Return the response."""
+        return self.answer()
 
 
 class ReplyFault(ErrorFault):
@@ -24,6 +43,132 @@ class ReplyFault(ErrorFault):
     def corrupt(self, _: Request, _response: Response, /) -> Response:
         """Return the response to send instead of the good one."""
         return self.answer()
+
+
+class Cut(Details):
+    """A fault that cuts the connection without a reply.
+
+    Attributes:
+        reset: Whether the connection ends with a reset instead of an orderly close.
+    """
+
+    reset: bool = False
+
+    async def __call__(self, connection: Connection, _: Reply, /) -> None:
+        """Cut the connection."""
+        await connection.cut(reset=self.reset)
+
+
+class CutBefore(Cut, RequestFault):
+    """The connection is cut before the work."""
+
+    def respond(self, request: Request, /) -> Response:
+        """Let the fault send nothing."""
+        connection_of(request.scope).plan = self
+        return Response()
+
+
+class RetryAfter(ErrorFault):
+    """A fault whose reply can say when to retry.
+
+    Attributes:
+        retry_after: The value of `Retry-After` in seconds; `None` omits the header.
+        as_date: Whether the header contains an HTTP date.
+    """
+
+    retry_after: Annotated[int, Field(ge=0, le=86_400)] | None = None
+    as_date: bool = False
+
+    def headers(self) -> dict[str, str]:
+        """Return the header, if any."""
+        if self.retry_after is None:
+            return {}
+        moment = formatdate(time.time() + self.retry_after, usegmt=True)
+        return {"retry-after": moment if self.as_date else str(self.retry_after)}
+
+
+class Failure(RetryAfter):
+    """An error of the server.
+
+    Attributes:
+        status: The HTTP status.
+    """
+
+    status: Annotated[int, Field(ge=500, le=599)] = 503
+
+    def answer(self) -> Response:
+        """Return the error response."""
+        return problem(self.status, "SERVER_ERROR", "The service failed", self.headers())
+
+
+class FailBefore(Failure, RequestFault):
+    """The server fails, and the work is not done."""
+
+
+class RateLimited(RetryAfter, RequestFault):
+    """Too many requests."""
+
+    def answer(self) -> Response:
+        """Return a 429."""
+        return problem(429, "RATE_LIMITED", "Too many requests", self.headers())
+
+
+class Timeout(ErrorFault):
+    """The server reports a timeout."""
+
+    def answer(self) -> Response:
+        """Return a 408."""
+        return problem(408, "REQUEST_TIMEOUT", "The request took too long")
+
+
+class RequestTimeout(Timeout, RequestFault):
+    """The server times out while it waits for the request."""
+
+
+class Unauthorized(RequestFault):
+    """A valid token is rejected.
+
+    Attributes:
+        status: 401, as if the token were unknown; 403, as if its access were insufficient.
+    """
+
+    status: Literal[401, 403] = 401
+
+    def answer(self) -> Response:
+        """Return the status with a `WWW-Authenticate` header."""
+        error, code, message = _ACCESS_ERRORS[self.status]
+        challenge = {"www-authenticate": f'Bearer error="{error}"'}
+        return problem(self.status, code, message, challenge)
+
+
+class NotAcceptable(RequestFault):
+    """The requested or the sent content type is rejected.
+
+    Attributes:
+        status: The HTTP status.
+    """
+
+    status: Literal[406, 415] = 406
+
+    def answer(self) -> Response:
+        """Return the status."""
+        return problem(self.status, "NOT_ACCEPTABLE", "Not in this form")
+
+
+class Redirect(RequestFault):
+    """The client is redirected.
+
+    Attributes:
+        status: The HTTP status.
+        location: The target, absolute or relative.
+    """
+
+    status: Literal[301, 302, 303, 307, 308] = 307
+    location: Annotated[str, Field(pattern=r"^[!-~]+$")] = "/elsewhere"
+
+    def answer(self) -> Response:
+        """Return the redirect."""
+        return Response(status_code=self.status, headers={"location": self.location})
 
 
 class ConnectionFault(ReplyFault):
@@ -40,11 +185,7 @@ class ConnectionFault(ReplyFault):
 
 
 class LoseReply(Cut, ConnectionFault):
-    """The connection is cut after the work, without a reply.
-
-    Attributes:
-        reset: Whether the connection ends with a reset instead of an orderly close.
-    """
+    """The connection is cut after the work, without a reply."""
 
 
 class Truncate(ConnectionFault):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 from pydantic import Field, JsonValue
 
 from ferry_sdk.sandbox.faults.kinds import Details
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _ENUMERATIONS = ("stage", "status", "payment_status", "ticket_status", "direction", "type", "use")
 

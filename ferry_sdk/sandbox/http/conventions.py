@@ -5,31 +5,24 @@ from __future__ import annotations
 import ipaddress
 import json
 import uuid
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timezone
 from email.utils import format_datetime, parsedate_to_datetime
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 from urllib.parse import urlsplit
 
+from pydantic import JsonValue
+from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ferry_sdk.sandbox.requests.access import Caller
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
 from ferry_sdk.sandbox.requests.errors import language_of, text
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from pydantic import JsonValue
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.requests.access import Access, Protocol
-
 
 REQUEST_ID = "x-request-id"
 CORRELATION_ID = "x-client-correlation-id"

@@ -13,23 +13,18 @@ import os
 import socket
 import struct
 import threading
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import uvicorn
 from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-    from uvicorn.config import Config
-    from uvicorn.server import ServerState
-
-    from ferry_sdk.sandbox.counters import Counters
-
+from ferry_sdk.sandbox.counters import Counters
 
 _KEEP_ALIVE_SECONDS = 60
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
+from ferry_sdk.sandbox.network.network import Network
+from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 from ferry_sdk.sandbox.requests.errors import invalid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
-    from ferry_sdk.sandbox.network.network import Network
-    from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 
 Record = dict[str, object]
 

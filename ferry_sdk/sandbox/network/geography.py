@@ -5,13 +5,10 @@ The network has one object for each, so they are compared by identity.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import timedelta
 from zoneinfo import ZoneInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True, eq=False)

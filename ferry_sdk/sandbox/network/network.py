@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ferry_sdk.sandbox.network.geography import (
     Company,
@@ -23,10 +24,6 @@ from ferry_sdk.sandbox.network.geography import (
     VehicleType,
 )
 from ferry_sdk.sandbox.requests.errors import invalid
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ferry_sdk.sandbox.network.geography import Company, Journey, Route, Ship
-    from ferry_sdk.sandbox.network.seeded_random import SeededRandom
+from ferry_sdk.sandbox.network.geography import Company, Journey, Route, Ship
+from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 2199
 _DAY = 24 * 60

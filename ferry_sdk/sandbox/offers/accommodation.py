@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
 
+from ferry_sdk.sandbox.network.geography import Company, Route
 from ferry_sdk.sandbox.network.network import load_records
-from ferry_sdk.sandbox.offers.fares import euros
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from decimal import Decimal
-
-    from ferry_sdk.sandbox.network.geography import Company, Route
-    from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.offers.fares import Fares
-
+from ferry_sdk.sandbox.network.timetable import Sailing
+from ferry_sdk.sandbox.offers.fares import Fares, euros
 
 _LONG, _SUITES_FROM = 240, 480
 _COUPLE, _SHARING = 2, 3

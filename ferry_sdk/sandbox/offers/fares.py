@@ -5,18 +5,14 @@ Shares and factors are in thousandths, fares in cents.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ferry_sdk.sandbox.network.geography import VehicleModel
-    from ferry_sdk.sandbox.network.seeded_random import SeededRandom
-    from ferry_sdk.sandbox.network.timetable import Sailing
-
+from ferry_sdk.sandbox.network.geography import VehicleModel
+from ferry_sdk.sandbox.network.seeded_random import SeededRandom
+from ferry_sdk.sandbox.network.timetable import Sailing
 
 _WHOLE = 1000
 _BY_MONTH = (850, 800, 900, 1000, 1050, 1250, 1600, 1700, 1200, 950, 850, 1050)

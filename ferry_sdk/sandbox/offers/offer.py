@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Literal
 
 from ferry_sdk.sandbox.network.catalogue import fields, vehicle_record
+from ferry_sdk.sandbox.network.geography import VehicleModel
 from ferry_sdk.sandbox.network.network import name_id
-from ferry_sdk.sandbox.offers.accommodation import animals_on, meals_on
-from ferry_sdk.sandbox.offers.fares import round_to_cents
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from decimal import Decimal
-
-    from ferry_sdk.sandbox.network.geography import VehicleModel
-    from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.offers.accommodation import Party, Place
-    from ferry_sdk.sandbox.offers.fares import Tariff
+from ferry_sdk.sandbox.network.timetable import Sailing
+from ferry_sdk.sandbox.offers.accommodation import Party, Place, animals_on, meals_on
+from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
 
 Direction = Literal["Outward", "Return"]
 

@@ -9,26 +9,22 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
-from datetime import date, datetime, time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import NamedTuple
 
+from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.catalogue import Catalogue
+from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
+from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
-from ferry_sdk.sandbox.network.timetable import Timetable
+from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 from ferry_sdk.sandbox.offers.accommodation import Party, Traveller, places_for
 from ferry_sdk.sandbox.offers.fares import Fares, Tariff, euros, levels, round_to_cents
 from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
+from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
-    from ferry_sdk.sandbox.network.network import Network
-    from ferry_sdk.sandbox.network.timetable import Sailing
-    from ferry_sdk.sandbox.requests.access import CallContext
-    from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
+from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
 
 _CACHE_SIZE = 50_000
 _OPEN_DAYS = 7
@@ -40,18 +36,16 @@ class _Way(NamedTuple):
 
     Attributes:
         field: The field of the journey's id.
-        day: The day of departure, in the port's time zone.
-        earliest: The earliest time of departure, in the port's time zone.
-        is_open: Whether an open ticket is wanted: the search covers a week from `day`.
+        ports: The codes of the ports of departure and arrival.
+        earliest: The earliest departure, by the port's clock.
+        is_open: Whether an open ticket is wanted: the search covers a week.
     """
 
     direction: Direction
     field: str
     journey_id: str
-    depart_code: str
-    arrive_code: str
-    day: date
-    earliest: time
+    ports: tuple[str, str]
+    earliest: datetime
     is_open: bool
 
 
@@ -134,20 +128,19 @@ class Offers:
     def _sailings(
         self, company: Company, journey: Journey, way: _Way, now: datetime
     ) -> list[Sailing]:
-        earliest = datetime.combine(way.day, way.earliest)
         days = _OPEN_DAYS if way.is_open else 1
         return [
             each
-            for each in self.timetable.sailings_from(company, journey, way.day, days)
-            if each.depart_at > now and each.depart_at.replace(tzinfo=None) >= earliest
+            for each in self.timetable.sailings_from(company, journey, way.earliest.date(), days)
+            if each.depart_at > now and each.depart_at.replace(tzinfo=None) >= way.earliest
         ]
 
     def _journey(self, company: Company, way: _Way) -> Journey:
-        for code, name in ((way.depart_code, "depart_code"), (way.arrive_code, "arrive_code")):
+        for code, name in zip(way.ports, ("depart_code", "arrive_code"), strict=True):
             if code not in self.network.ports:
                 raise invalid(f"request.{name}", "unknown_port", value=code)
         journey = self.network.journey(way.journey_id, way.field)
-        if (journey.depart.code, journey.arrive.code) != (way.depart_code, way.arrive_code):
+        if (journey.depart.code, journey.arrive.code) != way.ports:
             raise invalid(way.field, "ports_mismatch")
         if company.code not in journey.route.companies:
             raise invalid("request.company", "journey_not_sailed", value=company.code)
@@ -196,10 +189,8 @@ def _ways(request: SearchRequest) -> Iterator[_Way]:
         "Outward",
         "request.out_journey_id",
         request.out_journey_id,
-        request.depart_code,
-        request.arrive_code,
-        request.out_at,
-        request.out_time,
+        (request.depart_code, request.arrive_code),
+        datetime.combine(request.out_at, request.out_time),
         bool(request.out_is_open),
     )
     if request.ret_journey_id and request.ret_at and request.ret_time is not None:
@@ -207,10 +198,8 @@ def _ways(request: SearchRequest) -> Iterator[_Way]:
             "Return",
             "request.ret_journey_id",
             request.ret_journey_id,
-            request.arrive_code,
-            request.depart_code,
-            request.ret_at,
-            request.ret_time,
+            (request.arrive_code, request.depart_code),
+            datetime.combine(request.ret_at, request.ret_time),
             bool(request.ret_is_open),
         )
 

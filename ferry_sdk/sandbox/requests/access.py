@@ -5,11 +5,9 @@ from __future__ import annotations
 import hmac
 import secrets
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from typing import Literal
 
 
 class Access(Enum):

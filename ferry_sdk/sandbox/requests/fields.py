@@ -9,15 +9,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 from typing_extensions import LiteralString
 
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-    from pydantic.json_schema import JsonSchemaValue
+FieldT = TypeVar("FieldT")
 
 _DAY: Final = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _HOUR: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
@@ -57,23 +62,12 @@ class Pattern:
         return value
 
 
-class _EmptyIsNone:
-    """Reads an empty text as null."""
-
-    def __get_pydantic_core_schema__(
-        self, source: object, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        return core_schema.no_info_before_validator_function(_or_none, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        found = handler(schema)
-        return {**found, "anyOf": [*found["anyOf"], {"const": ""}]}
-
-
 def _or_none(value: object) -> object:
     return None if value == "" else value
+
+
+def _allow_empty(schema: dict[str, Any]) -> None:
+    schema["anyOf"].append({"const": ""})
 
 
 def _none_is_ticket(value: object) -> object:
@@ -115,8 +109,9 @@ def _moment(value: object) -> datetime:
     raise PydanticCustomError("moment", "Expected an ISO 8601 date and time with a UTC offset")
 
 
-EMPTY_IS_NONE = _EmptyIsNone()
 WHOLE = BeforeValidator(_whole)
+OrEmpty = Annotated[FieldT | None, BeforeValidator(_or_none), Field(json_schema_extra=_allow_empty)]
+"""A field that may be null; an empty text is read as null."""
 Text = Annotated[str, Field(max_length=200), Pattern(r"[\s\S]*\S[\s\S]*", "empty")]
 Day = Annotated[
     date,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from ferry_sdk.sandbox.requests import requests
 from ferry_sdk.sandbox.requests.access import Access
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Operation(NamedTuple):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import Self
 
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, problem_of
 from ferry_sdk.sandbox.requests.fields import (
-    EMPTY_IS_NONE,
     WHOLE,
     Age,
     Country,
@@ -18,15 +18,13 @@ from ferry_sdk.sandbox.requests.fields import (
     Email,
     Hour,
     Moment,
+    OrEmpty,
     Phone,
     Prefix,
     ReservationType,
     Text,
     VehicleCode,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 PassengerType = Literal["Adult", "Child", "Infant"]
 
@@ -37,7 +35,6 @@ AGES: Mapping[PassengerType, tuple[int, int]] = {
     "Child": (1, 17),
     "Infant": (0, 4),
 }
-_PARAMS: Mapping[PassengerType, str] = {"Adult": "A", "Child": "C", "Infant": "I"}
 _MCP_TYPES: Mapping[str, PassengerType] = {"ADT": "Adult", "CHD": "Child", "INF": "Infant"}
 
 Order = Annotated[int, Field(ge=1, le=MOST_PASSENGERS), WHOLE]
@@ -101,15 +98,11 @@ class SearchRequest(Body):
     out_is_open: bool | None = _optional(
         "Whether to search open tickets (with a flexible date) for the way out."
     )
-    ret_journey_id: Annotated[Text | None, EMPTY_IS_NONE] = _optional(
+    ret_journey_id: OrEmpty[Text] = _optional(
         "The id of the journey back. For one way, leave out journey, day and time."
     )
-    ret_at: Annotated[Day | None, EMPTY_IS_NONE] = _optional(
-        "The day of the return, YYYY-MM-DD, not before out_at."
-    )
-    ret_time: Annotated[Hour | None, EMPTY_IS_NONE] = _optional(
-        "The earliest time of the return, HH:MM."
-    )
+    ret_at: OrEmpty[Day] = _optional("The day of the return, YYYY-MM-DD, not before out_at.")
+    ret_time: OrEmpty[Hour] = _optional("The earliest time of the return, HH:MM.")
     ret_is_open: bool | None = _optional("Whether to search open tickets for the way back.")
 
 
@@ -154,8 +147,8 @@ class Search(Body):
             if self.request.ret_at is not None and self.request.ret_at < self.request.out_at:
                 yield Problem("return_before_outward", "request.ret_at")
         for index, passenger in enumerate(self.passengers):
-            if passenger.param != _PARAMS[passenger.type]:
-                values = {"type": passenger.type, "expected": _PARAMS[passenger.type]}
+            if passenger.param != passenger.type[0]:
+                values = {"type": passenger.type, "expected": passenger.type[0]}
                 yield Problem("param", f"passengers[{index}].param", values)
             yield from _age_problems(index, passenger.type, passenger.age)
         yield from _party_problems([(one.order, one.type) for one in self.passengers])

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, RequestTimeoutError
-from ferry_sdk._transport.aiohttp_client.pool import Limiter
-from ferry_sdk._transport.aiohttp_client.timeouts import Timeouts
+from ferry_sdk._transport.aiohttp_client.pool import Limiter, Timeouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 import threading
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
+from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from ferry_sdk.sandbox.api.mcp.envelopes import failure, reply
 from ferry_sdk.sandbox.api.mcp.methods import (
@@ -24,7 +25,10 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     UnknownResourceError,
     answer,
 )
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     caller_of,
     error_response,
@@ -36,22 +40,9 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
     requested_host,
 )
-from ferry_sdk.sandbox.requests.access import Unauthorized
+from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
 from ferry_sdk.sandbox.requests.errors import text
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from pydantic import JsonValue
-    from starlette.requests import Request
-    from starlette.routing import BaseRoute
-
-    from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.faults.faults import Faults
-    from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
-    from ferry_sdk.sandbox.requests.access import Access, Tokens
-    from ferry_sdk.sandbox.service import Service
-
+from ferry_sdk.sandbox.service import Service
 
 _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from pydantic import JsonValue
+from starlette.requests import Request
 from starlette.responses import Response
 
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 from ferry_sdk.sandbox.faults.reply_faults import LeaveOpen
 from ferry_sdk.sandbox.http.server import connection_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pydantic import JsonValue
-    from starlette.requests import Request
-
-    from ferry_sdk.sandbox.faults.mcp_options import McpOptions
-
 
 Json = dict[str, "JsonValue"]
 

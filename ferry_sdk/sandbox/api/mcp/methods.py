@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic import JsonValue
 
 from ferry_sdk._version import __version__
-from ferry_sdk.sandbox.api.mcp.envelopes import resource_answer, response, tool_answer, tool_failure
-from ferry_sdk.sandbox.requests.access import Access
+from ferry_sdk.sandbox.api.mcp.envelopes import (
+    Json,
+    resource_answer,
+    response,
+    tool_answer,
+    tool_failure,
+)
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions
+from ferry_sdk.sandbox.requests.access import Access, Caller
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.service import ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pydantic import JsonValue
-
-    from ferry_sdk.sandbox.api.mcp.envelopes import Json
-    from ferry_sdk.sandbox.faults.mcp_options import McpOptions
-    from ferry_sdk.sandbox.requests.access import Caller
-    from ferry_sdk.sandbox.service import Service
-
+from ferry_sdk.sandbox.service import Service, ServiceError
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The protocol versions that start with initialize, newest first."""

@@ -1,0 +1,162 @@
+"""What a search of trips asks: its arguments, validated, and the days and searches they give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta, timezone
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from ferry_sdk._engine.operation import Operation
+from ferry_sdk.errors import (
+    InvalidInputError,
+)
+from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.inputs import (
+    SearchPassenger,
+    SearchPassengerDict,
+    VehicleQuery,
+    VehicleQueryDict,
+)
+from ferry_sdk.models.records import Records
+from ferry_sdk.planning.trips import (
+    AskedSearch,
+)
+from ferry_sdk.resources import arguments
+from ferry_sdk.resources.arguments import identifier
+from ferry_sdk.resources.availability import AvailabilityGroup
+
+_ANY_TIME: Final = "00:00"
+
+
+@dataclass(frozen=True, slots=True)
+class TripRequest:
+    """What to search, validated.
+
+    Attributes:
+        origin: A port, or its code or name.
+        destination: The same for the other end.
+        rounds: The days to ask, out and back (None: one way). The next round is asked only where
+            the one before has found nothing.
+        passengers: The travellers.
+        vehicle: The vehicle; None: none.
+        companies: The companies to ask; None: all that sail.
+        max_calls: The most searches to make.
+        concurrency: The most searches at the same time.
+    """
+
+    origin: Port | str
+    destination: Port | str
+    rounds: tuple[tuple[tuple[date, date | None], ...], ...]
+    passengers: Sequence[SearchPassenger | SearchPassengerDict] = field(repr=False)
+    vehicle: VehicleQuery | VehicleQueryDict | None
+    companies: Sequence[str] | None
+    max_calls: int
+    concurrency: int
+
+    def __post_init__(self) -> None:
+        """Validate the arguments.
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+        """
+        number(self.max_calls, "max_calls", least=1)
+        number(self.concurrency, "concurrency", least=1)
+        # Each search reads them again, so an iterator, or a list that changes, is copied.
+        for name in ("passengers", "companies"):
+            given: Any = getattr(self, name)
+            is_text_or_record = isinstance(given, str | bytes | Mapping | BaseModel)
+            if not is_text_or_record and hasattr(given, "__iter__"):
+                object.__setattr__(self, name, tuple(given))
+        if self.companies is not None:
+            if not isinstance(self.companies, tuple) or not self.companies:
+                raise InvalidInputError("expected a list of companies", field="companies")
+            for index, company in enumerate(self.companies):
+                identifier(company, f"companies[{index}]")
+        self.operation(Query("-", "-", "-", "-", date(2000, 1, 1)))  # validates the others
+
+    def operation(self, query: Query) -> Operation[Records[Availability]]:
+        """Return the search of a query."""
+        has_return = query.return_journey_id is not None
+        return AvailabilityGroup.search(
+            None,
+            company=query.company,
+            depart_code=query.depart_code,
+            arrive_code=query.arrive_code,
+            out_journey_id=query.journey_id,
+            out_at=query.day,
+            out_time=_ANY_TIME,
+            passengers=self.passengers,
+            ret_journey_id=query.return_journey_id,
+            ret_at=query.return_day if has_return else None,
+            ret_time=_ANY_TIME if has_return else None,
+            vehicle=self.vehicle,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One search of one company, on one journey and day, with its way back if there is one."""
+
+    company: str
+    depart_code: str
+    arrive_code: str
+    journey_id: str
+    day: date
+    return_journey_id: str | None = None
+    return_day: date | None = None
+
+    @property
+    def asked(self) -> AskedSearch:
+        """The search, for a report."""
+        return AskedSearch(self.company, self.depart_code, self.arrive_code, self.day)
+
+    @property
+    def way_back(self) -> Query | None:
+        """The search of the way back alone; None if there is none."""
+        if self.return_journey_id is None or self.return_day is None:
+            return None
+        ports = self.arrive_code, self.depart_code
+        return Query(self.company, *ports, self.return_journey_id, self.return_day)
+
+
+def flexible_rounds(
+    on: date | str, back: date | str | None, flexible: int
+) -> tuple[tuple[tuple[date, date | None], ...], ...]:
+    """Return the days to ask: the day itself, then its neighbours, nearest first.
+
+    The way back moves with the way out. Days that are over everywhere, or beyond the last date,
+    are left out.
+
+    Raises:
+        InvalidInputError: A date or `flexible` is invalid; `field` names it.
+    """
+    number(flexible, "flexible", least=0)
+    out = date.fromisoformat(arguments.day(on, "on"))
+    return_day = None if back is None else date.fromisoformat(arguments.day(back, "back"))
+    if return_day is not None and return_day < out:
+        raise InvalidInputError("the way back is before the way out", field="back")
+    last = date.max - (return_day or out)
+    first = out - date.min
+    neighbours = [
+        (out + shift, None if return_day is None else return_day + shift)
+        for days in range(1, min(flexible, max(last, first).days) + 1)
+        for shift in (timedelta(days), timedelta(-days))
+        if -first <= shift <= last and not is_past(out + shift)
+    ]
+    return (((out, return_day),), tuple(neighbours)) if neighbours else (((out, return_day),),)
+
+
+def is_past(day: date) -> bool:
+    """Return whether a day is over in every time zone."""
+    return day < (datetime.now(timezone.utc) - timedelta(hours=12)).date()
+
+
+def number(value: object, argument: str, *, least: int) -> int:
+    """Return a whole number, and reject one that is too small."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+        return value
+    raise InvalidInputError(f"expected a whole number from {least}", field=argument)

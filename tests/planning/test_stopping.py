@@ -1,0 +1,168 @@
+"""A search that is interrupted, cancelled or closed leaves nothing running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, SearchPassengerDict
+from ferry_sdk._transport.threads import start_thread
+from ferry_sdk.planning import catalogues
+from tests.support.hold import Hold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+STRAIT: dict[str, Any] = {
+    "origin": "Algeciras",
+    "destination": "Tangier Med",
+    "on": date(2050, 6, 6),
+    "passengers": ADULT,
+}
+"""Four companies sail here."""
+pytestmark = [
+    pytest.mark.usefixtures("with_routes"),
+    pytest.mark.own_http_client(reason="another client's open connections cannot be known"),
+    # To fork beside other threads is what a test is about.
+    pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),
+]
+
+
+class TokenError(Exception):
+    """An error of the user's own."""
+
+
+def calls() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "ferry_sdk call"]
+
+
+def when_held(hold: Hold, do: Callable[[], object]) -> threading.Thread:
+    def wait() -> None:
+        while hold.held < 4:
+            threading.Event().wait(0.005)
+        do()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not wake a wait for a signal")
+@pytest.mark.parametrize("is_warm", [False, True], ids=["new connections", "open connections"])
+def test_an_interrupted_search_leaves_no_thread_running(
+    ferry_sandbox: Sandbox, *, is_warm: bool
+) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        if is_warm:
+            ferry.trips.search(**STRAIT)
+        hold = Hold(ferry_sandbox, "availability.search", times=4)
+        thread = when_held(hold, lambda: os.kill(os.getpid(), signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            ferry.trips.search(**STRAIT)
+        assert calls() == []
+        thread.join()
+        hold.release()
+        assert ferry.trips.search(**STRAIT).report.is_complete
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox: Sandbox, backend: str) -> None:
+    async def main() -> None:
+        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+            hold = Hold(ferry_sandbox, "availability.search", times=4)
+            async with anyio.create_task_group() as group:
+                stream = ferry.trips.stream(**STRAIT)
+                group.start_soon(anext, stream)
+                while hold.held < 4:  # noqa: ASYNC110 -- the service's thread counts
+                    await anyio.sleep(0.005)
+                assert len(stream._plan._batch.worker._scopes) == 4
+                group.cancel_scope.cancel()
+            assert not stream._plan._batch.worker._scopes
+            hold.release()
+            assert (await ferry.trips.search(**STRAIT)).report.is_complete
+
+    anyio.run(main, backend=backend)
+
+
+def test_a_client_that_is_closed_ends_its_search(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    hold = Hold(ferry_sandbox, "availability.search", times=4)
+    thread = when_held(hold, ferry.close)
+    with pytest.raises(FerryError):
+        ferry.trips.search(**STRAIT)
+    thread.join()
+    hold.release()
+    with pytest.raises(ConfigurationError):
+        ferry.trips.search(**STRAIT)
+
+
+def test_an_error_of_the_token_function_stops_the_search(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        if len(asked) > 1:
+            raise TokenError
+        return ferry_sandbox.token
+
+    ferry = clients(token, base_url=ferry_sandbox.base_url)
+    ferry_sandbox.faults.add("unauthorized", "availability.search", company="AML")
+    ferry_sandbox.faults.add(
+        "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
+    )
+    with pytest.raises(TokenError):
+        ferry.trips.search(**STRAIT)
+    assert calls() == []
+
+
+def test_a_batch_needs_no_more_threads_than_calls_at_a_time(
+    ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+
+    def start(work: Any, **options: Any) -> Any:
+        started.append(work)
+        return start_thread(work, **options)
+
+    monkeypatch.setattr("ferry_sdk._transport.threads.start_thread", start)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        calendar = ferry.trips.calendar(
+            "ITGOA",
+            "TNLGN",
+            start=date(2050, 6, 1),
+            end=date(2050, 6, 8),
+            passengers=ADULT,
+            concurrency=3,
+        )
+    assert calendar.report.calls == 16
+    assert len(started) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_knows_the_routes(ferry_sandbox: Sandbox) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        assert ferry.trips.search(**STRAIT)
+        ferry_sandbox.faults.add("server_error", "catalogue.*", times=None)
+        (graph,) = catalogues._graphs.values()
+        graph.is_refreshing = True
+        child = os.fork()
+        if not child:
+            with suppress(BaseException):
+                is_stuck = graph.is_refreshing  # no thread of the child makes another one
+                os._exit(0 if ferry.trips.search(**STRAIT) and not is_stuck else 3)
+            os._exit(4)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,0 +1,233 @@
+"""Trips, fares and reports as values: their sums, their order, their copies and their text."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from datetime import date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk import (
+    AmbiguousPlaceError,
+    Availability,
+    InvalidInputError,
+    SearchPassengerDict,
+    Tariff,
+    UnknownPlaceError,
+)
+from ferry_sdk.planning.request import flexible_rounds
+from ferry_sdk.planning.trips import Offer, SearchReport, TripSearch, one_way, round_trip
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from ferry_sdk import Ferry
+
+ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+GNV_SAILS = date(2050, 6, 6)
+NOON = datetime(2050, 6, 6, 12, tzinfo=timezone.utc)
+
+TARIFFS = st.lists(
+    st.builds(
+        Tariff.model_construct,
+        id=st.uuids().map(str),
+        type=st.sampled_from(["Ticket", "Presale", "Option"]),
+        amount=st.decimals(0, 10_000, places=2),
+        currency=st.sampled_from(["EUR", "GBP", "TND"]),
+        roundtrip_locked=st.booleans(),
+        expiration_date=st.integers(0, 1000).map(lambda hours: NOON + timedelta(hours=hours)),
+    ),
+    max_size=6,
+)
+
+
+def pickled(value: object) -> object:
+    return pickle.loads(pickle.dumps(value))
+
+
+def offer(tariffs: list[Any], hours: int, company: str = "GNV") -> Offer:
+    """A sailing of ten hours that leaves so many hours after noon."""
+    depart = NOON + timedelta(hours=hours)
+    sailing: Any = Availability.model_construct(
+        tariffs=tuple(tariffs),
+        places=("a place",),
+        depart_at=depart,
+        arrive_at=depart + timedelta(hours=10),
+        company=type("Company", (), {"id": company}),
+    )
+    return Offer(sailing, company)
+
+
+@given(TARIFFS)
+def test_a_way_alone_has_every_fare_that_is_not_locked(tariffs: list[Any]) -> None:
+    trip = one_way(offer(tariffs, 0))
+    free = [one for one in tariffs if not one.roundtrip_locked]
+    if not free:
+        assert trip is None
+        return
+    assert trip is not None
+    assert sorted(fare.tariffs[0].id for fare in trip.fares) == sorted(one.id for one in free)
+    amounts = [fare.amount for fare in trip.fares]
+    assert amounts == sorted(amounts)
+    assert (trip.price, trip.currency) == (amounts[0], trip.fares[0].currency)
+    assert {fare.kind for fare in trip.fares} == {"single"}
+
+
+@given(TARIFFS, TARIFFS, st.booleans(), st.sampled_from(["GNV", "CTN"]), st.integers(-30, 30))
+def test_two_ways_have_the_fares_that_one_booking_can_hold(
+    out: list[Any], back: list[Any], are_together: bool, company: str, hours: int
+) -> None:
+    trip = round_trip(offer(out, 0), offer(back, hours, company), are_together=are_together)
+    pairs = {
+        (one.id, other.id): one.amount + other.amount
+        for one in out
+        for other in back
+        if hours >= 10
+        and one.currency == other.currency
+        and one.type == other.type
+        and (
+            (are_together and company == "GNV")
+            or not (one.roundtrip_locked or other.roundtrip_locked)
+        )
+    }
+    if not pairs:
+        assert trip is None
+        return
+    assert trip is not None
+    found = {tuple(one.id for one in fare.tariffs): fare.amount for fare in trip.fares}
+    assert found == pairs
+    assert [*found.values()] == sorted(pairs.values())
+    for fare in trip.fares:
+        is_locked = any(one.roundtrip_locked for one in fare.tariffs)
+        assert fare.kind == ("round_trip" if is_locked else "two_singles")
+        assert fare.expires_at == min(one.expiration_date for one in fare.tariffs)
+    assert trip.companies == (("GNV",) if company == "GNV" else ("GNV", "CTN"))
+
+
+@given(st.lists(st.tuples(st.decimals(0, 100, places=2), st.integers(0, 99)), max_size=8))
+def test_a_search_is_sorted_by_price_then_departure(found: list[tuple[Decimal, int]]) -> None:
+    tariff = {"currency": "EUR", "roundtrip_locked": False}
+    trips = [
+        one_way(offer([Tariff.model_construct(amount=amount, **tariff)], hours))
+        for amount, hours in found
+    ]
+    search = TripSearch([trip for trip in trips if trip is not None], SearchReport())
+    assert [(trip.price, trip.depart_at) for trip in search] == sorted(
+        (amount, NOON + timedelta(hours=hours)) for amount, hours in found
+    )
+
+
+@given(st.dates(), st.integers(0, 40), st.one_of(st.none(), st.integers(0, 40)))
+def test_neighbouring_days_are_nearest_first_and_move_together(
+    on: date, flexible: int, nights: int | None
+) -> None:
+    try:
+        back = None if nights is None else on + timedelta(nights)
+    except OverflowError:
+        return
+    rounds = flexible_rounds(on, back, flexible)
+    assert rounds[0] == ((on, back),)
+    neighbours = rounds[1] if len(rounds) > 1 else ()
+    distances = [abs(out - on).days for out, _ in neighbours]
+    assert distances == sorted(distances)
+    assert len({out for out, _ in neighbours} | {on}) == len(neighbours) + 1
+    assert all(distance <= flexible for distance in distances)
+    for out, home in neighbours:
+        assert (None if home is None else (home - out).days) == nights
+
+
+@pytest.mark.parametrize(
+    "way", [copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))]
+)
+def test_results_can_be_copied_and_pickled(reader: Ferry, way: Any) -> None:
+    found = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+    again = way(found)
+    assert [*again] == [*found]
+    assert again.report == found.report
+    calendar = reader.trips.calendar(
+        "Genoa", "Tunis", start=GNV_SAILS, end=GNV_SAILS, passengers=ADULT
+    )
+    assert way(calendar) == calendar
+    for value in (reader.routes.find("Genoa", "Tunis"), reader.places.find("Genoa")):
+        assert way(value) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "ports"),
+    [
+        ("Tanger", AmbiguousPlaceError, "candidates"),
+        ("Marsilia", UnknownPlaceError, "suggestions"),
+    ],
+)
+def test_an_error_of_a_name_can_be_pickled_with_its_ports(
+    reader: Ferry, text: str, error: type[InvalidInputError], ports: str
+) -> None:
+    with pytest.raises(error) as refused:
+        reader.places.get(text)
+    again = pickle.loads(pickle.dumps(refused.value))
+    assert getattr(again, ports) == getattr(refused.value, ports) != ()
+    assert (str(again), again.field) == (str(refused.value), "text")
+
+
+def test_the_text_of_a_result_is_short(reader: Ferry) -> None:
+    found = reader.trips.search(
+        "Genoa",
+        "Palermo",
+        on=GNV_SAILS,
+        back=GNV_SAILS + timedelta(7),
+        flexible=3,
+        passengers=ADULT,
+    )
+    trip = found[0]
+    assert repr(trip) == (
+        f"<Trip: ITGOA-ITPMO {trip.depart_at:%Y-%m-%d %H:%M}, "
+        f"back ITPMO-ITGOA {trip.back.depart_at if trip.back else None:%Y-%m-%d %H:%M}, "
+        f"{', '.join(trip.companies)}, from {trip.price} {trip.currency}>"
+    )
+    assert len(repr(found)) < 100
+    assert repr(found.report).endswith("0 failed, 0 not_asked>")
+    assert len(repr(found.report)) < 100
+
+
+@pytest.mark.parametrize(
+    ("are_together", "company", "kinds"),
+    [
+        (True, "GNV", {"two_singles", "round_trip"}),
+        (False, "GNV", {"two_singles"}),
+        (True, "CTN", {"two_singles"}),
+    ],
+)
+def test_a_locked_tariff_needs_one_search_and_one_company(
+    company: str, kinds: set[str], *, are_together: bool
+) -> None:
+    tariffs = [
+        Tariff.model_construct(
+            id=str(number),
+            type="Ticket",
+            amount=number,
+            currency="EUR",
+            roundtrip_locked=number > 1,
+        )
+        for number in (1, 2)
+    ]
+    trip = round_trip(offer(tariffs, 0), offer(tariffs, 10, company), are_together=are_together)
+    assert trip is not None
+    assert {fare.kind for fare in trip.fares} == kinds
+
+
+def test_a_fare_has_one_currency_and_one_kind_of_reservation() -> None:
+    kinds = [("Ticket", "EUR"), ("Ticket", "GBP"), ("Presale", "EUR")]
+    tariffs = [
+        Tariff.model_construct(
+            id=kind + currency, type=kind, amount=1, currency=currency, roundtrip_locked=False
+        )
+        for kind, currency in kinds
+    ]
+    trip = round_trip(offer(tariffs, 0), offer(tariffs, 10), are_together=True)
+    assert trip is not None
+    assert sorted((fare.tariffs[0].type, fare.currency) for fare in trip.fares) == sorted(kinds)
+    assert all(fare.tariffs[0] == fare.tariffs[1] for fare in trip.fares)
