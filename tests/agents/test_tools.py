@@ -198,12 +198,33 @@ def test_an_empty_text_counts_as_omitted():
     named = {"booking_id": "b1", "expect_total": ""}
     assert TOOLS["bookings_confirm"].read(named).values == {"booking_id": "b1"}
     assert refusal_of("bookings_get", {"booking_id": ""}).field == "booking_id"
-    assert (
-        refusal_of("bookings_create", {**BOOKING, "vehicle": {"code": ""}}).field == "vehicle.code"
-    )
     assert refusal_of("catalogue_departures", {"provider_id": "p", "journey_ids": [""]}).field == (
         "journey_ids.0"
     )
+
+
+def test_an_empty_list_or_object_counts_as_omitted_if_it_is_optional():
+    """In strict modes without null a model sends these."""
+    empty = {
+        "offer": "",
+        "places": [],
+        "vehicle": {"code": "", "brand": ""},
+        "contact": {},
+        "confirmation_code": "",
+    }
+    read = TOOLS["bookings_create"].read({**BOOKING, **empty})
+    assert read == TOOLS["bookings_create"].read(BOOKING)
+    incomplete = {**BOOKING, "vehicle": {"code": "", "brand": "Fiat"}}
+    assert refusal_of("bookings_create", incomplete).field == "vehicle.code"
+    for nothing in ([], {}):
+        assert refusal_of("bookings_create", {**BOOKING, "passengers": nothing}).field == (
+            "passengers"
+        )
+        named = {"booking_id": "b1", "expect_total": nothing}
+        assert refusal_of("bookings_confirm", named).field == "expect_total"
+        assert refusal_of("bookings_get", {"booking_id": "b1", "nothing": nothing}).field == (
+            "nothing"
+        )
 
 
 def test_a_missing_argument_is_named():
@@ -289,7 +310,8 @@ def without_null(value):
     if isinstance(value, list):
         return [*map(without_null, value)]
     if isinstance(value, dict):
-        return {name: without_null(one) for name, one in value.items() if one not in (None, "")}
+        members = {name: without_null(one) for name, one in value.items()}
+        return {name: one for name, one in members.items() if one not in (None, "", [], {})}
     return value
 
 

@@ -64,8 +64,8 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "declined": "Do not ask again for the same unless the user says so.",
     "approval_failed": "Tell the user that nobody could be asked. Do not try again by yourself.",
     "approval_expired": "Tell the user that the approval came too late; call again for a new one.",
-    "code_invalid": "Call again without confirmation_code to get a new summary and code, "
-    "and show the summary to the user first.",
+    "code_invalid": "Call again without confirmation_code, or with an empty one, to get a new "
+    "summary and code, and show the summary to the user first.",
     "already_done": "Do not repeat this. Use the earlier result.",
     "under_way": "Do not repeat this. Wait for the call that is in progress.",
     "outcome_unknown": "Do not repeat this. Tell the user that it may have happened, and that "

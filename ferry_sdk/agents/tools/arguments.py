@@ -223,12 +223,35 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
         arguments = _decode(arguments)
     if not isinstance(arguments, Mapping):
         raise InvalidInputError("expected an object", field="arguments")
+    plain = cast(
+        "dict[str, object]", _to_plain(dict(cast("Mapping[object, object]", arguments)), ())
+    )
     try:
-        return model.model_validate(_to_plain(dict(cast("Mapping[object, object]", arguments)), ()))
+        return model.model_validate(_without_empty(model, plain))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
     problem = _PROBLEMS.get(wrong["type"], wrong["msg"].removeprefix("Value error, "))
     raise InvalidInputError(problem, field=_path(wrong["loc"]))
+
+
+def _without_empty(model: type[BaseModel], plain: dict[str, object]) -> dict[str, object]:
+    """Leave out the empty lists and objects of optional arguments.
+
+    Some strict modes do not allow null, so a model sends these for arguments that it would omit.
+    """
+    return {
+        name: value
+        for name, value in plain.items()
+        if value not in ([], {})
+        or name not in model.model_fields
+        or model.model_fields[name].is_required()
+        or _is_scalar(model.model_fields[name].annotation)
+    }
+
+
+def _is_scalar(annotation: object) -> bool:
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return not is_model and get_origin(annotation) is not list
 
 
 def _decode(text: str) -> object:
