@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferry_sdk.agents.policy.writes import _searched_vehicle
+from ferry_sdk.models.catalogue import VehicleModel
+from ferry_sdk.models.inputs import Vehicle
 from ferry_sdk.planning.catalogues import clear_cache
+from ferry_sdk.planning.vehicles import VehicleMatch
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, order, result_of
 from tests.agents.agent import sailings as search
 from tests.support.routes import know_routes
@@ -107,6 +111,18 @@ def test_a_vehicle_is_booked_by_its_type_although_the_catalogue_cannot_be_read(
         answer = toolkit.call("bookings_create", {**wanted, "vehicle": {"code": "FIAT__500X"}})
         assert "catalogue_vehicle_types" in error(answer, "invalid_arguments")["message"]
     result_of(toolkit.call("bookings_create", {**wanted, "vehicle": {"code": "SUV"}}))
+
+
+@pytest.mark.parametrize("code", ["FIAT__500X", "FIAT__500"])
+def test_a_vehicle_without_a_type_in_the_catalogue_is_booked_as_given(code: str) -> None:
+    model = VehicleModel.model_validate(
+        {"code": code, "brand": "Fiat", "model": "500X", "type": None, "length": 4, "height": 2}
+    )
+    steps = _searched_vehicle(Vehicle(code="SUV"), {"FIAT__500X"})
+    next(steps)
+    with pytest.raises(StopIteration) as end:
+        steps.send((VehicleMatch(model, 1.0),))
+    assert end.value.value == Vehicle(code="SUV")
 
 
 def book_cabin(toolkit: Any) -> Any:

@@ -341,7 +341,8 @@ def all_writes(state: ToolkitState) -> dict[str, AnyWrite]:
 def _searched_vehicle(given: Vehicle, searched: set[str]) -> Generator[Invoke, Any, Vehicle]:
     """Return the vehicle of the search as it is booked, with the plate that is given.
 
-    If the catalogue of vehicles cannot be read or does not list it, the given vehicle is returned.
+    If the catalogue of vehicles cannot be read or does not have its type, the given vehicle is
+    returned.
 
     Raises:
         RefusedError: The given vehicle is another one.
@@ -352,7 +353,7 @@ def _searched_vehicle(given: Vehicle, searched: set[str]) -> Generator[Invoke, A
     matches: tuple[VehicleMatch, ...] = ()
     with suppress(FerryError):
         matches = yield Invoke("vehicles.find", {"text": code}, _CATALOGUE_SECONDS)
-    known = next((one for one in matches if one.model.code == code), None)
+    known = next((one for one in matches if one.model.code == code and one.model.type), None)
     if known is None:
         if "__" in given.code:
             raise _invalid(
@@ -367,8 +368,7 @@ def _searched_vehicle(given: Vehicle, searched: set[str]) -> Generator[Invoke, A
         if mine is not None and right is not None and fold(mine) != fold(right):
             raise RefusedError(
                 "party_changed",
-                f"the search was for {quote(f'{known.model.brand} {known.model.model}')}; expected "
-                f"{name} {quote(right)}",
+                f"the search was for {quote(code)}; expected {name} {quote(right)}",
                 field=f"vehicle.{name}",
             )
     return booked
