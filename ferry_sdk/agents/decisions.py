@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
@@ -48,32 +48,23 @@ from ferry_sdk.agents.policy.duplicates import (
     UnknownOutcome,
     UnresolvedWrite,
 )
-from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.planning import find, selected
-from ferry_sdk.agents.policy.writes import AnyWrite, Identity, Plan, ToolkitState, all_writes
+from ferry_sdk.agents.policy.state import State
+from ferry_sdk.agents.policy.writes import (
+    Identity,
+    Prepared,
+    ToolkitState,
+    all_writes,
+)
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments, Tool
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
 from ferry_sdk.models.enums import Stage
-from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
 ToolFlow = Generator[ToolEffect, Any, Answer]
 Approve = Callable[[ApprovalRequest], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A registered write, with its price read and counted; nothing has been sent."""
-
-    tool: Tool
-    arguments: Arguments
-    write: AnyWrite
-    identity: Identity
-    plan: Plan
-    request: ApprovalRequest
-    until: float
 
 
 class ToolRunner:
@@ -92,15 +83,17 @@ class ToolRunner:
         approve: Approve | None,
         budget: Budget,
         audit: Callable[[AuditRecord], Any] | None,
+        store: State,
     ) -> None:
         self._transport = transport
         self._may_write = writes
         self._approve = approve
         self._audit = audit
-        self._state = ToolkitState(KnownIds(), budget, self._now)
+        self._store = store
+        self._state = ToolkitState(store, budget, self._now)
         self._writes = all_writes(self._state)
-        self._codes = Codes()
-        self.duplicates: Duplicates = Duplicates()
+        self._codes = Codes(store)
+        self.duplicates: Duplicates = Duplicates(store, budget.release)
         self.clock: Callable[[], float] = time.monotonic
         self._under_way: set[ToolCall] = set()
 
@@ -126,18 +119,18 @@ class ToolRunner:
         A new booking is not known here by its id, so its price is released; it counts again when
         the booking is confirmed.
         """
-        for earlier in self.duplicates.settle(correlation_id, happened=happened):
-            is_made = earlier.write.tool == "bookings_create"
-            if earlier.hold is not None and (is_made or not happened):
-                self._state.budget.release(earlier.hold)
+        with self._store.transaction():
+            for earlier in self.duplicates.settle(correlation_id, happened=happened):
+                is_made = earlier.write.tool == "bookings_create"
+                if earlier.hold is not None and (is_made or not happened):
+                    self._state.budget.release(earlier.hold)
 
     def call(
         self, name: object, arguments: object, approve: Approve | None = None
     ) -> tuple[ToolFlow, str]:
-        """Start a call, approved by its own approver if it has one, else by the toolkit's.
+        """Return the flow that answers a call, and the correlation id of its requests.
 
-        Returns:
-            The flow that answers it, and the correlation id of its requests.
+        The call is approved by its own approver if it has one, else by the toolkit's.
         """
         call = self._new_call()
         flow = self._decide(call, name, arguments, approve or self._approve)
@@ -206,9 +199,9 @@ class ToolRunner:
         except Exception as error:  # the agent gets every failure as data
             if error is call.approver_error:
                 raise
-            if isinstance(error, FerryError):
-                return failure_answer(error)
-            return unknown_answer(call.correlation_id) if call.is_sent else internal_error(error)
+            if call.is_sent:
+                return unknown_answer(call.correlation_id)
+            return failure_answer(error) if isinstance(error, FerryError) else internal_error(error)
 
     def _decide(
         self, call: ToolCall, name: object, arguments: object, approve: Approve | None
@@ -227,13 +220,15 @@ class ToolRunner:
         try:
             needed = yield from self._ask_approval(call, prepared, approve)
             prepared.plan.check()
+            if needed is None:
+                self._mark_sent(call, prepared)
         except BaseException:
             self._drop(prepared)
             raise
-        if needed is not None:
-            self._drop(prepared)
-            return needed
-        return (yield from self._send(call, prepared))
+        if needed is None:
+            return (yield from self._send(call, prepared))
+        self._drop(prepared)
+        return needed
 
     def _read(
         self, call: ToolCall, name: object, arguments: object, *, by_code: bool
@@ -266,6 +261,7 @@ class ToolRunner:
             return (yield from self._recover(arguments, identity, earlier))
         try:
             plan = yield from write.plan(arguments.values, identity)
+            self.duplicates.keep_hold(identity.key, plan.hold)
         except BaseException:
             self.duplicates.abandon(identity.key)
             raise
@@ -284,9 +280,10 @@ class ToolRunner:
 
     def _drop(self, prepared: Prepared) -> None:
         """Forget a write that was not sent."""
-        if prepared.plan.hold is not None:
-            self._state.budget.release(prepared.plan.hold)
-        self.duplicates.abandon(prepared.identity.key)
+        with self._store.transaction():
+            is_own = self.duplicates.abandon(prepared.identity.key)
+            if is_own and prepared.plan.hold is not None:
+                self._state.budget.release(prepared.plan.hold)
 
     def _ask_approval(
         self, call: ToolCall, prepared: Prepared, approve: Approve | None
@@ -317,13 +314,15 @@ class ToolRunner:
 
     def _send(self, call: ToolCall, prepared: Prepared) -> ToolFlow:
         call.is_sent = True
+        result: Any = None
         try:
             result = yield Invoke(prepared.tool.operation, prepared.plan.arguments)
             call.add_ids(booking_id=getattr(result, "booking_id", None))
-            notes = prepared.write.conclude(prepared.plan, result)
-            return self._complete(prepared.arguments, prepared.identity, result, notes)
+            with self._store.transaction():
+                notes = prepared.write.conclude(prepared.plan, result)
+                return self._complete(prepared.arguments, prepared.identity, result, notes)
         except FerryError as error:
-            if error.outcome != "unknown":
+            if error.outcome != "unknown" and result is None:
                 call.is_sent = False
                 self._drop(prepared)
                 raise
@@ -344,19 +343,8 @@ class ToolRunner:
         answer: Answer = {"status": "done", "result": view_of(result, arguments.detail)}
         return {**answer, "notes": [*notes]} if notes else answer
 
-    def _remember_unknown(
-        self, call: ToolCall, prepared: Prepared, error: FerryError | None
-    ) -> None:
-        """Register a write that may have happened, with the error that can read its effect back."""
-        call.correlation_id = (error and error.correlation_id) or call.correlation_id
-        if not isinstance(error, OutcomeUnknownError):
-            error = OutcomeUnknownError(
-                f"{prepared.tool.operation} may have happened",
-                request=RequestDigest("POST", "", ""),
-                subject=prepared.identity.subject,
-            )
-            error.operation = prepared.tool.operation
-            error.correlation_id = call.correlation_id
+    def _mark_sent(self, call: ToolCall, prepared: Prepared) -> None:
+        """Register a write that may happen from here on, even if the process ends."""
         write = UnresolvedWrite(
             tool=prepared.tool.name,
             subject=prepared.identity.subject,
@@ -365,9 +353,16 @@ class ToolRunner:
             amount=prepared.plan.amount,
             currency=prepared.plan.currency,
         )
-        self.duplicates.mark_unknown(
-            prepared.identity.key, UnknownOutcome(write, error, prepared.plan.hold)
-        )
+        unknown = UnknownOutcome(write, prepared.tool.operation, prepared.plan.hold)
+        self.duplicates.mark_sent(prepared.identity.key, unknown)
+
+    def _remember_unknown(
+        self, call: ToolCall, prepared: Prepared, error: FerryError | None
+    ) -> None:
+        """Register a write that may have happened."""
+        call.correlation_id = (error and error.correlation_id) or call.correlation_id
+        entry_id = error.entry_id if isinstance(error, OutcomeUnknownError) else None
+        self.duplicates.mark_unknown(prepared.identity.key, call.correlation_id, entry_id)
 
     def _recover(
         self, arguments: Arguments, identity: Identity, earlier: UnknownOutcome

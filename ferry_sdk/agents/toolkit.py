@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
@@ -20,6 +21,7 @@ from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
+from ferry_sdk.agents.policy.state import State, StateFile
 from ferry_sdk.agents.tools.schemas import strict_schema
 from ferry_sdk.agents.tools.tools import AnswerT, ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry
@@ -46,6 +48,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         spend_limit: Limits | None = None,
         penalty_limit: Limits | None = None,
         audit: Callable[[AuditRecord], object] | None = None,
+        state: str | os.PathLike[str] | None = None,
     ) -> None:
         if not issubclass(type(ferry), self._client):
             raise ConfigurationError(
@@ -55,12 +58,14 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             if iscoroutinefunction(function) and self._client is Ferry:
                 raise ConfigurationError(f"{name}: an async function requires AsyncToolkit")
         self._ferry = ferry
+        store = State() if state is None else StateFile(state)
         self._runner = ToolRunner(
             ferry.bookings.transport,
             writes=writes,
             approve=approve,
-            budget=Budget(spend_limit, penalty_limit),
+            budget=Budget(spend_limit, penalty_limit, store),
             audit=audit,
+            store=store,
         )
 
     def __repr__(self) -> str:
@@ -146,11 +151,15 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
         approve: Called for each write, which is sent only if it returns True. `call` raises what
             it raises, and nothing is sent. None: the agent gets a code, to be given back once a
             person has agreed.
-        spend_limit: The most that the agent may spend while the toolkit exists, by currency, such
-            as ``{"EUR": 500}``. A currency that is not listed cannot be spent. None: no limit.
+        spend_limit: The most that the agent may spend while the toolkit or its `state` exists, by
+            currency, such as ``{"EUR": 500}``. A currency that is not listed cannot be spent. None:
+            no limit.
         penalty_limit: The most that cancelling one booking with all its tickets may cost, in the
             same form.
         audit: Called with the record of every call, however it ended.
+        state: A private file that keeps what was shown, spent and done, for later toolkits and for
+            other processes at the same time. It is created if it does not exist. None: the state
+            is in memory, and ends with the toolkit.
 
     Raises:
         ConfigurationError: A setting is invalid; the message names it.

@@ -11,6 +11,7 @@ from ferry_sdk import Records
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import Codes
 from ferry_sdk.agents.policy.known_ids import KnownIds, Offer
+from ferry_sdk.agents.policy.state import State
 from ferry_sdk.models import BookingCreated
 from tests.agents.agent import book, error, order, result_of, runner_of, sailings
 from tests.support.samples import BOOKING_CREATED
@@ -161,7 +162,7 @@ def test_a_code_for_another_price_is_refused(toolkit: Any, ferry_sandbox: Sandbo
 
 
 def test_an_expired_code_is_removed() -> None:
-    codes = Codes()
+    codes = Codes(State())
     code = codes.issue("it", 10.0)
     with pytest.raises(RefusedError):
         codes.use(code, "it", 10.0)
@@ -173,7 +174,7 @@ def test_the_oldest_code_is_forgotten_beyond_the_maximum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_CODES", 2)
-    codes = Codes()
+    codes = Codes(State())
     first, second, third = (codes.issue(name, 10.0) for name in ("one", "two", "three"))
     assert {len(code) for code in (first, second, third)} == {10}
     codes.use(second, "two", 5.0)
@@ -186,7 +187,7 @@ def test_the_oldest_id_is_forgotten_beyond_the_maximum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ferry_sdk.agents.policy.known_ids.REMEMBERED", 2)
-    known_ids = KnownIds()
+    known_ids = KnownIds(State())
     for name in ("b-1", "b-2", "b-3"):
         known_ids.remember(
             BookingCreated.model_validate(BOOKING_CREATED | {"booking_id": name}), {}, None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import BookingConfirmation
 from ferry_sdk.agents.policy.known_ids import KnownIds
+from ferry_sdk.agents.policy.state import State
 from tests.agents.agent import book, error, order, result_of, sailings
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def test_concurrent_bookings_share_one_limit(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     found = sailings(toolkit_of())
-    price = float(found[0]["tariffs"][0]["amount"])
+    price = min(float(one["tariffs"][0]["amount"]) for one in found)
     limit = f"{price * 1.9:.2f}"
     toolkit = toolkit_of(writes=True, approve=lambda _: True, spend_limit={"EUR": limit})
     orders = [order(one) for one in sailings(toolkit)]
@@ -91,7 +92,7 @@ def test_a_ticket_is_blocked_while_its_booking_is_changed(
 
 
 def test_a_confirmation_shows_which_booking_a_ticket_belongs_to() -> None:
-    known_ids = KnownIds()
+    known_ids = KnownIds(State())
     confirmed = {"booking_id": "b-1", "status": "CONFIRMED", "ticket_id": "t-1"}
     known_ids.remember(BookingConfirmation.model_validate({**confirmed, "ticket_number": None}), {})
     known = known_ids.record("ticket_id", "t-1")

@@ -14,6 +14,7 @@ import pytest
 from ferry_sdk import Ferry
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.planning import find
+from ferry_sdk.agents.policy.state import State
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.trips import SearchReport, TripSearch
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, result_of, runner_of
@@ -316,7 +317,7 @@ def test_names_of_the_service_are_one_short_line_each(ferry_sandbox: Sandbox) ->
         }
     )
     made = type(trip)(hostile, None, trip.fares, (f"GNV{bad}",))
-    flow = find("trips_find", {"passengers": ()}, KnownIds())
+    flow = find("trips_find", {"passengers": ()}, KnownIds(State()))
     next(flow)
     answer: Any = None
     with suppress(StopIteration):

@@ -366,3 +366,27 @@ def test_a_write_that_the_host_cancelled_is_unresolved(hosts, ferry_sandbox):
         time.sleep(0.05)
     error(answer, "outcome_unknown")
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+
+def test_a_second_process_with_the_same_state_refuses_what_the_first_has_spent(
+    ferry_sandbox, tmp_path
+):
+    state = str(tmp_path / "state.db")
+
+    def call(name, arguments=None, limit="1000"):
+        """Call a tool of a new process."""
+        options = ("--writes", "--state", state, "--spend-limit", f"EUR={limit}")
+        with start_server(environment(ferry_sandbox), command(*options)) as server:
+            number = server.request("tools/call", name=name, arguments=arguments or {})
+            while (reply := server.receive()).get("id") != number:
+                pass
+            server.wait_for_end()
+        return json.loads(reply["result"]["content"][0]["text"])
+
+    found = sailings(SimpleNamespace(call=call))
+    asked = order(found[0])
+    asked["confirmation_code"] = call("bookings_create", asked)["approval"]["confirmation_code"]
+    made = result_of(call("bookings_create", asked))
+    refused = call("bookings_create", order(found[1]), limit=made["total_price"])
+    assert error(refused, "spend_limit")["spent"] == made["total_price"]
+    assert len(ferry_sandbox.counters.effects) == 1

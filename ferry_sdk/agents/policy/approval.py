@@ -9,14 +9,13 @@ import hashlib
 import hmac
 import json
 import secrets
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
 from ferry_sdk.agents.policy.answers import Answer, RefusedError
-from ferry_sdk.agents.policy.known_ids import Recent
+from ferry_sdk.agents.policy.state import State
 from ferry_sdk.models.display.money import format_amount
 
 VALID_FOR = 300.0
@@ -90,9 +89,9 @@ def approval_answer(request: ApprovalRequest, code: str) -> Answer:
 class Codes:
     """Confirmation codes that were issued and not used; safe to share between threads."""
 
-    def __init__(self) -> None:
-        self._pending = Recent[str, tuple[str, float]](_MAX_CODES)
-        self._lock = threading.Lock()
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._pending = state.table("codes", tuple[str, float], _MAX_CODES)
 
     def issue(self, binding: str, until: float) -> str:
         """Return a new code for a write at a price (`binding`), in place of an earlier one.
@@ -100,7 +99,7 @@ class Codes:
         It expires when the monotonic clock shows `until`.
         """
         code = "".join(secrets.choice(_LETTERS) for _ in range(10))
-        with self._lock:
+        with self._state.transaction():
             self._pending[binding] = code, until
         return code
 
@@ -110,7 +109,7 @@ class Codes:
         Raises:
             RefusedError: The code is wrong, used, expired, or issued for another write.
         """
-        with self._lock:
+        with self._state.transaction():
             found = [
                 (bound, until)
                 for bound, (waiting, until) in self._pending.items()
@@ -118,7 +117,11 @@ class Codes:
             ]
             for bound, _ in found:
                 del self._pending[bound]
-        if not any(hmac.compare_digest(bound, binding) and now < until for bound, until in found):
+        if not any(
+            # A stored code may be from before the machine started, and with it its clock.
+            hmac.compare_digest(bound, binding) and until - VALID_FOR <= now < until
+            for bound, until in found
+        ):
             raise RefusedError(
                 "code_invalid",
                 "the code is wrong, was used, has expired, or is for other arguments or another "

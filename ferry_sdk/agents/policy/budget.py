@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-import threading
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import cast
+from typing import Literal
 
 from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.state import State
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.enums import Stage
@@ -17,15 +18,13 @@ from ferry_sdk.resources.arguments import money
 
 Limits = Mapping[str, Decimal | int | str]
 
-Amounts = dict[Hashable, tuple[Decimal, str]]
-
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An amount that counts as spent, or as a penalty, in a table; `before` is what it replaced."""
+    """An amount that counts as spent, or as a penalty; `before` is what it replaced."""
 
-    amounts: Amounts = field(repr=False)
-    key: Hashable
+    table: Literal["spent", "penalties"]
+    key: str
     before: tuple[Decimal, str] | None
 
 
@@ -39,18 +38,24 @@ class Budget:
         spend_limit: The most that may be spent, by currency; None: no limit.
         penalty_limit: The most that cancelling one booking with all its tickets may cost, by
             currency; None: no limit.
+        state: Where the amounts are kept; None: in memory.
 
     Raises:
         ConfigurationError: A limit is not an amount, or its currency is not a currency code.
     """
 
-    def __init__(self, spend_limit: Limits | None, penalty_limit: Limits | None) -> None:
+    def __init__(
+        self,
+        spend_limit: Limits | None,
+        penalty_limit: Limits | None,
+        state: State | None = None,
+    ) -> None:
         self._spend = _parse_limits(spend_limit, "spend_limit")
         self._penalty = _parse_limits(penalty_limit, "penalty_limit")
-        self._held: Amounts = {}
-        self._approved: dict[str, tuple[Decimal, str]] = {}
-        self._kept: dict[tuple[str | None, str], tuple[Decimal, str]] = {}
-        self._lock = threading.RLock()
+        self._state = state or State()
+        self._held = self._state.table("spent", tuple[Decimal, str])
+        self._approved = self._state.table("approved", tuple[Decimal, str])
+        self._kept = self._state.table("penalties", tuple[Decimal, str])
 
     def hold(self, key: str, amount: Decimal, currency: str) -> Hold:
         """Count an amount as spent, in place of an earlier amount for the same key.
@@ -58,7 +63,7 @@ class Budget:
         Raises:
             RefusedError: The total would exceed the limit.
         """
-        with self._lock:
+        with self._state.transaction():
             before = self._held.get(key)
             others = [held for its_key, held in self._held.items() if its_key != key]
             spent = sum((held for held, its in others if its == currency), Decimal(0))
@@ -72,25 +77,29 @@ class Budget:
                     currency=currency,
                 )
             self._held[key] = max(amount, Decimal(0)), currency
-            return Hold(self._held, key, before)
+            return Hold("spent", key, before)
 
     def release(self, hold: Hold) -> None:
         """Undo a hold of an amount that was not spent: put back what it replaced."""
-        with self._lock:
-            is_held = hold.amounts.pop(hold.key, None) is not None
+        with self._state.transaction():
+            amounts = self._amounts(hold)
+            is_held = amounts.pop(hold.key, None) is not None
             if is_held and hold.before is not None:
-                hold.amounts[hold.key] = hold.before
+                amounts[hold.key] = hold.before
 
     def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
         """Replace a hold by the real price, even above the limit, under a new key."""
-        with self._lock:
-            self._approved[key] = hold.amounts.get(hold.key, (amount, currency))
+        with self._state.transaction():
+            self._approved[key] = self._amounts(hold).get(hold.key, (amount, currency))
             self.release(hold)
             self._held[key] = max(amount, Decimal(0)), currency
 
+    def _amounts(self, hold: Hold) -> MutableMapping[str, tuple[Decimal, str]]:
+        return self._held if hold.table == "spent" else self._kept
+
     def approved(self, booking_id: str) -> tuple[Decimal, str] | None:
         """Return the price at which a booking was approved, if it was made here."""
-        with self._lock:
+        with self._state.transaction():
             return self._approved.get(booking_id)
 
     def give_back(self, ended: Booking | BookingCancellation) -> None:
@@ -105,7 +114,7 @@ class Budget:
             paid = ended.refund_amount or (fee and (fee.penalty_amount or fee.refund_amount))
             is_unpaid = fee is not None and not paid
         if is_unpaid:
-            with self._lock:
+            with self._state.transaction():
                 self._held.pop(ended.booking_id, None)
 
     def hold_penalty(
@@ -118,12 +127,13 @@ class Budget:
         Raises:
             RefusedError: The total would exceed the limit for one booking.
         """
-        with self._lock:
-            key = booking_id, subject
+        with self._state.transaction():
+            key = json.dumps([booking_id, subject])
             kept = sum(
                 (
                     amount
-                    for (its_booking, its_subject), (amount, its) in self._kept.items()
+                    for its_key, (amount, its) in self._kept.items()
+                    for its_booking, its_subject in [json.loads(its_key)]
                     if its_subject != subject
                     and its == currency
                     and (its_booking == booking_id or None in (its_booking, booking_id))
@@ -142,7 +152,7 @@ class Budget:
                 )
             before = self._kept.get(key)
             self._kept[key] = max(penalty, Decimal(0)), currency
-            return Hold(cast("Amounts", self._kept), key, before)
+            return Hold("penalties", key, before)
 
 
 def _parse_limits(given: Limits | None, setting: str) -> dict[str, Decimal] | None:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Final
 
 from pydantic import JsonValue
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Hold
-from ferry_sdk.agents.policy.known_ids import REMEMBERED, Recent
+from ferry_sdk.agents.policy.known_ids import REMEMBERED
+from ferry_sdk.agents.policy.state import State
 from ferry_sdk.errors import InvalidInputError, OutcomeUnknownError
+from ferry_sdk.types import RequestDigest
+
+_PREPARED_FOR: Final = 600.0
+"""Seconds after which another process may take over a write that was not sent."""
+_SENT_FOR: Final = 120.0
+"""Seconds after which another process counts a write that was sent as one of unknown outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +49,45 @@ class UnresolvedWrite:
 
 @dataclass(frozen=True, slots=True)
 class UnknownOutcome:
-    """A write that may have happened, with the error with which `recover` reads its effect back."""
+    """A write that may have happened; `entry_id` is its entry in the journal."""
 
     write: UnresolvedWrite
-    error: OutcomeUnknownError = field(repr=False)
+    operation: str
     hold: Hold | None = field(repr=False)
+    entry_id: str | None = None
+
+    @property
+    def error(self) -> OutcomeUnknownError:
+        """The error with which `recover` reads its effect back."""
+        error = OutcomeUnknownError(
+            f"{self.operation} may have happened",
+            request=RequestDigest("POST", "", ""),
+            subject=self.write.subject,
+            entry_id=self.entry_id,
+        )
+        error.operation, error.correlation_id = self.operation, self.write.correlation_id
+        return error
+
+
+@dataclass(frozen=True, slots=True)
+class WriteInProgress:
+    """A write that a toolkit prepares or sends.
+
+    Attributes:
+        target_id: The booking or ticket that it changes.
+        owner: Identifies the toolkit.
+        pid: Its process.
+        until: When other processes may take it over; seconds since the epoch.
+        hold: The amount that is counted for it.
+        unknown: Its record from the moment when it is sent.
+    """
+
+    target_id: str
+    owner: str
+    pid: int
+    until: float
+    hold: Hold | None = None
+    unknown: UnknownOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +101,17 @@ class CompletedWrite:
 class Duplicates:
     """Remember writes by their identity; safe to share between threads.
 
-    The last `REMEMBERED` completed ones are kept; unresolved ones are never forgotten.
+    The last `REMEMBERED` completed ones are kept; unresolved ones are never forgotten. `release`
+    is called with the amount of a write that a process prepared and did not send before it ended.
     """
 
-    def __init__(self) -> None:
-        self._under_way: dict[str, str] = {}
-        self._unknown: dict[str, UnknownOutcome] = {}
-        self._completed = Recent[str, CompletedWrite](REMEMBERED)
-        self._lock = threading.Lock()
+    def __init__(self, state: State, release: Callable[[Hold], None]) -> None:
+        self._state = state
+        self._release = release
+        self._owner = secrets.token_hex(8)
+        self._under_way = state.table("under_way", WriteInProgress)
+        self._unknown = state.table("unknown", UnknownOutcome)
+        self._completed = state.table("completed", CompletedWrite, REMEMBERED)
 
     def begin(self, key: str, subject: str) -> UnknownOutcome | None:
         """Register a write, or return the earlier write with this key if it may have happened.
@@ -76,8 +123,11 @@ class Duplicates:
         Raises:
             RefusedError: The write is in progress, or done.
         """
-        with self._lock:
-            if key in self._under_way or subject in self._under_way.values():
+        with self._state.transaction():
+            self._take_over()
+            if key in self._under_way or any(
+                subject == other.target_id for other in self._under_way.values()
+            ):
                 raise RefusedError(
                     "under_way", "another write for the same booking or ticket is in progress"
                 )
@@ -87,28 +137,64 @@ class Duplicates:
                 )
             if key in self._unknown:
                 return self._unknown[key]
-            self._under_way[key] = subject
+            until = time.time() + _PREPARED_FOR
+            self._under_way[key] = WriteInProgress(subject, self._owner, os.getpid(), until)
             return None
 
-    def abandon(self, key: str) -> None:
-        """Forget a write that was not sent."""
-        with self._lock:
-            self._under_way.pop(key, None)
+    def keep_hold(self, key: str, hold: Hold | None) -> None:
+        """Record the amount that is counted for a write in progress."""
+        with self._state.transaction():
+            self._under_way[key] = replace(self._own(key), hold=hold)
 
-    def mark_unknown(self, key: str, unknown: UnknownOutcome) -> None:
-        """Record that a write may have happened."""
-        with self._lock:
-            self._unknown[key] = unknown
-            self._under_way.pop(key, None)
+    def mark_sent(self, key: str, unknown: UnknownOutcome) -> None:
+        """Record that a write is being sent, so that it is not lost with its process."""
+        with self._state.transaction():
+            until = time.time() + _SENT_FOR
+            self._under_way[key] = replace(self._own(key), until=until, unknown=unknown)
+
+    def _own(self, key: str) -> WriteInProgress:
+        write = self._under_way.get(key)
+        if write is None or write.owner != self._owner:
+            raise RefusedError("approval_expired", "it took too long")
+        return write
+
+    def _take_over(self) -> None:
+        """Conclude the writes of processes that have ended."""
+        for key, write in tuple(self._under_way.items()):
+            if write.owner == self._owner or (time.time() < write.until and _is_alive(write.pid)):
+                continue
+            del self._under_way[key]
+            if write.unknown is not None:
+                self._unknown[key] = write.unknown
+            elif write.hold is not None:
+                self._release(write.hold)
+
+    def abandon(self, key: str) -> bool:
+        """Forget a write that was not sent; return False if it was taken over."""
+        with self._state.transaction():
+            write = self._under_way.get(key)
+            is_own = write is not None and write.owner == self._owner
+            if is_own:
+                del self._under_way[key]
+            return is_own
+
+    def mark_unknown(self, key: str, correlation_id: str, entry_id: str | None) -> None:
+        """Record that a write that was sent may have happened."""
+        with self._state.transaction():
+            write = self._under_way.pop(key, None)
+            unknown = self._unknown.get(key) if write is None else write.unknown
+            if unknown is not None:
+                sent = replace(unknown.write, correlation_id=correlation_id)
+                self._unknown[key] = replace(unknown, write=sent, entry_id=entry_id)
 
     def complete(self, key: str, write: CompletedWrite) -> None:
         """Record that a write was done."""
-        with self._lock:
+        with self._state.transaction():
             self._add_completed(key, write)
 
     def forget(self, booking_id: str) -> None:
         """Allow the write that made this booking to be made again."""
-        with self._lock:
+        with self._state.transaction():
             for key, write in tuple(self._completed.items()):
                 if write.booking_id == booking_id:
                     del self._completed[key]
@@ -116,7 +202,8 @@ class Duplicates:
     @property
     def unresolved(self) -> tuple[UnresolvedWrite, ...]:
         """The writes that may have happened, in the order in which they were sent."""
-        with self._lock:
+        with self._state.transaction():
+            self._take_over()
             return tuple(unknown.write for unknown in self._unknown.values())
 
     def settle(self, correlation_id: str, *, happened: bool) -> list[UnknownOutcome]:
@@ -125,7 +212,8 @@ class Duplicates:
         Raises:
             InvalidInputError: No unresolved write has this id.
         """
-        with self._lock:
+        with self._state.transaction():
+            self._take_over()
             found = {
                 key: unknown
                 for key, unknown in self._unknown.items()
@@ -144,3 +232,16 @@ class Duplicates:
         self._unknown.pop(key, None)
         self._under_way.pop(key, None)
         self._completed[key] = write
+
+
+def _is_alive(pid: int) -> bool:
+    """Return False if the process has ended; True if that is unknown."""
+    if os.name != "posix":  # elsewhere, `os.kill` ends the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

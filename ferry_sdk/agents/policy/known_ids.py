@@ -7,17 +7,19 @@ shown again.
 from __future__ import annotations
 
 import secrets
-import threading
-from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
-from itertools import count
-from typing import Any, Literal, TypeVar, cast
+from decimal import Decimal
+from typing import Annotated, Any, Literal, cast
 
+from pydantic import BaseModel, PlainSerializer
+from pydantic_core import to_jsonable_python
+
+from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.tools.planning import TripsTable
 from ferry_sdk.agents.tools.sanitize import clean_text
-from ferry_sdk.models.availability import Availability, Place, Tariff
+from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.models.bookings import Booking, BookingConfirmation, BookingCreated
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket
@@ -25,11 +27,29 @@ from ferry_sdk.planning.trips import Trip
 
 REMEMBERED = 10_000
 """How many sailings, bookings and tickets are remembered, of each kind."""
+_PERSONAL = ("in_board", "vehicle", "meals", "animals")
+"""The fields of a sailing that depend on the travellers; they are not stored."""
+_TariffKey = tuple[str, bool, int, Decimal, str]
 _MAX_LENGTH = 60
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 
-K = TypeVar("K")
-V = TypeVar("V")
+
+def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
+    """Return the known fields of a record as JSON, without `_PERSONAL`."""
+    names: Sequence[str] = ()
+    if isinstance(value, BaseModel):
+        names = tuple(type(value).model_fields)
+    elif is_dataclass(value):
+        names = tuple(value.__dataclass_fields__)
+    elif isinstance(value, tuple):
+        return [_without_personal_data(one) for one in cast("tuple[object, ...]", value)]
+    else:
+        return to_jsonable_python(value)
+    return {
+        name: _without_personal_data(getattr(value, name))
+        for name in names
+        if name not in _PERSONAL
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +58,12 @@ class Offer:
 
     Attributes:
         sailing: The record of the search.
-        question: The search parameters that prices depend on.
+        question: A hash of the search parameters that prices depend on.
         vehicle_code: The code of the vehicle that the search was for, if any.
     """
 
-    sailing: Availability = field(repr=False)
-    question: Hashable = field(repr=False)
+    sailing: Annotated[Availability, PlainSerializer(_without_personal_data)] = field(repr=False)
+    question: str = field(repr=False)
     vehicle_code: str | None
 
     @property
@@ -52,7 +72,7 @@ class Offer:
         one = self.sailing
         return f"{one.company.id} {one.depart_code} {one.arrive_code} {one.depart_at.isoformat()}"
 
-    def tariff_key(self, tariff: Tariff) -> tuple[object, ...]:
+    def tariff_key(self, tariff: Tariff) -> _TariffKey:
         """Return the kind of a tariff, its rank among that kind, and its price."""
         alike = [
             mine
@@ -76,48 +96,34 @@ class KnownRecord:
 
 @dataclass(frozen=True, slots=True)
 class KnownTrip:
-    """A trip that was shown as an offer, with the places of each way by the letters shown."""
+    """A trip that was shown as an offer, with the ids of each way's places by the letters shown."""
 
-    trip: Trip = field(repr=False)
-    places: tuple[Mapping[str, Place], ...] = field(repr=False)
-
-
-class Recent(OrderedDict[K, V]):
-    """A dict that keeps only its `most` recent entries."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._most = most
-
-    def __setitem__(self, key: K, value: V) -> None:
-        super().__setitem__(key, value)
-        self.move_to_end(key)
-        while len(self) > self._most:
-            self.popitem(last=False)
+    trip: Annotated[Trip, PlainSerializer(_without_personal_data)] = field(repr=False)
+    places: tuple[Mapping[str, str], ...] = field(repr=False)
 
 
 class KnownIds:
     """Remember what was shown; safe to share between threads."""
 
-    def __init__(self) -> None:
-        self._offers = Recent[str, Offer](REMEMBERED)
-        self._trips = Recent[str, KnownTrip](REMEMBERED)
-        # The offers of another toolkit or process are unknown here, as their ids differ.
-        self._series = "".join(secrets.choice(_LETTERS) for _ in range(3))
-        self._numbers = count(1)
-        self._prices = Recent[Hashable, frozenset[tuple[object, ...]]](REMEMBERED)
-        self._bookings = Recent[str, KnownRecord](REMEMBERED)
-        self._tickets = Recent[str, KnownRecord](REMEMBERED)
-        self._lock = threading.Lock()
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._offers = state.table("offers", Offer, REMEMBERED)
+        self._trips = state.table("trips", KnownTrip, REMEMBERED)
+        self._prices = state.table("prices", frozenset[_TariffKey], REMEMBERED)
+        self._bookings = state.table("bookings", KnownRecord, REMEMBERED)
+        self._tickets = state.table("tickets", KnownRecord, REMEMBERED)
+        # The offers of another toolkit or state are unknown here, as their ids differ.
+        self._series = state.table("series", str)
+        self._numbers = state.table("numbers", int)
 
     def offer(self, availability_id: str) -> Offer | None:
         """Return the sailing with this id, if it is remembered."""
-        with self._lock:
+        with self._state.transaction():
             return self._offers.get(availability_id)
 
     def trip(self, offer: str) -> KnownTrip | None:
         """Return the trip of an offer, if it is remembered."""
-        with self._lock:
+        with self._state.transaction():
             return self._trips.get(offer)
 
     def remember_trips(
@@ -127,32 +133,39 @@ class KnownIds:
 
         The prices of the others are remembered, too.
         """
-        question = _question(asked, has_return="back" in asked)
+        question = self._question(asked, has_return="back" in asked)
         shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
         sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
-        with self._lock:
+        with self._state.transaction():
             for sailing in sailings.values():
                 self._remember_sailing(sailing, question, asked, is_shown=sailing.id in shown)
             for trip in trips[:limit]:
-                offer = f"{self._series}{next(self._numbers)}"
-                self._trips[offer] = KnownTrip(trip, table.add(offer, trip))
+                offer = self._new_offer_id()
+                places = table.add(offer, trip)
+                ids = tuple({letter: one.id for letter, one in way.items()} for way in places)
+                self._trips[offer] = KnownTrip(trip, ids)
+
+    def _new_offer_id(self) -> str:
+        series = "".join(secrets.choice(_LETTERS) for _ in range(3))
+        self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
+        return f"{self._series.setdefault('offers', series)}{number}"
 
     def has_current_price(self, offer: Offer, tariff: Tariff) -> bool:
         """Return False if a later search with the same parameters showed another price."""
-        with self._lock:
-            latest = self._prices.get((offer.question, offer.sailing_key))
+        with self._state.transaction():
+            latest = self._prices.get(f"{offer.question} {offer.sailing_key}")
         return latest is None or offer.tariff_key(tariff) in latest
 
     def record(self, name: Literal["booking_id", "ticket_id"], value: str) -> KnownRecord | None:
         """Return the booking or ticket with this id, if it is remembered."""
-        with self._lock:
+        with self._state.transaction():
             return (self._bookings if name == "booking_id" else self._tickets).get(value)
 
     def remember(
         self, result: object, asked: Mapping[str, Any], shown: Mapping[str, Any] | None = None
     ) -> None:
         """Remember the records of a result, of a list only those in the view that was `shown`."""
-        with self._lock:
+        with self._state.transaction():
             if isinstance(result, Records):
                 self._remember_offers(cast("Records[object]", result), asked, shown)
             elif isinstance(result, BookingCreated):
@@ -177,19 +190,25 @@ class KnownIds:
         ids = None if shown is None else {one.get("id") for one in shown["items"]}
         for one in records:
             if isinstance(one, Availability):
-                question = _question(asked, has_return=asked.get("ret_journey_id") is not None)
+                question = self._question(asked, has_return=asked.get("ret_journey_id") is not None)
                 is_shown = ids is None or one.id in ids
                 self._remember_sailing(one, question, asked, is_shown=is_shown)
 
     def _remember_sailing(
-        self, sailing: Availability, question: Hashable, asked: Mapping[str, Any], *, is_shown: bool
+        self, sailing: Availability, question: str, asked: Mapping[str, Any], *, is_shown: bool
     ) -> None:
         vehicle = asked.get("vehicle")
         offer = Offer(sailing, question, None if vehicle is None else vehicle.code)
         if is_shown:
             self._offers[sailing.id] = offer
         prices = frozenset(map(offer.tariff_key, sailing.tariffs))
-        self._prices[question, offer.sailing_key] = prices
+        self._prices[f"{question} {offer.sailing_key}"] = prices
+
+    def _question(self, asked: Mapping[str, Any], *, has_return: bool) -> str:
+        """Return a hash of the parameters of a search that prices depend on."""
+        vehicle = asked.get("vehicle")
+        who = [(one.type, one.gender, one.age) for one in asked["passengers"]]
+        return self._state.fingerprint(who, None if vehicle is None else vehicle.code, has_return)
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         known = self._tickets.get(ticket.id)
@@ -202,16 +221,6 @@ class KnownIds:
 
 def _ways(trip: Trip) -> list[Availability]:
     return [trip.outward] if trip.back is None else [trip.outward, trip.back]
-
-
-def _question(asked: Mapping[str, Any], *, has_return: bool) -> Hashable:
-    """Return the parameters of a search that prices depend on."""
-    vehicle = asked.get("vehicle")
-    return (
-        tuple((who.type, who.gender, who.age) for who in asked["passengers"]),
-        None if vehicle is None else vehicle.code,
-        has_return,
-    )
 
 
 def describe_sailing(sailing: Availability) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import stat
@@ -47,7 +48,7 @@ class AuditFile:
 
     def __call__(self, record: AuditRecord) -> None:
         """Write one record."""
-        fields = {name: getattr(record, name) for name in AuditRecord.__slots__}
+        fields = {one.name: getattr(record, one.name) for one in dataclasses.fields(record)}
         line = f"{json.dumps(to_jsonable_python(fields))}\n".encode()
         while line:
             line = line[os.write(self._descriptor, line) :]

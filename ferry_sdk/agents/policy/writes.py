@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import secrets
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from pydantic_core import to_jsonable_python
-
 from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Budget, Hold
 from ferry_sdk.agents.policy.known_ids import (
@@ -23,7 +19,9 @@ from ferry_sdk.agents.policy.known_ids import (
     describe_sailing,
     quote,
 )
+from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.tools.sanitize import name_key
+from ferry_sdk.agents.tools.tools import Arguments, Tool
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.availability import Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
@@ -37,16 +35,11 @@ from ferry_sdk.planning.vehicles import VehicleMatch
 class ToolkitState:
     """The state that the writes of a toolkit share. `now` is the service's clock."""
 
-    def __init__(self, known_ids: KnownIds, budget: Budget, now: Callable[[], float]) -> None:
-        self.known_ids: KnownIds = known_ids
+    def __init__(self, state: State, budget: Budget, now: Callable[[], float]) -> None:
+        self.known_ids: KnownIds = KnownIds(state)
         self.budget: Budget = budget
         self.now: Callable[[], float] = now
-        self._key = secrets.token_bytes(32)
-
-    def fingerprint(self, *of: object) -> str:
-        """Return a hash that is equal for equal values, and useless outside this toolkit."""
-        canonical = json.dumps(to_jsonable_python(of), sort_keys=True).encode()
-        return hashlib.blake2b(canonical, key=self._key).hexdigest()
+        self.fingerprint: Callable[..., str] = state.fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +319,19 @@ class Cancel(_Change):
 
 
 AnyWrite = Create | Confirm | Cancel
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A registered write, with its price read and counted; nothing has been sent."""
+
+    tool: Tool
+    arguments: Arguments
+    write: AnyWrite
+    identity: Identity
+    plan: Plan
+    request: ApprovalRequest
+    until: float
 
 
 def all_writes(state: ToolkitState) -> dict[str, AnyWrite]:

@@ -21,7 +21,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
-from ferry_sdk.agents.policy.known_ids import Recent
+from ferry_sdk.agents.policy.state import Recent
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 

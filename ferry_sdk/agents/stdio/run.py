@@ -159,6 +159,7 @@ def serve(
     penalty_limit: Mapping[str, str] | None = None,
     token_file: Path | None = None,
     audit: Path | None = None,
+    state: Path | None = None,
 ) -> None:
     """Serve the tools to the MCP host on stdin and stdout, until the input ends.
 
@@ -171,6 +172,7 @@ def serve(
         penalty_limit: The most that cancelling one booking may cost, by currency.
         token_file: The file that holds the token.
         audit: A private file to which the record of each call is appended as a line of JSON.
+        state: A private file that keeps what was shown, spent and done for other processes.
 
     Raises:
         SystemExit: With code 2 if a setting is missing or invalid (stderr names it), with code 1 if
@@ -180,7 +182,7 @@ def serve(
     try:
         token = take_token(token_file)
         audit_file = None if audit is None else AuditFile(audit)
-        anyio.run(_serve, token, writes, spend_limit, penalty_limit, audit_file)
+        anyio.run(_serve, token, writes, spend_limit, penalty_limit, audit_file, state)
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(_USAGE) from None
@@ -196,6 +198,7 @@ async def _serve(
     spend_limit: Mapping[str, str] | None,
     penalty_limit: Mapping[str, str] | None,
     audit: AuditFile | None,
+    state: Path | None,
 ) -> None:
     async with AsyncFerry(token, read_only=not writes, deadline=_DEADLINE) as ferry:
         toolkit = AsyncToolkit(
@@ -204,6 +207,7 @@ async def _serve(
             spend_limit=spend_limit,
             penalty_limit=penalty_limit,
             audit=audit,
+            state=state,
         )
         server = make_server(toolkit)
 

@@ -114,6 +114,12 @@ def mcp(
             metavar="FILE", help="Append a line of JSON for each call to this private file."
         ),
     ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep ids, spending and writes here for other processes."
+        ),
+    ] = None,
 ) -> None:
     """Run an MCP server for agents on standard input and output; read-only without --writes."""
     from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
@@ -124,4 +130,5 @@ def mcp(
         penalty_limit=dict(penalty_limit) if penalty_limit else None,
         token_file=token_file,
         audit=audit,
+        state=state,
     )

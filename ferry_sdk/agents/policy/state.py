@@ -1,0 +1,237 @@
+"""Keep the state of a toolkit in memory, or in a file that several processes share.
+
+The file is a SQLite database with one table of JSON values. A `transaction` is one of SQLite
+(``BEGIN IMMEDIATE``), so that two processes cannot both read a total and then both add to it. Each
+transaction has a connection of its own, which threads and forks cannot share by mistake.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Generator, Iterator, MutableMapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
+
+from ferry_sdk.agents.policy.private_file import check_private
+from ferry_sdk.errors import ConfigurationError
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_APPLICATION: Final = 0x46657272
+"""SQLite's ``application_id`` of these files."""
+_VERSION: Final = 1
+_TIMEOUT: Final = 10.0
+"""Seconds to wait for another process."""
+_SCHEMA: Final = (
+    """
+    CREATE TABLE entries (
+        place INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+        UNIQUE (kind, key)
+    )
+    """,
+    "CREATE INDEX recent ON entries (kind, place)",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {_VERSION}",
+)
+_CREATION: Final = threading.Lock()
+
+
+class Recent(OrderedDict[K, V]):
+    """A dict that keeps only its `most` recent entries."""
+
+    def __init__(self, most: int | None) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        while self._most is not None and len(self) > self._most:
+            self.popitem(last=False)
+
+
+class State:
+    """The state of one toolkit in memory; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._key = secrets.token_bytes(32)
+
+    @contextmanager
+    def transaction(self) -> Generator[None, None, None]:
+        """Keep others from the state during the block; transactions may be nested."""
+        with self._lock:
+            yield
+
+    def table(self, name: str, kind: type[V], most: int | None = None) -> MutableMapping[str, V]:
+        """Return a mapping of texts to values of a type, which keeps the `most` recent ones."""
+        del name, kind  # only a file needs them
+        return Recent[str, V](most)
+
+    def fingerprint(self, *of: object) -> str:
+        """Return a hash that is equal for equal values, and useless without this state."""
+        canonical = json.dumps(to_jsonable_python(of), sort_keys=True).encode()
+        return hashlib.blake2b(canonical, key=self._key).hexdigest()
+
+
+class StateFile(State):
+    """The state of several toolkits, in a private file.
+
+    Raises:
+        ConfigurationError: The file cannot be used, is not a state file or one of another version,
+            or others can use it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__()
+        self._connection: sqlite3.Connection | None = None
+        self._changed: dict[str, int] = {}
+        try:
+            self._path = Path(os.path.realpath(os.fspath(path)))
+            with _CREATION:  # closing a file releases the locks that this process has on it
+                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            pass
+        except (OSError, TypeError, ValueError):
+            raise ConfigurationError(f"state: {path!s} cannot be created") from None
+        with self.transaction():
+            self._prepare()
+            keys = self.table("key", str)
+            self._key = bytes.fromhex(keys.setdefault("key", self._key.hex()))
+
+    def _prepare(self) -> None:
+        """Create the table in an empty file; refuse a file of another kind or version."""
+        application, version, tables = (
+            self.execute(question).fetchone()[0]
+            for question in (
+                "PRAGMA application_id",
+                "PRAGMA user_version",
+                "SELECT count(*) FROM sqlite_master",
+            )
+        )
+        if (application, version, tables) == (0, 0, 0):
+            for statement in _SCHEMA:
+                self.execute(statement)
+        elif application != _APPLICATION:
+            raise ConfigurationError(f"state: {self._path} is not a state file")
+        elif version != _VERSION:
+            raise ConfigurationError(
+                f"state: {self._path} has version {version}, expected {_VERSION}; use a new file"
+            )
+
+    @contextmanager
+    def transaction(self) -> Generator[None, None, None]:
+        """Keep all threads and processes from the file during the block; write it at the end.
+
+        An exception undoes the changes of the whole transaction.
+
+        Raises:
+            ConfigurationError: The file cannot be read or written.
+        """
+        with self._lock:
+            if self._connection is not None:
+                yield
+                return
+            try:
+                check_private(self._path.stat(), self._path, "state")
+                with closing(self._connect()) as self._connection:
+                    self.execute("BEGIN IMMEDIATE")
+                    yield
+                    self._forget_oldest()
+                    self.execute("COMMIT")
+            except (sqlite3.Error, OSError, ValidationError) as error:
+                problem = (
+                    "is not a state file"
+                    if "not a database" in str(error) or isinstance(error, ValidationError)
+                    else f"cannot be used ({type(error).__name__})"
+                )
+                raise ConfigurationError(f"state: {self._path} {problem}") from None
+            finally:
+                self._connection = None
+                self._changed.clear()
+
+    def _connect(self) -> sqlite3.Connection:
+        # mode=rw: SQLite must not create a file that was deleted, with other permissions.
+        return sqlite3.connect(
+            f"{self._path.as_uri()}?mode=rw", uri=True, timeout=_TIMEOUT, isolation_level=None
+        )
+
+    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+        """Run a statement in the current transaction."""
+        if self._connection is None:
+            raise RuntimeError("no transaction")
+        return self._connection.execute(statement, values)
+
+    def table(self, name: str, kind: type[V], most: int | None = None) -> MutableMapping[str, V]:
+        """Return a mapping whose values are stored as JSON."""
+        return _Table(self, name, TypeAdapter(kind), most)
+
+    def limit(self, kind: str, most: int) -> None:
+        """Keep only the `most` recent entries of a kind when the transaction ends."""
+        self._changed[kind] = most
+
+    def _forget_oldest(self) -> None:
+        for kind, most in self._changed.items():
+            self.execute(
+                "DELETE FROM entries WHERE kind = ?1 AND place <= (SELECT place FROM entries "
+                "WHERE kind = ?1 ORDER BY place DESC LIMIT 1 OFFSET ?2)",
+                kind,
+                most,
+            )
+
+
+class _Table(MutableMapping[str, V]):
+    """The entries of one kind in a file, oldest first."""
+
+    def __init__(
+        self, file: StateFile, name: str, adapter: TypeAdapter[V], most: int | None
+    ) -> None:
+        self._file = file
+        self._name = name
+        self._adapter = adapter
+        self._most = most
+
+    def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._file.transaction():
+            return self._file.execute(statement, self._name, *values).fetchall()
+
+    def __getitem__(self, key: str) -> V:
+        with self._file.transaction():
+            rows = self._rows("SELECT value FROM entries WHERE kind = ? AND key = ?", key)
+            if not rows:
+                raise KeyError(key)
+            return self._adapter.validate_json(rows[0][0])
+
+    def __setitem__(self, key: str, value: V) -> None:
+        text = self._adapter.dump_json(value).decode()
+        with self._file.transaction():
+            self._rows(
+                "INSERT OR REPLACE INTO entries (kind, key, value) VALUES (?, ?, ?)", key, text
+            )
+            if self._most is not None:
+                self._file.limit(self._name, self._most)
+
+    def __delitem__(self, key: str) -> None:
+        with self._file.transaction():
+            statement = "DELETE FROM entries WHERE kind = ? AND key = ?"
+            if not self._file.execute(statement, self._name, key).rowcount:
+                raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        rows = self._rows("SELECT key FROM entries WHERE kind = ? ORDER BY place")
+        return iter([key for (key,) in rows])
+
+    def __len__(self) -> int:
+        return int(self._rows("SELECT count(*) FROM entries WHERE kind = ?")[0][0])

@@ -1,0 +1,300 @@
+"""State files: what toolkits know, have done and have spent, for later ones and for others."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import ConfigurationError, Ferry
+from ferry_sdk.agents import Toolkit
+from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.budget import Budget
+from ferry_sdk.agents.policy.state import StateFile
+from tests.agents.agent import PASSENGERS, ShortWay, approve_all, book, error, order, result_of
+from tests.agents.agent import sailings as sailings_of
+from tests.support.processes import start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ferry_sdk.sandbox import Sandbox
+
+WRITER = """
+import json, sys
+from ferry_sdk import Ferry
+from ferry_sdk.agents import Toolkit
+base_url, token, state, limit, orders = sys.argv[1:]
+with Ferry(token, base_url=base_url) as ferry:
+    toolkit = Toolkit(
+        ferry, writes=True, approve=lambda _: True, spend_limit={"EUR": limit}, state=state
+    )
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for order in json.loads(orders):
+        answer = toolkit.call("bookings_create", order)
+        print(answer.get("error", {}).get("code", answer["status"]), flush=True)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "agent state.db"
+
+
+@pytest.fixture
+def again(toolkit_of: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    """Return a function that makes another toolkit with the same state file."""
+    return lambda **settings: toolkit_of(
+        **{"writes": True, "approve": approve_all, "state": path, **settings}
+    )
+
+
+def test_a_second_toolkit_knows_what_the_first_has_shown(again: Callable[..., Any]) -> None:
+    found = sailings_of(again())
+    made = result_of(again().call("bookings_create", order(found[0])))
+    confirmed = result_of(again().call("bookings_confirm", {"booking_id": made["booking_id"]}))
+    result_of(again().call("tickets_cancel", {"ticket_id": confirmed["ticket_id"]}))
+
+
+def test_every_step_of_the_short_way_may_be_a_new_toolkit_with_codes(
+    again: Callable[..., Any],
+) -> None:
+    class OneCallEach:
+        def call(self, *call: Any) -> Any:
+            return again(approve=None).call(*call)
+
+    agent = ShortWay(OneCallEach())
+    agent.pay(agent.book())
+    assert len(agent.calls) == 5
+
+
+def test_offers_of_two_toolkits_have_different_ids(again: Callable[..., Any]) -> None:
+    search = {
+        "origin": "Tarifa",
+        "destination": "Tangier (city)",
+        "on": "2050-07-12",
+        "passengers": [{"type": "Adult", "gender": "Female", "age": 34}],
+    }
+    ids = [
+        one["offer"]
+        for _ in range(3)
+        for one in result_of(again().call("trips_find", search))["offers"]
+    ]
+    assert len(ids) == len(set(ids)) > 3
+
+
+def test_a_second_toolkit_refuses_what_the_first_has_done(
+    again: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    made = book(again())
+    refused = again().call("bookings_create", order(sailings_of(again())[0]))
+    assert error(refused, "already_done")["result"]["booking_id"] == made["booking_id"]
+    assert len(ferry_sandbox.counters.effects) == 1
+
+
+def test_a_second_toolkit_refuses_what_the_first_has_spent(again: Callable[..., Any]) -> None:
+    found = sailings_of(again())
+    made = result_of(again().call("bookings_create", order(found[0])))
+    limit = {"EUR": made["total_price"]}
+    refused = again(spend_limit=limit).call("bookings_create", order(found[1]))
+    assert error(refused, "spend_limit")["spent"] == made["total_price"]
+
+
+def test_penalties_of_one_booking_are_added_up_in_the_file(path: Path) -> None:
+    Budget(None, {"EUR": 20}, StateFile(path)).hold_penalty("b-1", "t-1", Decimal(12), "EUR")
+    with pytest.raises(RefusedError, match="more than allowed"):
+        Budget(None, {"EUR": 20}, StateFile(path)).hold_penalty("b-1", "t-2", Decimal(12), "EUR")
+
+
+def test_an_unknown_outcome_is_settled_by_another_toolkit(
+    again: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    first = again()
+    asked = order(sailings_of(first)[0])
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    assert first.call("bookings_create", asked)["status"] == "unknown"
+    error(again().call("bookings_create", asked), "outcome_unknown")
+    (write,) = again().unresolved
+    again().settle(write.correlation_id, happened=False)
+    assert first.unresolved == ()
+    result_of(first.call("bookings_create", asked))
+
+
+def test_a_confirmation_of_unknown_outcome_is_read_back_by_another_toolkit(
+    again: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    made = {"booking_id": book(again())["booking_id"]}
+    first = again()
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    ferry_sandbox.faults.add("server_error", "bookings.get", times=None, after=2)
+    assert first.call("bookings_confirm", made)["status"] == "unknown"
+    ferry_sandbox.faults.clear()
+    answer = again().call("bookings_confirm", made)
+    assert result_of(answer)["booking_id"] == made["booking_id"]
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+
+
+def test_the_file_is_private_and_holds_no_travellers_and_no_token(
+    again: Callable[..., Any], ferry_sandbox: Sandbox, path: Path
+) -> None:
+    toolkit = again(approve=None)
+    agent = ShortWay(toolkit)
+    agent.pay(agent.book())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [one.name for one in path.parent.iterdir() if one.name.startswith(path.name)] == [
+        path.name
+    ]
+    with sqlite3.connect(path) as connection:
+        text = "".join(value for (value,) in connection.execute("SELECT value FROM entries"))
+        text += "".join(key for (key,) in connection.execute("SELECT key FROM entries"))
+    connection.close()
+    names = [PASSENGERS[0]["first_name"], PASSENGERS[0]["last_name"], "Noel", "GE 123 AB"]
+    for private in (*names, '"age"', '"gender":"Female","age"', ferry_sandbox.token):
+        assert private not in text
+        assert private.encode() not in path.read_bytes()
+
+
+def sql(path: Path, *statements: str) -> None:
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+    path.chmod(0o600)
+
+
+def make_text(path: Path) -> None:
+    path.write_text("This is not a database. " * 100, "utf-8")
+    path.chmod(0o600)
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (make_text, "is not a state file"),
+        (lambda path: sql(path, "CREATE TABLE mine (one)"), "is not a state file"),
+        (lambda path: path.mkdir(), "is not a file"),
+        (lambda path: os.mkfifo(path, 0o600), "is not a file"),
+        (lambda path: path.symlink_to(path.parent / "no" / "file"), "cannot be created"),
+        (lambda path: (sql(path), path.chmod(0o640)), "chmod 600"),
+        (lambda path: (sql(path), path.chmod(0o602)), "chmod 600"),
+    ],
+)
+def test_another_file_is_refused(
+    make: Callable[[Path], object], problem: str, again: Callable[..., Any], path: Path
+) -> None:
+    make(path)
+    with pytest.raises(ConfigurationError, match=rf"^state: .*{problem}"):
+        again()
+
+
+def test_a_file_of_another_version_is_refused(again: Callable[..., Any], path: Path) -> None:
+    again()
+    sql(path, "PRAGMA user_version = 2")
+    with pytest.raises(ConfigurationError, match="has version 2, expected 1; use a new file"):
+        again()
+
+
+def test_an_empty_private_file_is_used(again: Callable[..., Any], path: Path) -> None:
+    path.touch(0o600)
+    book(again())
+    assert path.stat().st_size > 0
+
+
+def test_a_file_that_is_lost_allows_no_write(
+    again: Callable[..., Any], ferry_sandbox: Sandbox, path: Path
+) -> None:
+    toolkit = again()
+    asked = order(sailings_of(toolkit)[0])
+    path.unlink()
+    error(toolkit.call("bookings_create", asked), "configuration_error", "failed")
+    assert not path.exists()
+    assert not ferry_sandbox.counters.effects
+
+
+def test_a_state_that_cannot_be_written_after_the_write_leaves_it_unknown(
+    again: Callable[..., Any], ferry_sandbox: Sandbox, path: Path
+) -> None:
+    toolkit = again()
+    asked = order(sailings_of(toolkit)[0])
+    ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=0.5)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(toolkit.call, "bookings_create", asked)
+        while not ferry_sandbox.counters.effects and not answer.done():
+            pass
+        path.chmod(0o644)
+        assert answer.result()["status"] == "unknown"
+    path.chmod(0o600)
+    assert error(toolkit.call("bookings_create", asked), "under_way")
+
+
+def start_writer(sandbox: Sandbox, path: Path, limit: str, orders: str) -> Any:
+    options = [sandbox.base_url, sandbox.token, str(path), limit, orders]
+    pipe = subprocess.PIPE
+    return start([sys.executable, "-c", WRITER, *options], stdin=pipe, stdout=pipe, text=True)
+
+
+@pytest.fixture
+def toolkit(ferry: Ferry, path: Path) -> Toolkit:
+    return Toolkit(ferry, writes=True, approve=approve_all, state=path)
+
+
+def test_processes_share_one_limit(toolkit: Toolkit, ferry_sandbox: Sandbox, path: Path) -> None:
+    found = sailings_of(toolkit)
+    price = min(float(one["tariffs"][0]["amount"]) for one in found)
+    ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.2, times=None)
+    limit = f"{price * 1.9:.2f}"
+    writers = [
+        start_writer(ferry_sandbox, path, limit, json.dumps([order(one)])) for one in found[:4]
+    ]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    codes = Counter(
+        line
+        for writer in [(one, one.stdin.write("\n"), one.stdin.flush())[0] for one in writers]
+        for line in writer.communicate(timeout=30)[0].split()
+    )
+    assert codes == {"done": 1, "spend_limit": 3}
+    assert len(ferry_sandbox.counters.effects) == 1
+
+
+def test_a_killed_process_leaves_its_write_and_its_price_on_record(
+    toolkit: Toolkit, ferry: Ferry, ferry_sandbox: Sandbox, path: Path
+) -> None:
+    found = sailings_of(toolkit)
+    first, second = map(order, found[:2])
+    ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=60)
+    with start_writer(ferry_sandbox, path, "1000", json.dumps([first])) as writer:
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+        while not ferry_sandbox.counters.effects:
+            assert writer.poll() is None
+        writer.kill()
+        writer.wait()
+    ferry_sandbox.faults.clear()
+    error(toolkit.call("bookings_create", first), "outcome_unknown")
+    (write,) = toolkit.unresolved
+    assert write.tool == "bookings_create"
+    limited = Toolkit(
+        ferry,
+        writes=True,
+        approve=approve_all,
+        spend_limit={"EUR": str(write.amount)},
+        state=path,
+    )
+    assert error(limited.call("bookings_create", second), "spend_limit")["spent"] == str(
+        write.amount
+    )
+    limited.settle(write.correlation_id, happened=False)
+    assert toolkit.unresolved == ()
