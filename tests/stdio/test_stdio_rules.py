@@ -20,6 +20,8 @@ pytestmark = LONG
 
 
 READS = {
+    "trips_find",
+    "places_find",
     "availability_search",
     "bookings_get",
     "bookings_cancel_fee",
