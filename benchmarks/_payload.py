@@ -12,7 +12,7 @@ from itertools import count as numbers
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 QUESTION: Final[dict[str, Any]] = {
     "company": "DFDS",
@@ -103,7 +103,7 @@ def mcp_answers(count: int) -> dict[bytes, bytes]:
     return mcp_result(b'"tools/call"', found)
 
 
-def mcp_result(word: bytes, result: dict[str, object]) -> dict[bytes, bytes]:
+def mcp_result(word: bytes, result: Mapping[str, object]) -> dict[bytes, bytes]:
     """What `/mcp` answers: the handshake, and one result to requests with a word."""
     agreed: dict[str, object] = {
         "protocolVersion": "2025-11-25",

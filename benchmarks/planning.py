@@ -86,7 +86,7 @@ def _own_work(service: Service, effort: Effort) -> Line:
     with Ferry(TOKEN, base_url=service.routes_url) as ferry:
         found = ferry.trips.search(code_of(0), code_of(1), on=START, passengers=PASSENGERS)
         sailings = Records([trip.outward for trip in found[:2]])
-        settings = ferry._transport.settings  # noqa: SLF001 -- those of the client
+        settings = ferry.availability.transport.settings
         work = timed(lambda: _planned(settings, sailings), effort.of(200, 2), clock=process_time)
         figures = in_turn({"ours": work}, rounds=effort.of(15))
     return _bounded("own work of a trip, two companies", "µs", figures, OWN_WORK, "1 ms")

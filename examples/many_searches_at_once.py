@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import date, timedelta
 
-from ferry_sdk import AsyncFerry
+from ferry_sdk import AsyncFerry, Trip
 from ferry_sdk.sandbox import AsyncSandbox
 
 
@@ -21,7 +21,7 @@ async def main() -> None:
             on=date.today() + timedelta(days=30),
             passengers=[{"type": "Adult", "gender": "Female", "age": 27}],
         )
-        trips = []
+        trips: list[Trip] = []
         async for trip in stream:
             if trip.companies not in {found.companies for found in trips}:
                 print("answered:", *trip.companies)
