@@ -243,11 +243,16 @@ class TestRounds:
 
     def test_an_approval_is_for_the_total_that_was_shown(self, hosts, ferry_sandbox):
         host = hosts(Person(), "--writes")
-        booking_id = book(host)["booking_id"]
+        booking = book(host)
+        booking_id = booking["booking_id"]
         named_ = {"booking_id": booking_id}
         kept, recorded = self.question(host.wait(self.send(host, named_, name="bookings_confirm")))
         (ticket,) = ferry_sandbox.service._sales._bookings[booking_id].tickets
         ticket.reprice(Decimal(2), Decimal(0))
+        for state in (None, kept):
+            dearer = host.wait(self.send(host, named_, state, recorded, name="bookings_confirm"))
+            error(answer_of(dearer), "price_changed")
+        named_["expect_total"] = str(2 * Decimal(str(booking["total_price"])))
         anew, _ = self.question(host.wait(self.send(host, named_, name="bookings_confirm")))
         for old in (kept, anew):
             result = host.wait(self.send(host, named_, old, recorded, name="bookings_confirm"))
