@@ -63,7 +63,7 @@ class StopSignal:
     """Stops what other threads do for a batch: requests on the wire, and waits before retries."""
 
     def __init__(self) -> None:
-        self.is_set = False
+        self.is_set: bool = False
         self._callbacks: set[Callable[[], object]] = set()
 
     @contextmanager

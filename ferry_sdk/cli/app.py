@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -19,7 +20,7 @@ from ferry_sdk.cli.commands.serve import demo, mcp, sandbox
 from ferry_sdk.cli.commands.show import show, voucher
 from ferry_sdk.cli.terminal.errors import report_errors
 
-COMMANDS = {
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Trips and bookings": (search, calendar, book, show, confirm, cancel, voucher),
     "Names and codes": (ports, companies, vehicles),
     "Setup": (doctor, sandbox, demo, mcp),
