@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .evidence import Evidence, Outcome
 
 SLACK = 0.3
-"""Seconds that a call may be past its deadline."""
+"""Seconds that a call may be past its deadline, and at least its deadline again."""
 
 SOFT = "perhaps "
 
@@ -75,7 +75,7 @@ class Judgement:
         yield from self._of_records()
 
     def _of(self, outcome: Outcome) -> Iterator[str]:
-        if outcome.seconds > self.schedule.deadline + SLACK:
+        if outcome.seconds > self.schedule.deadline + max(SLACK, self.schedule.deadline):
             yield f"{SOFT}late: {outcome.seconds:.3f} s, deadline {self.schedule.deadline} s"
         error = outcome.error
         if error is not None and not isinstance(error, FerryError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hypothesis import strategies as st
@@ -121,6 +121,21 @@ class Schedule:
     def is_mcp(self) -> bool:
         """Whether it speaks the other protocol."""
         return self.operation.startswith("mcp.")
+
+    def stretch(self, factor: float) -> Schedule:
+        """Return the same schedule on a slower clock: every time in it is longer."""
+        return replace(
+            self,
+            deadline=self.deadline * factor,
+            timeout=None if self.timeout is None else self.timeout * factor,
+            harms=tuple(replace(one, seconds=one.seconds * factor) for one in self.harms),
+            troubles=tuple(
+                replace(one, details={**one.details, "seconds": one.details["seconds"] * factor})
+                if "seconds" in one.details
+                else one
+                for one in self.troubles
+            ),
+        )
 
 
 _AFTER = st.sampled_from((0, 0, 0, 0, 0, 1, 1, 2, 3))

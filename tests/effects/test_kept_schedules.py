@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.effects.exploring import TRIES
+from tests.effects.exploring import STRETCHES
 from tests.effects.judging import SOFT, Judgement
 from tests.effects.running import run
 from tests.effects.schedules import Schedule, Trouble
@@ -182,16 +182,20 @@ def test_a_schedule_worth_keeping(
     world: World, record_property: Callable[[str, object], None], name: str, is_async: bool
 ) -> None:
     kept, expected = KEPT[name]
-    schedule = replace(kept, is_async=is_async)
     violations: list[str] = []
-    for _ in range(TRIES):
+    states: set[str] = set()
+    # A slow machine may use up the deadline before anything is sent.
+    for factor in STRETCHES:
+        schedule = replace(kept, is_async=is_async).stretch(factor)
         evidence = run(world, schedule)
         record_property("schedules of the effect test run", 1)
         violations = Judgement(schedule, evidence).violations()
-        if not any(one.startswith(SOFT) for one in violations):
+        states = {state_of(outcome) for outcome in evidence.outcomes}
+        is_late = states == {"not_sent"} or any(one.startswith(SOFT) for one in violations)
+        if (states == {expected} and not violations) or not is_late:
             break
     assert violations == []
-    assert {state_of(outcome) for outcome in evidence.outcomes} == {expected}
+    assert states == {expected}
 
 
 def state_of(outcome: Outcome) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.effects.exploring import TRIES
 from tests.effects.judging import SOFT
 
 from .judging import violations
@@ -15,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .running import Stage
+
+
+TRIES = 3
+"""How often a run is made before what a slow machine may have caused is believed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import math
 import socket
-import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, RequestTimeoutError
 from ferry_sdk._transport.aiohttp_client.pool import Limiter, Timeouts
+from tests.support.virtual_time import VirtualTimeLoop, run_in_virtual_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,8 +62,7 @@ async def seconds_until_failure(awaited: asyncio.Future[None]) -> float:
 
 
 def test_a_wait_fails_after_its_timeout() -> None:
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         timeouts, later, sooner = Timeouts(loop), loop.create_future(), loop.create_future()
         timeouts.begin(Source(), later, 4 * SHORT)
         timeouts.begin(Source(), sooner, SHORT)
@@ -71,12 +70,11 @@ def test_a_wait_fails_after_its_timeout() -> None:
         assert not later.done()
         await seconds_until_failure(later)
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_activity_restarts_a_timeout() -> None:
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         timeouts, awaited, source = Timeouts(loop), loop.create_future(), Source()
         timeouts.begin(source, awaited, 2 * SHORT)
         for _ in range(6):
@@ -85,12 +83,11 @@ def test_activity_restarts_a_timeout() -> None:
             assert not awaited.done()
         assert SHORT < await seconds_until_failure(awaited) < 4 * SHORT
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_a_wait_that_has_ended_does_not_fail() -> None:
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         timeouts, ended, failed, source = (
             Timeouts(loop),
             loop.create_future(),
@@ -104,12 +101,11 @@ def test_a_wait_that_has_ended_does_not_fail() -> None:
         await seconds_until_failure(failed)
         assert not ended.done()
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_closed_timeouts_fail_nothing() -> None:
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         timeouts, awaited = Timeouts(loop), loop.create_future()
         timeouts.close()
         timeouts.begin(Source(), awaited, SHORT)
@@ -117,20 +113,19 @@ def test_closed_timeouts_fail_nothing() -> None:
         await asyncio.sleep(3 * SHORT)
         assert not awaited.done()
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_data_of_the_iteration_in_which_a_timeout_expires_counts() -> None:
     """The loop was busy so long that data and timer are due in the same iteration."""
 
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         timeouts, awaited, source = Timeouts(loop), loop.create_future(), Source()
         here, there = socket.socketpair()
         with here, there:
             timeouts.begin(source, awaited, SHORT)
             loop.add_reader(here, source.receive)
-            time.sleep(2 * SHORT)  # noqa: ASYNC251 -- the loop is to be busy
+            loop.advance(2 * SHORT)  # the loop was busy
             there.send(b"x")
             for _ in range(3):
                 await asyncio.sleep(0)
@@ -138,12 +133,11 @@ def test_data_of_the_iteration_in_which_a_timeout_expires_counts() -> None:
             loop.remove_reader(here)
             await seconds_until_failure(awaited)
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_thousands_of_waits_share_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         timers, timeouts = record_timers(loop, monkeypatch), Timeouts(loop)
         for _ in range(3000):
             source = Source()
@@ -152,7 +146,7 @@ def test_thousands_of_waits_share_one_timer(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(timers) == 1
         timeouts.close()
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_calls_make_no_timer_of_their_own(
@@ -175,8 +169,7 @@ def test_calls_make_no_timer_of_their_own(
 
 
 def test_permits_are_given_in_order_of_arrival() -> None:
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         limiter, order = Limiter(2, Timeouts(loop), loop), list[int]()
 
         async def one(number: int) -> None:
@@ -189,12 +182,11 @@ def test_permits_are_given_in_order_of_arrival() -> None:
         assert order == [*range(50)]
         assert limiter.has_free
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_a_permit_that_comes_too_late_goes_to_the_next_waiter() -> None:
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         limiter = Limiter(1, Timeouts(loop), loop)
         await limiter.take(None)
         patient = asyncio.create_task(limiter.take(LONG))
@@ -206,12 +198,11 @@ def test_a_permit_that_comes_too_late_goes_to_the_next_waiter() -> None:
         limiter.give_back()
         assert limiter.has_free
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_a_permit_of_the_iteration_in_which_a_timeout_expires_is_taken() -> None:
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         failures: list[object] = []
         loop.set_exception_handler(lambda _, context: failures.append(context))
         limiter = Limiter(1, Timeouts(loop), loop)
@@ -219,16 +210,15 @@ def test_a_permit_of_the_iteration_in_which_a_timeout_expires_is_taken() -> None
         taking = asyncio.create_task(limiter.take(SHORT))
         await asyncio.sleep(0)
         loop.call_later(SHORT / 2, limiter.give_back)
-        time.sleep(2 * SHORT)  # noqa: ASYNC251 -- both are due when the loop goes on
+        loop.advance(2 * SHORT)  # the loop was busy
         await taking
         assert failures == []
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_a_waiter_whose_timeout_expired_is_forgotten() -> None:
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         limiter = Limiter(1, Timeouts(loop), loop)
         await limiter.take(None)
         futures: list[weakref.ref[Any]] = []
@@ -246,7 +236,7 @@ def test_a_waiter_whose_timeout_expired_is_forgotten() -> None:
         gc.collect()
         assert sum(future() is not None for future in futures) < 2  # the last error holds its own
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 class Callers:
@@ -295,8 +285,7 @@ ACTS = st.tuples(
 def test_no_permit_is_lost_or_given_twice(acts: list[tuple[Any, int]], most: int) -> None:
     """Also if a task is cancelled in the moment in which it gets its permit."""
 
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
+    async def work(loop: VirtualTimeLoop) -> None:
         limiter = Limiter(most, Timeouts(loop), loop)
         callers = Callers(limiter)
         for act, whom in acts:
@@ -308,7 +297,7 @@ def test_no_permit_is_lost_or_given_twice(acts: list[tuple[Any, int]], most: int
             await limiter.take(None)
         assert not limiter.has_free
 
-    run_in_loop(work)
+    run_in_virtual_time(work)
 
 
 def test_a_call_without_a_permit_was_not_sent(ferry_sandbox: Sandbox) -> None:
@@ -345,11 +334,11 @@ def test_a_slow_reader_gets_data_that_arrived_in_time() -> None:
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         async with server, DefaultAioHttpClient() as http:
-            limits = (LONG, 4 * SHORT, LONG, LONG)
+            limits = (LONG, 1.0, LONG, LONG)
             reply = await http.send(http.build_request("GET", address, timeout=limits))
             pieces = reply.aiter_raw()
             assert await anext(pieces) == b"a"
-            await asyncio.sleep(8 * SHORT)
+            await asyncio.sleep(1.2)
             assert await anext(pieces) == b"b"
             await reply.aclose()
 
