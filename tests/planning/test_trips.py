@@ -315,11 +315,22 @@ def test_a_wrong_token_is_reported_at_once(clients: Clients, ferry_sandbox: Sand
         ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
 
 
+def search_by_a_deadline(ferry: Ferry, *, answered: int, **options: Any) -> TripSearch:
+    """Search with a deadline, a longer one where a busy machine answered too few searches."""
+    for deadline in (1.5, 6.0, 20.0):
+        found = ferry.with_options(deadline=deadline).trips.search(
+            **STRAIT, passengers=ADULT, **options
+        )
+        if len(found.report.answered) == answered:
+            break
+    return found
+
+
 def test_a_deadline_gives_what_has_answered_by_then(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
     ferry_sandbox.faults.add(
         "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
     )
-    found = ferry.with_options(deadline=1.5).trips.search(**STRAIT, passengers=ADULT)
+    found = search_by_a_deadline(ferry, answered=3)
     (failed,) = found.report.failed
     assert failed.company == "BALEARIA"
     assert isinstance(failed.error, RequestTimeoutError)
@@ -340,8 +351,8 @@ def test_searches_that_a_deadline_left_no_time_for_are_named(
     ferry_sandbox.faults.add(
         "delay_before", "availability.search", times=None, company="AML", seconds=60
     )
-    found = ferry.with_options(deadline=1.5).trips.search(
-        **STRAIT, passengers=ADULT, companies=["FRSIBERIA", "AML", "BALEARIA"], concurrency=1
+    found = search_by_a_deadline(
+        ferry, answered=1, companies=["FRSIBERIA", "AML", "BALEARIA"], concurrency=1
     )
     assert companies(found.report.answered) == {"FRSIBERIA"}
     assert companies(found.report.failed) == {"AML"}
