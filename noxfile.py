@@ -18,6 +18,9 @@ EXTRAS = "aiohttp,cli,journal,notebook,otel,postgresql,sandbox"
 PYTEST = ("python", "-m", "pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal")
 SHOWN = {"aiohttp", "anyio", "httpcore", "httpx", "httpx2", "pydantic", "sqlalchemy", "tenacity"}
 
+FRAMEWORKS: dict[str, tuple[str, ...]] = {"recipes": ()}
+"""Environments for agent frameworks: the packages that each has in addition."""
+
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.error_on_missing_interpreters = True
 nox.options.sessions = ["tests"]
@@ -60,3 +63,12 @@ def clients(session: nox.Session, versions: str, client: str) -> None:
     """Run the tests with another library's HTTP client given to every client."""
     left_out = install(session, versions)
     session.run(*PYTEST, f"--http-client={client}", *left_out, *session.posargs)
+
+
+@nox.session(python=os.environ.get("PYTHON", PYTHONS[-1]))
+@nox.parametrize("packages", FRAMEWORKS.values(), ids=FRAMEWORKS)
+def agents(session: nox.Session, packages: tuple[str, ...]) -> None:
+    """Run the recipes for agent frameworks with their own scripted models."""
+    groups = nox.project.dependency_groups(PROJECT, "test", "frameworks")
+    session.install("--upgrade", "-e", ".[agents,sandbox]", *groups, *packages)
+    session.run(*PYTEST, "tests/agents/recipes", *session.posargs)
