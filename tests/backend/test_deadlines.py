@@ -130,6 +130,8 @@ def test_reading_back(
 
     for _ in range(TRIES):
         seconds, error = once()
+        if error.outcome == "not_sent":  # a busy machine left no time to send it
+            continue
         assert type(error) is OutcomeUnknownError
         assert len(ferry_sandbox.counters.effects) == 1
         if seconds <= 2 * DEADLINE + LATE:
@@ -147,7 +149,7 @@ def timed(call: Callable[[], object]) -> Any:
 def test_an_effect_that_is_never_seen(new_client: NewClient, ferry_sandbox: Sandbox) -> None:
     ferry = new_client(deadline=2 * DEADLINE)
     ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
-    error = in_time(lambda: confirm(ferry), 2 * DEADLINE)
+    error = in_time(lambda: confirm(ferry), 2 * DEADLINE, is_sent=True)
     assert type(error) is OutcomeUnknownError
 
 

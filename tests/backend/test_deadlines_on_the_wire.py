@@ -113,7 +113,7 @@ def test_a_reply_that_does_not_come_to_its_end(
 ) -> None:
     with Service(script) as service:
         ferry = client_at(service.url, max_retries=0)
-        is_right(call, in_time(lambda: call(ferry)), "unknown")
+        is_right(call, in_time(lambda: call(ferry), is_sent=True), "unknown")
         threads_end()
 
 

@@ -267,13 +267,13 @@ def test_a_read_whose_reply_is_lost_is_sent_again(both, ferry_sandbox, ticket_id
 
 def test_a_slow_write_is_unknown_and_a_slow_read_is_repeated(both, ferry_sandbox, selection):
     both.mcp.ports()
-    impatient = both.with_options(timeout=0.3)
-    ferry_sandbox.faults.add("delay_after", "mcp.create_booking", seconds=2)
+    impatient = both.with_options(timeout=1)
+    ferry_sandbox.faults.add("delay_after", "mcp.create_booking", seconds=20)
     with pytest.raises(OutcomeUnknownError) as caught:
         book(impatient, selection)
     assert isinstance(caught.value.__cause__, RequestTimeoutError)
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
-    ferry_sandbox.faults.add("delay_after", "mcp.ports", seconds=2)
+    ferry_sandbox.faults.add("delay_after", "mcp.ports", seconds=20)
     assert len(impatient.mcp.ports()) > 1
 
 
