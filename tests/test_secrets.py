@@ -23,6 +23,7 @@ from ferry_sdk import (
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.settings import Secret, Settings
+from ferry_sdk._engine.writes import READ_BACK_WINDOW
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models import (
     Booking,
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
-    monkeypatch.setattr("ferry_sdk._engine.writes.READ_BACK_WINDOW", 0.01)
+    monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
 
 
 def echoed(request: httpx.Request) -> str:
