@@ -25,6 +25,8 @@ from ferry_sdk.sandbox.requests import requests
 from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
+from ferry_sdk.sandbox.responses.catalogue import Departures
+from ferry_sdk.sandbox.responses.fields import Error, FieldError
 
 # Each handler takes the arguments that `OPERATIONS` names for its operation.
 Handler = Callable[[Any, CallContext], object]
@@ -48,15 +50,15 @@ class ServiceError(Exception):
     code: str
     message: str
     field: str | None = None
-    errors: tuple[Mapping[str, str], ...] = ()
+    errors: tuple[FieldError, ...] = ()
 
-    def to_wire(self) -> dict[str, JsonValue]:
+    def to_wire(self) -> Error:
         """Return the error object of the interface."""
-        wire: dict[str, JsonValue] = {"error": True, "code": self.code, "message": self.message}
+        wire: Error = {"error": True, "code": self.code, "message": self.message}
         if self.field is not None:
             wire["field"] = self.field
         if self.errors:
-            wire["errors"] = [dict(error) for error in self.errors]
+            wire["errors"] = list(self.errors)
         return wire
 
 
@@ -140,7 +142,7 @@ def _catalogue_handlers(offers: Offers) -> dict[str, Handler]:
     def find(request: requests.Search, context: CallContext) -> object:
         return search(request, offers, context)
 
-    def departures(request: requests.DepartureQuery, _: CallContext) -> object:
+    def departures(request: requests.DepartureQuery, _: CallContext) -> Departures:
         found = catalogue.departures(request.provider_id, request.journey_ids or ())
         return {"departures": found}
 

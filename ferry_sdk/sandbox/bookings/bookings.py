@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee
 from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, Ticket
 from ferry_sdk.sandbox.requests.errors import conflict
@@ -126,10 +126,10 @@ def status_of(tickets: Sequence[Ticket]) -> TicketStatus:
     return min((ticket.status for ticket in tickets), key=progress)
 
 
-def payment_of(tickets: Sequence[Ticket]) -> str:
+def payment_of(tickets: Sequence[Ticket]) -> PaymentStatus:
     """Return the payment status; final tickets count only if there are no others."""
     counted = [ticket for ticket in tickets if ticket.status not in GONE] or tickets
     paid = sum(ticket.paid for ticket in counted)
     if paid == len(counted):
-        return "paid"
-    return "partially_paid" if paid else "unpaid"
+        return PaymentStatus.PAID
+    return PaymentStatus.PARTIALLY_PAID if paid else PaymentStatus.UNPAID

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import base64
 import io
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
+from typing import Literal
 
 import segno
-from pydantic import JsonValue
 
-from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage, TicketDirection, TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.fees import ZERO, Fee
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.offers.fares import round_to_cents
+from ferry_sdk.sandbox.offers.offer import Direction
 from ferry_sdk.sandbox.requests.access import Access, CallContext
 from ferry_sdk.sandbox.requests.errors import text
 from ferry_sdk.sandbox.requests.requests import Passenger
-
-Record = dict[str, JsonValue]
+from ferry_sdk.sandbox.responses import bookings as responses
 
 CURRENCY = "EUR"
+_KEYS: dict[Direction, Literal["outward", "return"]] = {"Outward": "outward", "Return": "return"}
 
 
-def booking_record(booking: Booking, context: CallContext) -> Record:
+def booking_record(booking: Booking, context: CallContext) -> responses.Booking:
     """Return a booking, as the read endpoint answers it."""
     payment, language = payment_of(booking.tickets), context.caller.language
     return {
         **created_record(booking, context.now),
         "payment_status": payment,
-        "all_tickets_paid": payment == "paid",
+        "all_tickets_paid": payment is PaymentStatus.PAID,
         "ticket_count": len(booking.tickets),
         "expire_at": _timestamp(booking.expires_at),
         "pricing": pricing_record(booking, context.caller.access, language),
@@ -40,49 +41,46 @@ def booking_record(booking: Booking, context: CallContext) -> Record:
     }
 
 
-def created_record(booking: Booking, now: datetime) -> Record:
+def created_record(booking: Booking, now: datetime) -> responses.CreatedBooking:
     """Return a booking, as the create endpoint answers it."""
     status = status_of(booking.tickets)
     return {
         "booking_id": booking.id,
         "booking_reference": booking.reference,
-        "stage": booking.stage.value,
+        "stage": booking.stage,
         "possible_actions": possible_actions(booking, now),
-        "status": "pending" if status is TicketStatus.INIT else status.value,
+        "status": "pending" if status is TicketStatus.INIT else status,
         "total_price": float(booking.total),
         "currency": CURRENCY,
     }
 
 
-def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> Record:
+def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> responses.Ticket:
     """Return a ticket, as the read endpoint answers it."""
     issued, language = ticket.status is TicketStatus.ISSUED, context.caller.language
     pending = ticket.status is TicketStatus.PENDING
     return {
         "id": ticket.id,
-        "status": ticket.status.value,
+        "status": ticket.status,
         "ticket_number": None if pending else ticket.number,
         "pdf_url": voucher_url(ticket, context),
-        "direction": "+".join(leg.offer.direction.upper() for leg in ticket.legs),
+        "direction": TicketDirection("+".join(leg.offer.direction.upper() for leg in ticket.legs)),
         "vehicle": _vehicle(booking, ticket),
         "passengers": [_passenger(passenger) for passenger in booking.passengers],
-        "availability": {
-            leg.offer.direction.lower(): {"journey": _journey(leg, language), **_validity(leg)}
-            for leg in ticket.legs
-        },
+        "availability": _crossings(ticket, language),
         "qr_code": qr_code(f"{booking.reference}/{ticket.number}" if issued else booking.reference),
         "boarding_time": ticket.boards_at.isoformat(),
     }
 
 
-_ROLES = {
+_ROLES: dict[Access, tuple[Literal["agency", "organisation"], Decimal]] = {
     Access.READ_WRITE: ("agency", Decimal("0.05")),
     Access.ORGANISATION: ("organisation", Decimal("0.08")),
 }
 """The role of a token's owner, and their commission."""
 
 
-def pricing_record(booking: Booking, access: Access, language: str) -> JsonValue:
+def pricing_record(booking: Booking, access: Access, language: str) -> responses.Pricing | None:
     """Return the `pricing` object; None for a token without a role.
 
     `received` is the payments less the refunds. The commission is kept, and the rest is passed on
@@ -131,13 +129,13 @@ def pricing_record(booking: Booking, access: Access, language: str) -> JsonValue
     }
 
 
-def fee_record(fee: Fee, status: TicketStatus) -> Record:
+def fee_record(fee: Fee, status: TicketStatus) -> responses.CancellationFee:
     """Return a fee, as the preview endpoint answers it."""
     return {
         "penalty_amount": float(fee.penalty),
         "refund_amount": float(fee.refund),
         "currency": CURRENCY,
-        "ticket_status": status.value,
+        "ticket_status": status,
     }
 
 
@@ -156,26 +154,26 @@ def qr_code(content: str) -> str:
     return f"data:image/png;base64,{base64.b64encode(image.getvalue()).decode()}"
 
 
-def possible_actions(booking: Booking, now: datetime) -> Record:
+def possible_actions(booking: Booking, now: datetime) -> responses.PossibleActions:
     """Return the actions that the stage allows, with their time limits."""
     stage = booking.stage
-    actions: Record = {}
+    actions: responses.PossibleActions = {}
     if stage is Stage.PAYMENT_DUE:
-        actions["Pay"] = _action("mandatory", booking.expires_at)
+        actions["Pay"] = _action(ActionType.MANDATORY, booking.expires_at)
     if stage is Stage.ISSUANCE_DUE:
-        actions["Issue"] = _action("mandatory", booking.expires_at)
+        actions["Issue"] = _action(ActionType.MANDATORY, booking.expires_at)
     failed = [one.ends_at for one in booking.tickets if one.status is TicketStatus.FAILED]
     if failed and stage is not Stage.IN_PROGRESS and now < min(failed):
-        actions["Retry"] = _action("mandatory", min(failed))
+        actions["Retry"] = _action(ActionType.MANDATORY, min(failed))
     sails = booking.cancellable_until
     if sails is not None and now < sails:
-        actions["Cancel"] = _action("optional", sails)
+        actions["Cancel"] = _action(ActionType.OPTIONAL, sails)
     if any(ticket.status is TicketStatus.ISSUED for ticket in booking.tickets):
-        actions["Download"] = _action("optional", None)
+        actions["Download"] = _action(ActionType.OPTIONAL, None)
     return actions
 
 
-def _action(importance: str, limit: datetime | None) -> Record:
+def _action(importance: ActionType, limit: datetime | None) -> responses.Action:
     return {"type": importance, "timeLimit": _timestamp(limit), "requestedItems": {}}
 
 
@@ -183,7 +181,11 @@ def _timestamp(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="seconds")
 
 
-def _journey(leg: Leg, language: str) -> Record:
+def _day(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
+
+
+def _journey(leg: Leg, language: str) -> responses.Journey:
     sailing = leg.offer.sailing
     return {
         "depart_at": sailing.depart_at.isoformat(),
@@ -194,31 +196,43 @@ def _journey(leg: Leg, language: str) -> Record:
     }
 
 
-def _validity(leg: Leg) -> Record:
+def _validity(leg: Leg) -> responses.Validity:
     """Return the validity of an open crossing; nothing for a fixed one."""
     until = leg.offer.valid_until
-    return {} if until is None else {"is_open": True, "valid_until": _timestamp(until)}
+    if until is None:
+        return {}
+    return {"is_open": True, "valid_until": until.isoformat(timespec="seconds")}
 
 
-def _journey_details(booking: Booking, language: str) -> Record:
-    return {
-        leg.offer.direction.lower(): {
-            "ticket_id": ticket.id,
-            "journey_id": leg.offer.sailing.journey.id,
-            "company": leg.offer.sailing.company.name,
-            "ship_name": leg.offer.sailing.ship.name,
-            "place_name": leg.place.name_in(language),
-            "depart_code": leg.offer.sailing.journey.depart.code,
-            "arrive_code": leg.offer.sailing.journey.arrive.code,
-            **_journey(leg, language),
+def _crossings(ticket: Ticket, language: str) -> responses.Crossings:
+    crossings: responses.Crossings = {}
+    for leg in ticket.legs:
+        crossings[_KEYS[leg.offer.direction]] = {
+            "journey": _journey(leg, language),
             **_validity(leg),
         }
-        for ticket in booking.tickets
-        for leg in ticket.legs
-    }
+    return crossings
 
 
-def _vehicle(booking: Booking, ticket: Ticket) -> JsonValue:
+def _journey_details(booking: Booking, language: str) -> responses.DetailsByDirection:
+    details: responses.DetailsByDirection = {}
+    for ticket in booking.tickets:
+        for leg in ticket.legs:
+            details[_KEYS[leg.offer.direction]] = {
+                "ticket_id": ticket.id,
+                "journey_id": leg.offer.sailing.journey.id,
+                "company": leg.offer.sailing.company.name,
+                "ship_name": leg.offer.sailing.ship.name,
+                "place_name": leg.place.name_in(language),
+                "depart_code": leg.offer.sailing.journey.depart.code,
+                "arrive_code": leg.offer.sailing.journey.arrive.code,
+                **_journey(leg, language),
+                **_validity(leg),
+            }
+    return details
+
+
+def _vehicle(booking: Booking, ticket: Ticket) -> responses.TicketVehicle | None:
     searched, booked = ticket.legs[0].offer.vehicle, booking.vehicle
     if searched is None or booked is None:
         return None
@@ -231,8 +245,13 @@ def _vehicle(booking: Booking, ticket: Ticket) -> JsonValue:
     }
 
 
-def _passenger(passenger: Passenger) -> Record:
-    record: Record = passenger.model_dump(
-        mode="json", exclude={"type", "order", "age", "gender", "email"}
-    )
-    return {**record, "nationality": passenger.nationality and passenger.nationality.upper()}
+def _passenger(passenger: Passenger) -> responses.TicketPassenger:
+    return {
+        "first_name": passenger.first_name,
+        "last_name": passenger.last_name,
+        "birth_date": _day(passenger.birth_date),
+        "nationality": passenger.nationality and passenger.nationality.upper(),
+        "doc_type": passenger.doc_type,
+        "doc_number": passenger.doc_number,
+        "doc_expiration": _day(passenger.doc_expiration),
+    }

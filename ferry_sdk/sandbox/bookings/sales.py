@@ -12,7 +12,6 @@ from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.fees import ZERO
 from ferry_sdk.sandbox.bookings.records import (
-    Record,
     booking_record,
     created_record,
     fee_record,
@@ -30,6 +29,7 @@ from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests import requests
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
+from ferry_sdk.sandbox.responses import bookings as responses
 
 # No vowels and no similar characters: a reference spells no word and is easy to read.
 _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
@@ -47,7 +47,9 @@ class Sales:
         self._tickets: dict[str, tuple[Booking, Ticket]] = {}
         self._numbers: set[str] = set()
 
-    def create(self, request: requests.NewBooking, context: CallContext) -> Record:
+    def create(
+        self, request: requests.NewBooking, context: CallContext
+    ) -> responses.CreatedBooking:
         """Book the selected availabilities."""
         tickets = chosen_tickets(request, self._offers, self._ids, context.now)
         if change := self._faults.take_details(PriceChange, context.operation):
@@ -67,14 +69,18 @@ class Sales:
         self._counters.effect("bookings.create", booking.id)
         return created_record(booking, context.now)
 
-    def create_by_tool(self, request: requests.McpNewBooking, context: CallContext) -> Record:
+    def create_by_tool(
+        self, request: requests.McpNewBooking, context: CallContext
+    ) -> responses.CreatedBooking:
         """Book the selected availabilities, or the cheapest tariff and place of one."""
         chosen = request.availabilities or [
             cheapest_selection(request.id or "", request.reservation_type, self._offers)
         ]
         return self.create(request.to_rest(chosen), context)
 
-    def confirm(self, request: requests.Identified, context: CallContext) -> Record:
+    def confirm(
+        self, request: requests.Identified, context: CallContext
+    ) -> responses.ConfirmedBooking:
         """Pay and issue the tickets that wait or have failed."""
         booking = self._booking(request.id, context.now)
         if any(ticket.status in WAITING for ticket in booking.tickets) and self._faults.take(
@@ -86,8 +92,9 @@ class Sales:
         issued = [ticket for ticket in issuable if ticket is not failing]
         if failing is not None:
             failing.status = TicketStatus.FAILED
-        for ticket in issued:
-            ticket.issue(context.now, self._number(ticket))
+        numbers = [self._number(ticket) for ticket in issued]
+        for ticket, number in zip(issued, numbers, strict=True):
+            ticket.issue(context.now, number)
         if not issued:
             raise conflict("company_refused")
         self._counters.effect("bookings.confirm", booking.id)
@@ -95,14 +102,16 @@ class Sales:
             "booking_id": booking.id,
             "status": "confirmed",
             "ticket_id": issued[0].id,
-            "ticket_number": issued[0].number,
+            "ticket_number": numbers[0],
         }
 
-    def booking(self, request: requests.Identified, context: CallContext) -> Record:
+    def booking(self, request: requests.Identified, context: CallContext) -> responses.Booking:
         """Return a booking."""
         return booking_record(self._booking(request.id, context.now), context)
 
-    def cancel_booking(self, request: requests.BookingCancellation, context: CallContext) -> Record:
+    def cancel_booking(
+        self, request: requests.BookingCancellation, context: CallContext
+    ) -> responses.CancelledBooking:
         """Cancel every open ticket of a booking."""
         booking = self._booking(request.booking_id, context.now, "booking_id")
         if request.booking_reference not in {None, booking.reference}:
@@ -112,7 +121,9 @@ class Sales:
         refund = float(fee.refund)
         return {"booking_id": booking.id, "status": "cancelled", "refund_amount": refund}
 
-    def cancellation_fee(self, request: requests.Identified, context: CallContext) -> Record:
+    def cancellation_fee(
+        self, request: requests.Identified, context: CallContext
+    ) -> responses.CancellationFee:
         """Return the fee of cancelling a booking or a ticket, without cancelling it."""
         if request.id in self._bookings:
             booking = self._booking(request.id, context.now)
@@ -122,12 +133,14 @@ class Sales:
             return fee_record(ticket.fee(context.now), ticket.status)
         raise not_found("id_unknown", "id")
 
-    def ticket(self, request: requests.Identified, context: CallContext) -> Record:
+    def ticket(self, request: requests.Identified, context: CallContext) -> responses.Ticket:
         """Return a ticket."""
         booking, ticket = self._ticket(request.id, context.now)
         return ticket_record(ticket, booking, context)
 
-    def ticket_by_tool(self, request: requests.Identified, context: CallContext) -> Record:
+    def ticket_by_tool(
+        self, request: requests.Identified, context: CallContext
+    ) -> responses.ViewedTicket:
         """Return a ticket with a summary of its booking."""
         booking, ticket = self._ticket(request.id, context.now)
         return {
@@ -135,12 +148,14 @@ class Sales:
             "booking": {
                 "booking_id": booking.id,
                 "booking_reference": booking.reference,
-                "stage": booking.stage.value,
+                "stage": booking.stage,
                 "payment_status": payment_of(booking.tickets),
             },
         }
 
-    def cancel_ticket(self, request: requests.TicketCancellation, context: CallContext) -> Record:
+    def cancel_ticket(
+        self, request: requests.TicketCancellation, context: CallContext
+    ) -> responses.CancelledTicket:
         """Cancel one ticket."""
         _, ticket = self._ticket(request.ticket_id, context.now, "ticket_id")
         if request.ticket_number not in {None, ticket.number}:
@@ -149,12 +164,14 @@ class Sales:
         self._counters.effect("tickets.cancel", ticket.id)
         return {"ticket_id": ticket.id, "status": "cancelled"}
 
-    def voucher_address(self, request: requests.Identified, context: CallContext) -> Record:
+    def voucher_address(
+        self, request: requests.Identified, context: CallContext
+    ) -> responses.VoucherAddress:
         """Return the URL of a ticket's voucher."""
         _, ticket = self._ticket(request.id, context.now)
         return {"url": voucher_url(ticket, context)}
 
-    def mark_paid(self, request: requests.Payment, context: CallContext) -> Record:
+    def mark_paid(self, request: requests.Payment, context: CallContext) -> responses.PaidTicket:
         """Record an external payment; repeating the same payment changes nothing."""
         _, ticket = self._ticket(request.id, context.now)
         if ticket.pay(request.external_payment_ref):

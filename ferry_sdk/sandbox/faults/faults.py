@@ -89,7 +89,7 @@ def _check_operation(pattern: str) -> str:
     return pattern
 
 
-class _FaultRequest(BaseModel):
+class FaultRequest(BaseModel):
     """The fields of every fault request; the others are the details of its kind."""
 
     model_config = ConfigDict(extra="allow", strict=True)
@@ -128,7 +128,7 @@ class Fault:
         Raises:
             InvalidOrderError: A field is unknown or has an invalid value; a `ValueError`.
         """
-        head = parse_fields(_FaultRequest, request)
+        head = parse_fields(FaultRequest, request)
         details = parse_fields(DETAILS[head.kind], head.model_extra or {})
         return Fault(head.kind, head.operation, head.company, head.times, head.after, details)
 

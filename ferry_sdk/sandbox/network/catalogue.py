@@ -10,8 +10,8 @@ from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 from ferry_sdk.sandbox.requests.errors import invalid
-
-Record = dict[str, object]
+from ferry_sdk.sandbox.responses import catalogue as responses
+from ferry_sdk.sandbox.responses.availability import VehicleModel as VehicleModelRecord
 
 _DAYS = 7
 _NEXT = 3
@@ -25,14 +25,18 @@ class Catalogue:
         self._timetable = timetable
         self._clock = clock
 
-    def ports(self, language: str) -> list[Record]:
+    def ports(self, language: str) -> list[responses.Port]:
         """Return the ports with code, name and country."""
         return [
-            {name: record[name] for name in ("code", "name", "country")}
-            for record in self.ports_with_places(language)
+            {
+                "code": port.code,
+                "name": port.name_in(language),
+                "country": port.country.name_in(language),
+            }
+            for port in self._network.ports.values()
         ]
 
-    def ports_with_places(self, language: str) -> list[Record]:
+    def ports_with_places(self, language: str) -> list[responses.PlacedPort]:
         """Return the ports with city, country code, coordinates and time zone too."""
         return [
             {
@@ -41,12 +45,14 @@ class Catalogue:
                 "city": port.city,
                 "country": port.country.name_in(language),
                 "country_code": port.country.code,
-                **fields(port, "latitude", "longitude", "timezone"),
+                "latitude": port.latitude,
+                "longitude": port.longitude,
+                "timezone": port.timezone,
             }
             for port in self._network.ports.values()
         ]
 
-    def journeys(self, language: str) -> list[Record]:
+    def journeys(self, language: str) -> list[responses.RouteJourney]:
         """Return the journeys with route, usual duration, port codes and companies."""
         return [
             {
@@ -60,7 +66,9 @@ class Catalogue:
             for journey in self._network.journeys.values()
         ]
 
-    def departures(self, company_key: str, journey_ids: Sequence[str] = ()) -> list[Record]:
+    def departures(
+        self, company_key: str, journey_ids: Sequence[str] = ()
+    ) -> list[responses.JourneyDepartures]:
         """Return the departure times of a company in the next seven days, by journey.
 
         Args:
@@ -87,14 +95,14 @@ class Catalogue:
             for journey in journeys
         ]
 
-    def scheduled_departures(self, language: str) -> list[Record]:
+    def scheduled_departures(self, language: str) -> list[responses.ScheduledDeparture]:
         """Return the next three departures of each company on each journey."""
         return [
             {
                 "journey_id": journey.id,
                 "sailing_id": sailing.id,
                 "route": _route(journey, language),
-                "company": fields(company, "id", "code", "name"),
+                "company": {"id": company.id, "code": company.code, "name": company.name},
                 "depart_code": journey.depart.code,
                 "depart_name": journey.depart.name_in(language),
                 "arrive_code": journey.arrive.code,
@@ -109,18 +117,22 @@ class Catalogue:
             for sailing in islice(self._upcoming(company, journey), _NEXT)
         ]
 
-    def companies(self, language: str) -> list[Record]:
+    def companies(self, language: str) -> list[responses.Company]:
         """Return the companies with id, code, name, logo, website and country."""
         return [
             {
-                **fields(company, "id", "code", "name", "logo", "website"),
+                "id": company.id,
+                "code": company.code,
+                "name": company.name,
+                "logo": company.logo,
+                "website": company.website,
                 "country": company.country.name_in(language),
                 "country_code": company.country.code,
             }
             for company in self._network.companies.values()
         ]
 
-    def countries(self, language: str) -> list[Record]:
+    def countries(self, language: str) -> list[responses.Country]:
         """Return the countries with code, phone prefix and names in every language."""
         return [
             {
@@ -132,21 +144,26 @@ class Catalogue:
             for country in self._network.countries.values()
         ]
 
-    def vehicle_brands(self, _: str) -> list[Record]:
+    def vehicle_brands(self, _: str) -> list[responses.VehicleBrand]:
         """Return the vehicle brands with id and name."""
         return [
             {"id": brand.code, "name": brand.name}
             for brand in self._network.vehicle_brands.values()
         ]
 
-    def vehicle_types(self, _: str) -> list[Record]:
+    def vehicle_types(self, _: str) -> list[responses.VehicleType]:
         """Return the vehicle types with their maximum length and height in metres."""
         return [
-            fields(kind, "code", "name", "max_length", "max_height")
+            {
+                "code": kind.code,
+                "name": kind.name,
+                "max_length": kind.max_length,
+                "max_height": kind.max_height,
+            }
             for kind in self._network.vehicle_types.values()
         ]
 
-    def vehicles(self, _: str) -> list[Record]:
+    def vehicles(self, _: str) -> list[VehicleModelRecord]:
         """Return the vehicle models with brand, type, length and height in metres."""
         return [vehicle_record(model) for model in self._network.vehicle_models.values()]
 
@@ -166,15 +183,16 @@ class Catalogue:
         )
 
 
-def fields(element: object, *names: str) -> Record:
-    """Return a record of the attributes with these names."""
-    return {name: getattr(element, name) for name in names}
-
-
-def vehicle_record(vehicle: VehicleModel) -> Record:
+def vehicle_record(vehicle: VehicleModel) -> VehicleModelRecord:
     """Return a vehicle with the code of its type."""
-    record = fields(vehicle, "code", "brand", "model", "type", "length", "height")
-    return {**record, "type": vehicle.type.code}
+    return {
+        "code": vehicle.code,
+        "brand": vehicle.brand,
+        "model": vehicle.model,
+        "type": vehicle.type.code,
+        "length": vehicle.length,
+        "height": vehicle.height,
+    }
 
 
 def _route(journey: Journey, language: str) -> str:

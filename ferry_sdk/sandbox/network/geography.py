@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
+from ferry_sdk.sandbox.responses.fields import PassengerType
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Country:
@@ -93,7 +95,7 @@ class Company:
         """The URL of the logo, on a reserved host that serves nothing."""
         return f"https://static.ferry.example/logos/{self.code.lower()}.svg"
 
-    def age_band(self, age: int) -> str:
+    def age_band(self, age: int) -> PassengerType:
         """Return Adult, Child or Infant by the company's age bands."""
         if age < self.infant_below:
             return "Infant"

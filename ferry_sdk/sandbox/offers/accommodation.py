@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from ferry_sdk.sandbox.network.geography import Company, Route
 from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.fares import Fares, euros
+from ferry_sdk.sandbox.responses.availability import Animals, Meal
+from ferry_sdk.sandbox.responses.fields import PassengerType
 
 _LONG, _SUITES_FROM = 240, 480
 _COUPLE, _SHARING = 2, 3
@@ -23,10 +25,10 @@ class PlaceKind:
     """A kind of place; prices are in thousandths of an adult's fare."""
 
     code: str
-    type: str
+    type: Literal["Seat", "Cabin", "Suite"]
     berths: int
-    gender: str
-    use: str
+    gender: Literal["Any", "Male", "Female"]
+    use: Literal["Exclusive", "Shared"]
     has_shower: bool
     has_toilet: bool
     has_window: bool
@@ -58,7 +60,7 @@ class Party:
     company: Company
     travellers: tuple[Traveller, ...]
 
-    def age_band_of(self, traveller: Traveller) -> str:
+    def age_band_of(self, traveller: Traveller) -> PassengerType:
         """Return Adult, Child or Infant by the company's age bands."""
         return self.company.age_band(traveller.age)
 
@@ -152,7 +154,7 @@ def _groups_of(route: Route) -> set[str]:
     return groups
 
 
-def meals_on(sailing: Sailing, language: str) -> list[dict[str, object]]:
+def meals_on(sailing: Sailing, language: str) -> list[Meal]:
     """Return the meals on a sailing, with the price for one person."""
     groups = _groups_of(sailing.journey.route)
     return [
@@ -168,7 +170,7 @@ def meals_on(sailing: Sailing, language: str) -> list[dict[str, object]]:
     ]
 
 
-def animals_on(sailing: Sailing) -> dict[str, object] | None:
+def animals_on(sailing: Sailing) -> Animals | None:
     """Return how animals travel; None on fast ships, which take none."""
     route = sailing.journey.route
     if route.fast:

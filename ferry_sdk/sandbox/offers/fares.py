@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Literal
 
 from ferry_sdk.sandbox.network.geography import VehicleModel
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
@@ -120,7 +121,7 @@ class Level:
     """
 
     code: str
-    type: str
+    type: Literal["Ticket", "Presale", "Option"]
     family: str
     rate: Decimal
     roundtrip: bool = False

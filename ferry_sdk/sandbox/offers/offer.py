@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
-from ferry_sdk.sandbox.network.catalogue import fields, vehicle_record
+from ferry_sdk.sandbox.network.catalogue import vehicle_record
 from ferry_sdk.sandbox.network.geography import VehicleModel
 from ferry_sdk.sandbox.network.network import name_id
 from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.accommodation import Party, Place, animals_on, meals_on
 from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
+from ferry_sdk.sandbox.responses import availability as responses
 
 Direction = Literal["Outward", "Return"]
 
@@ -74,10 +75,9 @@ class Offer(OfferInputs):
         """Return the price for the whole party, in euros."""
         return round_to_cents((self.fare + place.supplement) * tariff.level.rate)
 
-    def to_wire(self, language: str) -> dict[str, object]:
+    def to_wire(self, language: str) -> responses.Availability:
         """Return the availability as the interface represents it."""
         sailing, company, journey = self.sailing, self.sailing.company, self.sailing.journey
-        on_board = self._on_board()
         return {
             "id": self.id,
             "group_id": 1 if self.direction == "Outward" else 2,
@@ -91,15 +91,15 @@ class Offer(OfferInputs):
             "is_open": self.is_open,
             "depart_at": sailing.depart_at.isoformat(),
             "arrive_at": sailing.arrive_at.isoformat(),
-            "company": fields(company, "id", "name", "logo"),
-            "provider": fields(company, "id", "name"),
+            "company": {"id": company.id, "name": company.name, "logo": company.logo},
+            "provider": {"id": company.id, "name": company.name},
             "gateway": {
                 "id": name_id("gateway", company.group),
                 "code": company.code,
                 "provider": company.group,
             },
             "tariffs": [self._tariff_record(each) for each in self.tariffs],
-            "places": [_place_record(each, on_board, language) for each in self.places],
+            "places": [self._place_record(each, language) for each in self.places],
             "passenger_count": len(self.party.travellers),
             "vehicle": [self._vehicle_record(self.vehicle)] if self.vehicle else [],
             "meals": meals_on(sailing, language),
@@ -109,8 +109,8 @@ class Offer(OfferInputs):
             "duration": max(1, (sailing.minutes + 30) // 60),
         }
 
-    def _tariff_record(self, tariff: Tariff) -> dict[str, object]:
-        wire: dict[str, object] = {
+    def _tariff_record(self, tariff: Tariff) -> responses.Tariff:
+        record: responses.Tariff = {
             "id": tariff.id,
             "type": tariff.level.type,
             "amount": float(tariff.amount),
@@ -120,38 +120,38 @@ class Offer(OfferInputs):
             "expiration_date": int(tariff.expires_at.timestamp()),
         }
         if self.sailing.company.round_trip_fares:
-            wire["roundtrip_locked"] = tariff.level.roundtrip
-        return wire
+            record["roundtrip_locked"] = tariff.level.roundtrip
+        return record
 
-    def _vehicle_record(self, vehicle: VehicleModel) -> dict[str, object]:
+    def _vehicle_record(self, vehicle: VehicleModel) -> responses.CarriedVehicle:
         return {
             **vehicle_record(vehicle),
             "amount": float(self.vehicle_fare),
             "currency": "Eur",
         }
 
-    def _on_board(self) -> dict[str, object]:
+    def _place_record(self, place: Place, language: str) -> responses.Place:
+        kind = place.kind
         return {
-            "adults": self.party.number("Adult"),
-            "childs": self.party.number("Child"),
-            "babies": self.party.number("Infant"),
-            "passengers": [
-                {"order": order, "type": self.party.age_band_of(each), "age": each.age}
-                for order, each in enumerate(self.party.travellers, start=1)
-            ],
+            "id": place.id,
+            "index": place.index,
+            "code": kind.code,
+            "count": place.count,
+            "type": kind.type,
+            "gender": kind.gender,
+            "capacity": place.capacity,
+            "use": kind.use,
+            "name": place.name_in(language),
+            "in_board": {
+                "adults": self.party.number("Adult"),
+                "childs": self.party.number("Child"),
+                "babies": self.party.number("Infant"),
+                "passengers": [
+                    {"order": order, "type": self.party.age_band_of(each), "age": each.age}
+                    for order, each in enumerate(self.party.travellers, start=1)
+                ],
+                "has_shower": kind.has_shower,
+                "has_toilet": kind.has_toilet,
+                "has_window": kind.has_window,
+            },
         }
-
-
-def _place_record(place: Place, on_board: dict[str, object], language: str) -> dict[str, object]:
-    return {
-        "id": place.id,
-        "index": place.index,
-        "code": place.kind.code,
-        "count": place.count,
-        "type": place.kind.type,
-        "gender": place.kind.gender,
-        "capacity": place.capacity,
-        "use": place.kind.use,
-        "name": place.name_in(language),
-        "in_board": {**on_board, **fields(place.kind, "has_shower", "has_toilet", "has_window")},
-    }

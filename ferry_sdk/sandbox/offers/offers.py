@@ -25,6 +25,7 @@ from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
 from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
+from ferry_sdk.sandbox.responses.availability import Availability
 
 _CACHE_SIZE = 50_000
 _OPEN_DAYS = 7
@@ -214,7 +215,7 @@ def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:
             raise invalid("vehicle.code", "vehicle_too_high")
 
 
-def search(request: Search, offers: Offers, context: CallContext) -> list[dict[str, object]]:
+def search(request: Search, offers: Offers, context: CallContext) -> list[Availability]:
     """Return the availabilities that match a search.
 
     Raises:

@@ -25,8 +25,7 @@ from ferry_sdk.sandbox.requests.fields import (
     Text,
     VehicleCode,
 )
-
-PassengerType = Literal["Adult", "Child", "Infant"]
+from ferry_sdk.sandbox.responses.fields import PassengerType
 
 PASSENGER_TYPES: tuple[PassengerType, ...] = ("Adult", "Child", "Infant")
 MOST_PASSENGERS = 9

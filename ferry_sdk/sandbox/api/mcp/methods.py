@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue
 
@@ -132,12 +132,13 @@ def _call_tool(call: Call, service: Service, caller: Caller, options: McpOptions
     try:
         value = service.perform(call.operation, arguments, caller)
     except ServiceError as error:
+        wire = cast("Json", error.to_wire())
         if error.status == HTTPStatus.FORBIDDEN:
             challenge = {"www-authenticate": 'Bearer error="insufficient_scope"'}
             raise JsonRpcError(
-                REFUSED, error.message, error.to_wire(), status=error.status, headers=challenge
+                REFUSED, error.message, wire, status=error.status, headers=challenge
             ) from None
-        return tool_failure(call.id, call.text("name"), error.to_wire(), options)
+        return tool_failure(call.id, call.text("name"), wire, options)
     return tool_answer(call.id, value, options)
 
 
