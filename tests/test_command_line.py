@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -65,6 +66,33 @@ def test_the_sandbox_refuses_a_moment_it_cannot_begin_at(
     assert (done.returncode, done.stdout) == (2, "")
     assert "--now" in done.stderr
     assert why in done.stderr
+
+
+def test_the_environment_sets_every_option_of_the_sandbox(tmp_path: Path) -> None:
+    settings = {
+        "HOST": "127.0.0.2",
+        "PORT": "0",
+        "TOKEN": "of-the-environment",
+        "CONTROL_TOKEN": "opens-controls",
+        "NOW": "2028-02-29T09:30Z",
+        "FROZEN": "1",
+    }
+    environment = {f"FERRY_SANDBOX_{name}": value for name, value in settings.items()}
+    command = [*SANDBOX[:-2], "--host", "127.0.0.1"]
+    with start(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
+    ) as process:
+        assert process.stdout is not None
+        said = dict(process.stdout.readline().strip().split("=", 1) for _ in range(3))
+        address = said["FERRY_BASE_URL"]
+        headers = {"host": "ferry:8080", "authorization": "Bearer opens-controls"}
+        clock = httpx.get(f"{address}/_sandbox/clock", headers=headers).json()
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=30)[0]
+    assert clock == {"now": "2028-02-29T09:30:00+00:00", "frozen": True}
+    assert said["FERRY_TOKEN"] == "of-the-environment"
+    assert address.startswith("http://127.0.0.1:")
+    assert "opens-controls" not in rest
 
 
 def test_a_missing_extra_is_named(tmp_path: Path) -> None:

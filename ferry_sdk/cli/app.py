@@ -33,7 +33,11 @@ app: typer.Typer = typer.Typer(
 )
 for _panel, _commands in COMMANDS.items():
     for _command in _commands:
-        app.command(_command.__name__, rich_help_panel=_panel)(report_errors(_command))
+        # Containers set the options of the local service by variables: FERRY_SANDBOX_PORT, ….
+        _settings = {"auto_envvar_prefix": "FERRY_SANDBOX"} if _command is sandbox else None
+        app.command(_command.__name__, rich_help_panel=_panel, context_settings=_settings)(
+            report_errors(_command)
+        )
 
 
 def _print_version(is_requested: bool) -> None:  # noqa: FBT001 -- called by typer

@@ -54,6 +54,7 @@ class LocalService:
         token: str | None = None,
         read_only_token: str | None = None,
         organisation_token: str | None = None,
+        control_token: str | None = None,
         mcp: McpOptions | None = None,
         now: datetime | None = None,
         frozen: bool = False,
@@ -68,12 +69,15 @@ class LocalService:
             token: The read-write token; by default all three tokens are random.
             read_only_token: The token that can only read.
             organisation_token: The token that can do everything, including recording payments.
+            control_token: Opens `/_sandbox/…` to other machines, and nothing else; by default only
+                this machine can use the controls.
             mcp: The initial options of `/mcp`.
             now: The initial time of the clock, with a time zone; by default the real time.
             frozen: Whether the clock starts frozen.
 
         Raises:
-            ValueError: `now` has no time zone, or is not in the years 1970 to 2199.
+            ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
+                token is another token too.
         """
         self.clock: Clock = Clock(now, frozen=frozen)
         self.faults: Faults = Faults()
@@ -84,6 +88,7 @@ class LocalService:
             "read_write": token,
             "read_only": read_only_token,
             "organisation": organisation_token,
+            "control": control_token,
         }
         self._tokens = Tokens(**{name: value for name, value in given.items() if value})
         self._sessions = McpSessions(self.clock)
@@ -170,7 +175,9 @@ class LocalService:
             ids=Ids(None if seed is None else SeededRandom(seed)),
         )
         mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
-        control = Control(self.clock, self.faults, self.counters, self.mcp, self.reset)
+        control = Control(
+            self.clock, self.faults, self.counters, self.mcp, self._tokens, self.reset
+        )
         endpoints = rest.routes(service, self._tokens, self.faults)
         app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
         return service, apply_conventions(app, self.clock)
@@ -268,6 +275,7 @@ def serve(
     token: str | None = None,
     read_only_token: str | None = None,
     organisation_token: str | None = None,
+    control_token: str | None = None,
     now: datetime | None = None,
     frozen: bool = False,
 ) -> None:
@@ -283,6 +291,7 @@ def serve(
         token: The read-write token; by default all three tokens are random.
         read_only_token: The token that can only read.
         organisation_token: The token that can do everything, including recording payments.
+        control_token: Opens `/_sandbox/…` to other machines, and nothing else. It is not printed.
         now: The initial time of the clock, with a time zone; by default the real time.
         frozen: Whether the clock starts frozen.
     """
@@ -293,6 +302,7 @@ def serve(
         token=token,
         read_only_token=read_only_token,
         organisation_token=organisation_token,
+        control_token=control_token,
         now=now,
         frozen=frozen,
     )

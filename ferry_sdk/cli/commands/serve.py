@@ -41,6 +41,10 @@ def sandbox(
     organisation_token: Annotated[
         str | None, _text_option("Token of the organisation; random by default.")
     ] = None,
+    control_token: Annotated[
+        str | None,
+        _text_option("Token that opens /_sandbox/… to other machines; closed by default."),
+    ] = None,
     now: Annotated[
         datetime | None,
         typer.Option(
@@ -62,6 +66,7 @@ def sandbox(
         token=token,
         read_only_token=read_only_token,
         organisation_token=organisation_token,
+        control_token=control_token,
         now=now,
         frozen=frozen,
     )

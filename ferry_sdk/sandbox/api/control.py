@@ -19,11 +19,11 @@ from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, Faults
 from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     has_local_origin,
-    is_loopback,
+    is_this_machine,
     parse_json,
     problem,
-    requested_host,
 )
+from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 from ferry_sdk.sandbox.requests.fields import Moment
 
@@ -53,12 +53,13 @@ class CountersQuery(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The endpoints under `/_sandbox`: they need no token and answer this machine only."""
+    """The endpoints under `/_sandbox`, for this machine and for holders of the control token."""
 
     clock: Clock
     faults: Faults
     counters: Counters
     switches: McpSwitches
+    tokens: Tokens
     reset: Callable[[], None]
 
     def routes(self) -> list[BaseRoute]:
@@ -87,7 +88,7 @@ class Control:
             "reset": {"POST": _after(self.reset, lambda _: {})},
         }
         return [
-            Route(f"/_sandbox/{name}", _endpoint(methods), methods=list(methods))
+            Route(f"/_sandbox/{name}", self._endpoint(methods), methods=list(methods))
             for name, methods in handlers.items()
         ]
 
@@ -145,6 +146,41 @@ class Control:
         self.switches.set(**fields)
         return self._options({})
 
+    def _endpoint(
+        self, handlers: Mapping[str, _Handler]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return the handler of one path; HEAD is answered as GET without a body."""
+
+        async def endpoint(request: Request) -> Response:
+            if (denied := self._access_error(request)) is not None:
+                return denied
+            handler = handlers["GET" if request.method == "HEAD" else request.method]
+            in_query = request.method in {"GET", "HEAD"}
+            try:
+                fields = (
+                    dict(request.query_params) if in_query else _parse_body(await request.body())
+                )
+                return JSONResponse(handler(fields))
+            except InvalidOrderError as error:
+                return problem(422, "VALIDATION_ERROR", error.message, field=error.field)
+            except (ValueError, OverflowError) as error:
+                return problem(422, "VALIDATION_ERROR", str(error))
+
+        return endpoint
+
+    def _access_error(self, request: Request) -> Response | None:
+        """Return the error response if the request may not use the controls, else None."""
+        if self.tokens.opens_controls(request.headers.get("authorization")):
+            return None
+        if is_this_machine(request):
+            if has_local_origin(request):
+                return None
+            return problem(403, "FORBIDDEN", "This origin cannot use the controls")
+        if self.tokens.control is None:
+            return problem(403, "FORBIDDEN", "Only this machine can use the controls")
+        challenge = {"www-authenticate": "Bearer"}
+        return problem(401, "UNAUTHORIZED", "The control token is missing or wrong", challenge)
+
 
 def _after(act: Callable[[], None], show: _Handler) -> _Handler:
     """Return a handler that acts and then answers with the new state."""
@@ -154,28 +190,6 @@ def _after(act: Callable[[], None], show: _Handler) -> _Handler:
         return show({})
 
     return handle
-
-
-def _endpoint(handlers: Mapping[str, _Handler]) -> Callable[[Request], Awaitable[Response]]:
-    """Return the handler of one path; HEAD is answered as GET without a body."""
-
-    async def endpoint(request: Request) -> Response:
-        peer = request.client.host if request.client else None
-        if not (is_loopback(peer) and is_loopback(requested_host(request))):
-            return problem(403, "FORBIDDEN", "Only this machine can use the controls")
-        if not has_local_origin(request):
-            return problem(403, "FORBIDDEN", "This origin cannot use the controls")
-        handler = handlers["GET" if request.method == "HEAD" else request.method]
-        try:
-            in_query = request.method in {"GET", "HEAD"}
-            fields = dict(request.query_params) if in_query else _parse_body(await request.body())
-            return JSONResponse(handler(fields))
-        except InvalidOrderError as error:
-            return problem(422, "VALIDATION_ERROR", error.message, field=error.field)
-        except (ValueError, OverflowError) as error:
-            return problem(422, "VALIDATION_ERROR", str(error))
-
-    return endpoint
 
 
 def _parse_body(body: bytes) -> _Fields:

@@ -52,10 +52,16 @@ ENDPOINTS = (
 
 
 def routes(service: Service, tokens: Tokens, faults: Faults) -> list[BaseRoute]:
-    """Return the routes of the 15 endpoints and of the voucher files."""
+    """Return the routes of the 15 endpoints, of the voucher files and of the health check."""
     api = _Api(service, tokens, faults)
     endpoints = [Route(each.path, api.endpoint(each), methods=[each.method]) for each in ENDPOINTS]
-    return [*endpoints, Route("/voucher/{ticket_id}/{key}.pdf", api.voucher, methods=["GET"])]
+    voucher = Route("/voucher/{ticket_id}/{key}.pdf", api.voucher, methods=["GET"])
+    return [*endpoints, voucher, Route("/health", _health, methods=["GET"])]
+
+
+async def _health(_: Request) -> Response:
+    """Answer that the service runs; containers ask without a token."""
+    return JSONResponse({"status": "ok"})
 
 
 class _Api:

@@ -28,6 +28,7 @@ REQUEST_ID = "x-request-id"
 CORRELATION_ID = "x-client-correlation-id"
 LARGEST_BODY = 1_048_576
 _GZIP_FROM = 500
+_THIS_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
 
 
 class Conventions:
@@ -149,6 +150,17 @@ def is_loopback(name: str | None) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False
+
+
+def is_this_machine(request: Request) -> bool:
+    """Tell whether the client and the requested host are this machine.
+
+    Only the usual loopback addresses count: every other one, such as 127.0.0.2, may stand for
+    another machine. The host is checked because a web page can give a name of its own to this
+    address.
+    """
+    peer = request.client.host if request.client else None
+    return peer in _THIS_MACHINE and is_loopback(requested_host(request))
 
 
 def requested_host(request: Request) -> str | None:

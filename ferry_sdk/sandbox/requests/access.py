@@ -32,11 +32,20 @@ def _token(kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of one service; the repr hides them."""
+    """The tokens of one service; the repr hides them.
+
+    Attributes:
+        control: Opens the controls to other machines, and nothing else; None keeps them closed.
+    """
 
     read_write: str = field(default_factory=lambda: _token("rw"), repr=False)
     read_only: str = field(default_factory=lambda: _token("ro"), repr=False)
     organisation: str = field(default_factory=lambda: _token("org"), repr=False)
+    control: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.control in (self.read_write, self.read_only, self.organisation):
+            raise ValueError("the control token must differ from the other tokens")
 
     def access_of(self, authorization: str | None) -> Access:
         """Return the access of an `Authorization` header.
@@ -44,18 +53,28 @@ class Tokens:
         Raises:
             Unauthorized: The header is missing, has another scheme or an unknown token.
         """
-        scheme, _, given = (authorization or "").strip().partition(" ")
-        if scheme.lower() != "bearer":
-            raise Unauthorized
-        candidate = given.strip().encode()
+        candidate = _bearer(authorization)
         for access, token in (
             (Access.ORGANISATION, self.organisation),
             (Access.READ_ONLY, self.read_only),
             (Access.READ_WRITE, self.read_write),
         ):
-            if hmac.compare_digest(candidate, token.encode()):
+            if candidate is not None and hmac.compare_digest(candidate, token.encode()):
                 return access
         raise Unauthorized
+
+    def opens_controls(self, authorization: str | None) -> bool:
+        """Tell whether an `Authorization` header has the control token."""
+        candidate = _bearer(authorization)
+        if candidate is None or self.control is None:
+            return False
+        return hmac.compare_digest(candidate, self.control.encode())
+
+
+def _bearer(authorization: str | None) -> bytes | None:
+    """Return the token of an `Authorization` header with the scheme Bearer, else None."""
+    scheme, _, token = (authorization or "").strip().partition(" ")
+    return token.strip().encode() if scheme.lower() == "bearer" else None
 
 
 Protocol = Literal["rest", "mcp"]
