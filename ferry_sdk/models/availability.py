@@ -16,7 +16,13 @@ _NOT_TICKETS: Final = (TariffType.PRESALE, TariffType.OPTION)
 
 
 class SailingCompany(Model):
-    """The ferry company of a sailing. Interface: Availability, member company."""
+    """The ferry company of a sailing. Interface: Availability, member company.
+
+    Attributes:
+        id: UUID of the company. A search takes the company's code, not this id.
+        name: Name, for people.
+        logo: URL of an image; empty if there is none.
+    """
 
     id: Identifier
     name: str
@@ -24,14 +30,25 @@ class SailingCompany(Model):
 
 
 class Provider(Model):
-    """The provider of a sailing. Interface: Availability, member provider."""
+    """The provider of a sailing. Interface: Availability, member provider.
+
+    Attributes:
+        id: UUID of the provider, as `catalogue.departures` takes it.
+        name: Name, for people.
+    """
 
     id: Identifier
     name: str
 
 
 class Gateway(Model):
-    """The gateway a sailing is sold through. Interface: Availability, member gateway."""
+    """The gateway a sailing is sold through. Interface: Availability, member gateway.
+
+    Attributes:
+        id: UUID of the gateway.
+        code: Code of the gateway.
+        provider: Name of the system behind it.
+    """
 
     id: Identifier
     code: str
@@ -42,12 +59,16 @@ class Tariff(Model):
     """One price of a sailing. Interface: Tariff.
 
     Attributes:
+        id: The id that a booking takes.
+        type: Ticket (issued once it is paid), Presale or Option (each holds its price for a time).
         amount: Price in `currency`, for the whole party with the cheapest place. A better place
             costs more; how much is known when the booking is made.
         balance_amount: Amount still to be paid, in `currency`.
+        currency: ISO 4217, upper case.
         date: Creation of the tariff, UTC.
         expiration_date: End of its validity, UTC. Option and Presale expire at that moment.
-        roundtrip_locked: Valid only as a round trip with the same company.
+        roundtrip_locked: Valid only as a round trip with the same company; not to be combined with
+            another one.
     """
 
     id: Identifier
@@ -61,7 +82,17 @@ class Tariff(Model):
 
 
 class InBoard(Model):
-    """The occupants and equipment of a place. Interface: Place, member in_board."""
+    """The occupants and equipment of a place. Interface: Place, member in_board.
+
+    Attributes:
+        adults: Number of adults.
+        childs: Number of children (the wire's spelling).
+        babies: Number of infants.
+        passengers: Entries whose content the interface does not define; plain JSON.
+        has_shower: Whether it has a shower.
+        has_toilet: Whether it has a toilet.
+        has_window: Whether it has a window.
+    """
 
     adults: int = 0
     childs: int = 0
@@ -77,6 +108,18 @@ class Place(Model):
 
     It has no price: a tariff's amount includes the cheapest place, and a better one costs more.
     Compare the `total_price` of the booking before you confirm it.
+
+    Attributes:
+        id: The id that a booking takes.
+        index: Position in the service's list.
+        code: The company's code of this kind of place.
+        count: Number of places of this kind that are free.
+        type: Seat, Cabin or Suite.
+        gender: Who may share it, such as Any.
+        capacity: Number of people that it holds.
+        use: Whether strangers share it; Exclusive is for one party.
+        name: Name, in the client's language.
+        in_board: Occupants and equipment.
     """
 
     id: Identifier
@@ -95,11 +138,31 @@ class Availability(Model):
     """A sailing that can be booked. Interface: Availability.
 
     Attributes:
+        id: The id that a booking takes; valid only for a time.
+        group_id: Number of the group that the sailing belongs to.
+        direction: Outward or Return.
+        journey_id: UUID of the route, as `catalogue.journeys` lists it.
+        sailing_id: Identifier of the sailing; no call takes it.
+        depart_name: Departure port, in the client's language.
+        arrive_name: Arrival port, in the client's language.
+        depart_code: Code of the departure port, as a search takes it.
+        arrive_code: Code of the arrival port, as a search takes it.
+        is_open: An open ticket, whose date is flexible.
         depart_at: Departure with the offset of the departure port.
         arrive_at: Arrival with the offset of the arrival port.
+        company: The ferry company.
+        provider: The provider; `catalogue.departures` takes its id.
+        gateway: The gateway that sells it.
+        tariffs: The prices to choose from.
+        places: The places to choose from; they have no price of their own.
+        passenger_count: Number of travellers in the search.
+        vehicle: Vehicles; the interface does not define their fields, so they are plain JSON with
+            amounts as float.
+        meals: Meals; the interface does not define their fields, so they are plain JSON.
+        animals: Animals; the interface does not define it: any JSON value.
+        stops: Codes of the ports of call; empty for a direct crossing.
+        ship_name: Name of the ferry.
         duration: Duration in whole hours, as given by the service; `travel_time` is exact.
-        is_open: An open (flexible-date) ticket.
-        stops: Codes of the ports of call.
     """
 
     id: Identifier

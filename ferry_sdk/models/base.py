@@ -20,6 +20,8 @@ from pydantic import (
 )
 from typing_extensions import Self
 
+from ferry_sdk.models.docstrings import describe_properties
+
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
 
@@ -51,6 +53,7 @@ class Model(BaseModel):
         populate_by_name=True,
         protected_namespaces=(),
         hide_input_in_errors=True,
+        json_schema_extra=describe_properties,
     )
 
     @property

@@ -39,7 +39,12 @@ class PossibleAction(Model):
 
 
 class NextAction(NamedTuple):
-    """A possible action together with its name on the wire (Pay, Issue, Cancel, …)."""
+    """A possible action together with its name on the wire (Pay, Issue, Cancel, …).
+
+    Attributes:
+        name: Name on the wire: Pay, Issue, Cancel, Retry or Download.
+        action: Its deadline and its required items.
+    """
 
     name: str
     action: PossibleAction
@@ -56,7 +61,11 @@ class NextAction(NamedTuple):
 
 
 class WithActions(Model):
-    """A record with possible actions."""
+    """A record with possible actions.
+
+    Attributes:
+        possible_actions: What can be done now, by name (Pay, Issue, Cancel, Retry, Download).
+    """
 
     possible_actions: Annotated[Mapping[str, PossibleAction], AfterValidator(FrozenDict)]
 
@@ -79,8 +88,12 @@ class BookingCreated(WithActions):
     """A booking as returned by its creation. Interface: POST /api/booking.
 
     Attributes:
-        total_price: Sum over all journeys, in `currency`.
+        booking_id: The id that every later call takes.
+        booking_reference: The service's reference, for people.
+        stage: The aggregate state, on which to decide.
         status: A tracking status; decide on `stage` and `possible_actions` instead.
+        total_price: Sum over all journeys, in `currency`.
+        currency: ISO 4217, upper case.
     """
 
     booking_id: Identifier
@@ -92,7 +105,14 @@ class BookingCreated(WithActions):
 
 
 class Received(Model):
-    """Money received. Interface: Booking, pricing.received."""
+    """Money received. Interface: Booking, pricing.received.
+
+    Attributes:
+        amount: Money received, in `currency`.
+        currency: ISO 4217, upper case.
+        from_label: Name of the payer.
+        from_kind: Kind of payer.
+    """
 
     amount: Amount
     currency: Currency
@@ -101,7 +121,13 @@ class Received(Model):
 
 
 class KeptLine(Model):
-    """One part of the money kept. Interface: Booking, pricing.kept.lines."""
+    """One part of the money kept. Interface: Booking, pricing.kept.lines.
+
+    Attributes:
+        key: Name of the part, for programs.
+        label: Name of the part, for people.
+        amount: Money, in the currency of the pricing.
+    """
 
     key: str
     label: str
@@ -109,14 +135,26 @@ class KeptLine(Model):
 
 
 class Kept(Model):
-    """Money kept by the reader. Interface: Booking, pricing.kept."""
+    """Money kept by the reader. Interface: Booking, pricing.kept.
+
+    Attributes:
+        total: Sum of the lines, in the currency of the pricing.
+        lines: The parts.
+    """
 
     total: Amount
     lines: tuple[KeptLine, ...] = ()
 
 
 class Reverse(Model):
-    """Money passed on to another party. Interface: Booking, pricing.reverse."""
+    """Money passed on to another party. Interface: Booking, pricing.reverse.
+
+    Attributes:
+        amount: Money passed on, in `currency`.
+        currency: ISO 4217, upper case.
+        to_label: Name of the receiver.
+        to_kind: Kind of receiver.
+    """
 
     amount: Amount
     currency: Currency
@@ -125,7 +163,13 @@ class Reverse(Model):
 
 
 class Balance(Model):
-    """The reader's balance before and after. Interface: Booking, pricing.balance."""
+    """The reader's balance before and after. Interface: Booking, pricing.balance.
+
+    Attributes:
+        mutated: Whether the booking changed the balance.
+        before: Balance before it, in the currency of the pricing.
+        after: Balance after it, in the currency of the pricing.
+    """
 
     mutated: bool
     before: Amount | None = None
@@ -133,7 +177,16 @@ class Balance(Model):
 
 
 class Pricing(Model):
-    """The money of a booking from the reader's viewpoint. Interface: Booking, member pricing."""
+    """The money of a booking from the reader's viewpoint. Interface: Booking, member pricing.
+
+    Attributes:
+        viewer_role: Role of the reader, who is the token's owner.
+        currency: ISO 4217, upper case.
+        received: Money received; None if the reader receives none.
+        kept: Money kept; None if the reader keeps none.
+        reverse: Money passed on; None if there is none.
+        balance: The reader's balance; None if there is none.
+    """
 
     viewer_role: str
     currency: Currency
@@ -147,10 +200,19 @@ class Booking(WithActions):
     """A booking with its journeys. Interface: Booking.
 
     Attributes:
+        booking_id: Names the booking with all its journeys; every call takes it.
+        booking_reference: The service's reference, for people.
         stage: The aggregate state, on which to decide.
+        status: A tracking status; decide on `stage` and `possible_actions` instead.
+        payment_status: paid, partially_paid or unpaid.
+        all_tickets_paid: Whether every journey is paid.
+        ticket_count: Number of journeys; a round trip has one ticket or two.
         total_price: Sum over all journeys in `currency`; a round trip is counted once.
+        currency: ISO 4217, upper case.
         expire_at: The earliest deadline of its journeys; a text if it cannot be parsed.
         pricing: None if the token has no recognised role.
+        tickets: One for each journey.
+        journey_details: Not defined by the interface: plain JSON.
     """
 
     booking_id: Identifier
@@ -172,7 +234,10 @@ class BookingConfirmation(Model):
     """A confirmed booking. Interface: POST /api/booking/confirm.
 
     Attributes:
+        booking_id: The booking.
+        status: confirmed, as sent by the service.
         ticket_id: The first ticket; `bookings.get` lists all.
+        ticket_number: The company's reference; None before the ticket is issued.
         read_back: Whether the reply was lost and the effect was confirmed by reading.
     """
 
@@ -187,6 +252,8 @@ class BookingCancellation(Model):
     """A cancelled booking. Interface: POST /api/booking/cancel.
 
     Attributes:
+        booking_id: The booking.
+        status: cancelled, as sent by the service.
         refund_amount: In the booking's currency; None if the effect was read back.
         read_back: Whether the reply was lost and the effect was confirmed by reading.
         previewed: The fee that was read before cancelling; None if it was not read.

@@ -14,7 +14,13 @@ from ferry_sdk.models.base import FrozenDict, Identifier, LooseMoment, Members, 
 
 
 class Journey(Model):
-    """A route between two ports. Interface: Catalogue records."""
+    """A route between two ports. Interface: Catalogue records.
+
+    Attributes:
+        journey_id: UUID of the route, as a search takes it.
+        route: The two ports, in words; join on codes, never on it.
+        duration_minutes: Duration in minutes.
+    """
 
     journey_id: Identifier
     route: str
@@ -30,6 +36,10 @@ class Departure(Model):
     """The departure times of a journey, as HH:MM in port-local time.
 
     Interface: Catalogue records.
+
+    Attributes:
+        journey_id: UUID of the route.
+        departure_times: Times of day as HH:MM, local to the departure port.
     """
 
     journey_id: Identifier
@@ -40,9 +50,11 @@ class Port(Model):
     """A port. Interface: Catalogue records.
 
     Attributes:
+        code: Code of the port, as a search takes it.
         name: Localised; join on `code`, never on the name.
-        country_code: ISO 3166, two letters. The service does not send it: `places` sets it from
-            a UN/LOCODE or from MCP's countries, else it is None.
+        country: Name of the country, in the client's language.
+        country_code: ISO 3166, two letters. The service does not send it: `places` sets it from a
+            UN/LOCODE or from MCP's countries, else it is None.
     """
 
     code: Identifier
@@ -52,14 +64,26 @@ class Port(Model):
 
 
 class VehicleBrand(Model):
-    """A make of vehicles. Interface: Catalogue records, resource://service/vehicle-brands."""
+    """A make of vehicles. Interface: Catalogue records, resource://service/vehicle-brands.
+
+    Attributes:
+        id: The BRAND of a search's ``BRAND__MODEL``.
+        name: Name of the make.
+    """
 
     id: Identifier = Field(validation_alias=AliasChoices("id", "code"))
     name: str
 
 
 class VehicleType(Model):
-    """A class of vehicles; lengths and heights in metres. Interface: Catalogue records."""
+    """A class of vehicles; lengths and heights in metres. Interface: Catalogue records.
+
+    Attributes:
+        code: The `vehicle.code` of a booking; a search takes ``BRAND__MODEL`` instead.
+        name: Name, for people.
+        max_length: Greatest length, in metres.
+        max_height: Greatest height, in metres.
+    """
 
     code: Identifier
     name: str
@@ -68,7 +92,16 @@ class VehicleType(Model):
 
 
 class McpPort(Model):
-    """A port with its city and position in degrees. Interface: resource://service/ports."""
+    """A port with its city and position in degrees. Interface: resource://service/ports.
+
+    Attributes:
+        code: Code of the port, as a search takes it.
+        name: Name of the port.
+        city: City that it belongs to.
+        country: Country, as sent by the service.
+        latitude: Degrees north.
+        longitude: Degrees east.
+    """
 
     code: str | None = None
     name: str | None = None
@@ -83,7 +116,14 @@ class McpPort(Model):
 
 
 class Company(Model):
-    """A ferry company with its logo and code. Interface: resource://service/companies."""
+    """A ferry company with its logo and code. Interface: resource://service/companies.
+
+    Attributes:
+        id: UUID of the company.
+        code: What a search takes as `company`.
+        name: Name, for people.
+        logo: URL of an image.
+    """
 
     id: str | None = None
     code: str | None = None
@@ -95,6 +135,9 @@ class Country(Model):
     """A country with ISO code and phone prefix. Interface: resource://service/countries.
 
     Attributes:
+        code: ISO 3166 code.
+        name: Name of the country.
+        phone_prefix: Dialling prefix, such as ``+33``.
         names: Localised names by language, if the service sends them.
     """
 
@@ -107,7 +150,16 @@ class Country(Model):
 
 
 class VehicleModel(Model):
-    """A model of vehicle; length and height in metres. Interface: resource://service/vehicle-data."""
+    """A model of vehicle; length and height in metres. Interface: resource://service/vehicle-data.
+
+    Attributes:
+        code: ``BRAND__MODEL``, as a search takes it.
+        brand: Name of the make.
+        model: Name of the model.
+        type: Code of the vehicle's type.
+        length: Length in metres.
+        height: Height in metres.
+    """
 
     code: str | None = None
     brand: str | None = None
@@ -125,8 +177,13 @@ class ScheduledDeparture(Model):
     """A departure of the timetable. Interface: resource://service/departures.
 
     Attributes:
+        journey_id: UUID of the route.
         company: The company, as sent by the service.
+        depart_code: Code of the departure port.
+        arrive_code: Code of the arrival port.
         ship: The ship, as sent by the service.
+        depart_at: Departure; a text if it cannot be parsed.
+        arrive_at: Arrival; a text if it cannot be parsed.
     """
 
     journey_id: str | None = Field(
@@ -141,7 +198,16 @@ class ScheduledDeparture(Model):
 
 
 class McpTool(Model):
-    """A tool of the server. Its annotations are hints of the server and not to be trusted."""
+    """A tool of the server. Its annotations are hints of the server and not to be trusted.
+
+    Attributes:
+        name: Name, as `mcp.call_tool` takes it.
+        title: Name, for people.
+        description: What it does, in the server's words.
+        input_schema: JSON Schema of its arguments.
+        output_schema: JSON Schema of its result; None if the server gives none.
+        annotations: Hints of the server, not to be trusted.
+    """
 
     name: Identifier
     title: str | None = None
@@ -152,7 +218,15 @@ class McpTool(Model):
 
 
 class McpResource(Model):
-    """A resource of the server."""
+    """A resource of the server.
+
+    Attributes:
+        uri: Its address, as `mcp.read_resource` takes it.
+        name: Name, for programs.
+        title: Name, for people.
+        description: What it holds, in the server's words.
+        mime_type: Media type; None if the server gives none.
+    """
 
     uri: Identifier
     name: str | None = None

@@ -19,6 +19,7 @@ from pydantic import (
 from typing_extensions import Required, TypedDict
 
 from ferry_sdk.models.base import Identifier
+from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.models.enums import Gender, PassengerType
 
 _TYPES = {
@@ -58,7 +59,11 @@ class Input(BaseModel):
     """An input model. Unknown fields are rejected; errors do not contain values."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        defer_build=True, extra="forbid", frozen=True, hide_input_in_errors=True
+        defer_build=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        json_schema_extra=describe_properties,
     )
 
 

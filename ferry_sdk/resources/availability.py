@@ -47,17 +47,17 @@ class AvailabilityGroup(Resource[TransportT_co]):
         Interface: POST /api/availability.
 
         Args:
-            company: Identifier of the ferry company; `mcp.companies` lists them.
+            company: Code of the ferry company; `mcp.companies` lists them.
             depart_code: Code of the port of departure; `catalogue.ports` lists them.
             arrive_code: Code of the port of arrival.
             out_journey_id: UUID of the journey out; `catalogue.journeys` lists them.
             out_at: Date out, local to the port; a date or YYYY-MM-DD.
-            out_time: Time out, local to the port; a time or HH:MM.
+            out_time: Earliest departure on that date, local to the port; a time or HH:MM.
             passengers: The travellers, with their true ages.
             out_is_open: Ask for an open (flexible-date) ticket out.
             ret_journey_id: UUID of the journey back, for a round trip.
             ret_at: Date back, local to the port.
-            ret_time: Time back, local to the port.
+            ret_time: Earliest departure back, local to the port.
             ret_is_open: Ask for an open ticket back.
             vehicle: The vehicle, as ``BRAND__MODEL``.
 

@@ -58,7 +58,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "max_penalty": "The highest fee that the user accepts, in the booking's currency. Nothing is "
     "cancelled above it.",
     "out_at": "Date out, as YYYY-MM-DD, local to the port.",
-    "out_time": "Time out, as HH:MM, local to the port.",
+    "out_time": "Earliest departure, HH:MM, local to the port.",
     "vehicule_code": "The provider's code.",
     "provider_id": "The id of a sailing's provider, as `availability_search` shows it.",
 }

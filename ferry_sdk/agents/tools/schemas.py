@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from functools import cache
 from typing import Any, Final, cast
 
 from pydantic import BaseModel, TypeAdapter
+
+from ferry_sdk.models.docstrings import split_docstring
 
 Schema = dict[str, Any]
 
@@ -123,8 +124,6 @@ def _compact(schema: Schema, definitions: dict[str, Schema]) -> Schema:
     return kept
 
 
-_SECTION: Final = re.compile(r"^(Args|Attributes|Returns|Raises):$", re.MULTILINE)
-_ENTRY: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 _INTERFACE: Final = re.compile(r"\s*Interface: .+?\.(?=\s|$)", re.DOTALL)
 _OPERATION: Final = re.compile(r"`([a-z_]+)\.([a-z_]+)`")
 
@@ -141,17 +140,13 @@ class Docstring:
 @cache
 def parse_docstring(thing: object) -> Docstring:
     """Parse the docstring of a function or a class; it is empty under ``python -OO``."""
-    text = inspect.cleandoc(getattr(thing, "__doc__", None) or "")
-    head, *sections = _SECTION.split(text)
+    head, fields = split_docstring(thing)
     summary, _, details = _one_line(_INTERFACE.sub("", head)).partition(". ")
-    named = zip(sections[::2], sections[1::2], strict=True)
-    fields = {
-        name: _one_line(text)
-        for section, entries in named
-        if section in {"Args", "Attributes"}
-        for name, text in _ENTRY.findall(entries)
-    }
-    return Docstring(summary.removesuffix("."), details, fields)
+    return Docstring(
+        summary.removesuffix("."),
+        details,
+        {name: _one_line(text) for name, text in fields.items()},
+    )
 
 
 def _one_line(text: str) -> str:

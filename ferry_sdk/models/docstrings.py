@@ -1,0 +1,53 @@
+"""Google-style docstrings, from which schemas take the descriptions of fields and arguments."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Final, cast
+
+from pydantic import AliasChoices, BaseModel
+from pydantic.config import JsonDict
+
+_SECTION: Final = re.compile(r"^(Args|Attributes|Returns|Raises):$", re.MULTILINE)
+_ENTRY: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
+
+
+@cache
+def split_docstring(thing: object) -> tuple[str, Mapping[str, str]]:
+    """Return the text before the first section, and the arguments or attributes by name.
+
+    Both are empty under ``python -OO``.
+    """
+    text = inspect.cleandoc(getattr(thing, "__doc__", None) or "")
+    head, *sections = _SECTION.split(text)
+    entries = {
+        name: " ".join(description.split())
+        for section, part in zip(sections[::2], sections[1::2], strict=True)
+        if section in {"Args", "Attributes"}
+        for name, description in _ENTRY.findall(part)
+    }
+    return head, entries
+
+
+def field_descriptions(model: type) -> dict[str, str]:
+    """Return the descriptions of a model's fields, inherited ones included."""
+    return {
+        name: description
+        for base in reversed(model.__mro__)
+        for name, description in split_docstring(base)[1].items()
+    }
+
+
+def describe_properties(schema: JsonDict, model: type[BaseModel]) -> None:
+    """Add the descriptions of a model's fields to its JSON Schema."""
+    properties = cast("dict[str, JsonDict]", schema.get("properties", {}))
+    descriptions = field_descriptions(model)
+    for name, field in model.model_fields.items():
+        alias = field.validation_alias
+        keys = [name, *(alias.choices[:1] if isinstance(alias, AliasChoices) else [alias])]
+        for key in keys:
+            if isinstance(key, str) and key in properties and name in descriptions:
+                properties[key].setdefault("description", descriptions[name])
