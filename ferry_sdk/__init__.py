@@ -126,8 +126,9 @@ if TYPE_CHECKING:
         TripSearch,
     )
     from ferry_sdk.planning.vehicles import VehicleMatch
+    from ferry_sdk.rate.limiter import Rate
     from ferry_sdk.safety import SAFETY, Proof, Safety
-    from ferry_sdk.types import Attempt, JournalEntry, RequestDigest
+    from ferry_sdk.types import Attempt, JournalEntry, RateLimiter, RequestDigest
 
 _MODULES = (
     "errors",
@@ -144,6 +145,7 @@ _MODULES = (
     "planning.calendar",
     "planning.streams",
     "planning.vehicles",
+    "rate.limiter",
     "_transport.aiohttp_client",
 )
 """Searched in this order: modules that load little come first."""
@@ -214,7 +216,9 @@ __all__ = [
     "PriceChangedError",
     "Pricing",
     "Proof",
+    "Rate",
     "RateLimitError",
+    "RateLimiter",
     "RawResponse",
     "ReadOnlyError",
     "Records",

@@ -21,7 +21,7 @@ from ferry_sdk.hooks import EventHooks, build_hooks
 from ferry_sdk.planning import PlannedResources
 from ferry_sdk.resources.groups import Resources
 from ferry_sdk.safety import SAFETY
-from ferry_sdk.types import JournalEntry, Recorder, RequestDigest
+from ferry_sdk.types import JournalEntry, RateLimiter, Recorder, RequestDigest
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.http import Timeout
@@ -116,6 +116,7 @@ class Ferry(Client[Transport]):
         read_only: Reject every write before it is sent.
         http_client: Your own ``httpx.Client`` (or httpx2's); it is not closed.
         default_headers: Additional headers of every request.
+        limiter: Asked before every request, such as a `Rate`; None: no limit.
         route_cache: A folder in which the route graph is kept; None: it is kept in memory.
         journal: Records every write, as `ferry_sdk.journal.Journal` does.
         event_hooks: Functions to call for every request, response, retry and outcome.
@@ -149,6 +150,7 @@ class Ferry(Client[Transport]):
         read_only: bool = False,
         http_client: HttpClient[Any] | None = None,
         default_headers: Mapping[str, str] | None = None,
+        limiter: RateLimiter | None = None,
         route_cache: str | Path | None = None,
         journal: Recorder | None = None,
         event_hooks: EventHooks | None = None,
@@ -169,6 +171,7 @@ class Ferry(Client[Transport]):
             journal=journal,
             hooks=build_hooks(event_hooks, may_be_async=False),
             http_client=http_client,
+            limiter=limiter,
             is_async=False,
         )
         super().__init__(Transport(settings, http_client))
@@ -254,6 +257,7 @@ class AsyncFerry(Client[AsyncTransport]):
         http_client: Your own `DefaultAioHttpClient` or ``httpx.AsyncClient`` (or httpx2's); it is
             not closed.
         default_headers: Additional headers of every request.
+        limiter: Asked before every request, such as a `Rate`; None: no limit.
         route_cache: A folder in which the route graph is kept; None: it is kept in memory.
         journal: Records every write, as `ferry_sdk.journal.Journal` does.
         event_hooks: Functions to call for every request, response, retry and outcome.
@@ -297,6 +301,7 @@ class AsyncFerry(Client[AsyncTransport]):
         read_only: bool = False,
         http_client: AsyncHttpClient[Any] | None = None,
         default_headers: Mapping[str, str] | None = None,
+        limiter: RateLimiter | None = None,
         route_cache: str | Path | None = None,
         journal: Recorder | None = None,
         event_hooks: EventHooks | None = None,
@@ -317,6 +322,7 @@ class AsyncFerry(Client[AsyncTransport]):
             journal=journal,
             hooks=build_hooks(event_hooks, may_be_async=True),
             http_client=http_client,
+            limiter=limiter,
             is_async=True,
         )
         super().__init__(AsyncTransport(settings, http_client))

@@ -108,6 +108,21 @@ class Intent:
     correlation_id: str
 
 
+class RateLimiter(Protocol):
+    """Says when a request may leave; safe to share between threads, tasks and clients."""
+
+    def acquire(self, operation: str) -> object:
+        """Return when a request may leave. If it raises, nothing is sent.
+
+        For `AsyncFerry` it may be async; a plain function is called in a thread.
+
+        Args:
+            operation: What the request belongs to, such as ``availability.search``; for a request
+                that another call needs, the read itself (``bookings.get`` for a guard).
+        """
+        ...
+
+
 class Recorder(Protocol):
     """Records writes; safe to share between threads, processes and clients."""
 

@@ -85,6 +85,12 @@ def postgresql() -> None:
         sys.exit("The driver of PostgreSQL is not the one that brings its own library.")
 
 
+def rate() -> None:
+    """Take a turn, and read the URL of a storage that is not there."""
+    ferry_sdk.Rate("50/second").acquire("catalogue.ports")
+    ferry_sdk.Rate("50/second", storage="redis://127.0.0.1:9")
+
+
 def sandbox() -> None:
     """Ask the local service something."""
     import_all("ferry_sdk.sandbox")
@@ -106,6 +112,7 @@ USES = {
     "notebook": notebook,
     "otel": otel,
     "postgresql": postgresql,
+    "rate": rate,
     "sandbox": sandbox,
 }
 

@@ -110,6 +110,7 @@ class Context(NamedTuple):
         hook_runner: Runs the client's hooks; None without hooks.
         state: How far the call got.
         keeps_reserve: Whether requests end early enough to leave time for reading back.
+        goes_first: Whether requests leave before others that wait for the rate limiter.
     """
 
     settings: Settings
@@ -122,6 +123,7 @@ class Context(NamedTuple):
     hook_runner: HookRunner | None
     state: CallState
     keeps_reserve: bool = False
+    goes_first: bool = False
 
     @classmethod
     def start(

@@ -8,6 +8,7 @@ flow at the same place: `drive` and `drive_async` do both.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Hashable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -46,11 +47,37 @@ class Send(Effect[Reply]):
     sending: Sending = field(default_factory=Sending)
 
 
+class Signal:
+    """Calls functions once it is set, from whichever thread sets it."""
+
+    def __init__(self) -> None:
+        self.is_set: bool = False
+        self._callbacks: set[Callable[[], object]] = set()
+
+    @contextmanager
+    def call(self, function: Callable[[], object]) -> Generator[None]:
+        """Call a function if the signal is set within the block."""
+        self._callbacks.add(function)
+        try:
+            if self.is_set:
+                function()
+            yield
+        finally:
+            self._callbacks.discard(function)
+
+    def set(self) -> None:
+        """Set the signal."""
+        self.is_set = True
+        for function in [*self._callbacks]:
+            function()
+
+
 @dataclass(frozen=True, slots=True)
 class Sleep(Effect[None]):
-    """Wait for a number of seconds."""
+    """Wait for a number of seconds, or until a signal is set."""
 
     seconds: float
+    signal: Signal | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

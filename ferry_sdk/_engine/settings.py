@@ -17,6 +17,7 @@ from ferry_sdk._engine.validation import (
     folder,
     header_value,
     is_local_http,
+    rate_limiter,
     recorder,
     retries,
     seconds,
@@ -25,7 +26,7 @@ from ferry_sdk._engine.validation import (
 from ferry_sdk._engine.validation import http_client as check_http_client
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.hooks import Hooks, is_async_function
-from ferry_sdk.types import Recorder
+from ferry_sdk.types import RateLimiter, Recorder
 
 Authority = Literal["token", "organisation_token"]
 TokenSource = str | Callable[[], str | Awaitable[str]]
@@ -107,6 +108,7 @@ class Settings:
     journal: Recorder | None = field(default=None, repr=False)
     hooks: Hooks | None = field(default=None, repr=False)
     route_cache: Path | None = None
+    limiter: RateLimiter | None = field(default=None, repr=False)
 
     def until(self, moment: float | None) -> Settings:
         """Return settings whose deadline is a moment on the monotonic clock; None: unchanged."""
@@ -135,6 +137,7 @@ def read_settings(
     default_headers: Mapping[str, str] | None,
     hooks: Hooks | None,
     http_client: object,
+    limiter: object,
     is_async: bool,
     **options: object,
 ) -> Settings:
@@ -168,6 +171,7 @@ def read_settings(
                 {} if default_headers is None else default_headers, "default_headers"
             ),
             hooks=hooks,
+            limiter=None if limiter is None else rate_limiter(limiter, is_async=is_async),
             **check_options(options),
         )
     except InvalidInputError as error:

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from ferry_sdk._engine.http import Timeout
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.types import Recorder
+from ferry_sdk.hooks import is_async_function
+from ferry_sdk.types import RateLimiter, Recorder
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
@@ -90,6 +91,19 @@ def recorder(journal: object, argument: str) -> Recorder:
             field=argument,
         )
     return cast("Recorder", journal)
+
+
+def rate_limiter(limiter: object, *, is_async: bool) -> RateLimiter:
+    """Return a rate limiter: an object with the method `acquire`, which may be async."""
+    acquire = getattr(limiter, "acquire", None)
+    if isinstance(limiter, type) or not callable(acquire):
+        raise InvalidInputError(
+            'expected an object with a method acquire, such as ferry_sdk.Rate("50/second")',
+            field="limiter",
+        )
+    if not is_async and is_async_function(acquire):
+        raise InvalidInputError("an async function needs AsyncFerry", field="limiter")
+    return cast("RateLimiter", limiter)
 
 
 def timeouts(timeout: object, argument: str) -> Timeout:

@@ -13,6 +13,7 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send
 from ferry_sdk._engine.http import Listener, Reply, Request, Sending, Timeout
+from ferry_sdk._engine.limiter import acquire
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
 T = TypeVar("T")
@@ -35,6 +36,8 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
         RequestTimeoutError: The deadline has passed.
     """
     until = _send_deadline(context)
+    if context.settings.limiter is not None:
+        yield from acquire(context.settings.limiter, context, until)
     timeout = _timeouts_until(context, until)
     # Set before the request leaves, so that no interruption finds it missing.
     sending = context.state.sending = Sending()
@@ -51,7 +54,10 @@ def download(context: Context, request: Request) -> Flow[Reply]:
         RequestTimeoutError: The deadline has passed.
     """
     until = context.deadline
-    return _exchange(context, Send(request, _timeouts_until(context, until), until=until))
+    if context.settings.limiter is not None:
+        yield from acquire(context.settings.limiter, context, until)
+    effect = Send(request, _timeouts_until(context, until), until=until)
+    return (yield from _exchange(context, effect))
 
 
 def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:

@@ -180,7 +180,8 @@ class _WriteSteps(Generic[T]):
         if read_back is None:
             raise duplicate
         try:
-            seen = yield from send_with_retries(read_back.reading, self.context.for_reads())
+            context = self.context.for_reads()._replace(goes_first=True)
+            seen = yield from send_with_retries(read_back.reading, context)
         except FerryError as failure:
             raise duplicate from failure.with_traceback(None)
         if not read_back.shows(seen.parse()):
@@ -224,8 +225,9 @@ class _WriteSteps(Generic[T]):
             found: PollResult[object] | None = None
             if window > 0:
                 wait = Wait(window, until=read_back.shows)
+                context = self.context._replace(goes_first=True)
                 with suppress(FerryError):  # the client was closed meanwhile
-                    found = yield from poll(read_back.reading, self.context, wait)
+                    found = yield from poll(read_back.reading, context, wait)
             if found is not None and found.last is not None:
                 last_seen = found.last.parse()
                 if found.is_met:

@@ -125,8 +125,8 @@ class AsyncTransport:
                 return self._run_exclusive(effect)
             case SingleFlight():
                 return self._run_single_flight(effect)
-            case Sleep(seconds):
-                return self.shared.sleep(seconds)
+            case Sleep(seconds, signal):
+                return self.shared.sleep(seconds, signal)
             case NextAnswer():
                 return self._tasks_of(effect.batch).next_answer(effect.until)
             case StopBatch():

@@ -7,9 +7,10 @@ and each loop has its own. asyncio is imported late, because a client for thread
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
-from threading import Event, RLock
+from functools import partial
+from threading import TIMEOUT_MAX, Event, RLock
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
@@ -18,10 +19,10 @@ from anyio.lowlevel import current_token
 from typing_extensions import Self
 
 from ferry_sdk._engine.context import Session
+from ferry_sdk._engine.effects import Signal
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._fork import process_id
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
-from ferry_sdk._transport.threads import StopSignal
 from ferry_sdk._transport.tracing import OpenConnections
 from ferry_sdk.errors import ConfigurationError
 
@@ -118,26 +119,33 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
             resources = self._resources.setdefault(process_id(), made)
         return resources.require_open()
 
-    def sleep(self, seconds: float, stop: StopSignal | None = None) -> None:
+    def sleep(
+        self, seconds: float, stop: Signal | None = None, signal: Signal | None = None
+    ) -> None:
         """Block for a number of seconds.
 
         Args:
             seconds: How long.
             stop: Ends the wait as closing the client does.
+            signal: Ends the wait.
 
         Raises:
             ConfigurationError: The client is closed, before or during the wait.
         """
-        closed = Event()
+        woken = Event()
         sleepers = self.resources().sleepers
-        sleepers.add(closed.set)
+        sleepers.add(woken.set)
         try:
-            with stop.call(closed.set) if stop is not None else nullcontext():
-                is_closed = self.is_closed or closed.wait(seconds)
-            if is_closed:
+            with ExitStack() as calls:
+                for given in (stop, signal):
+                    if given is not None:
+                        calls.enter_context(given.call(woken.set))
+                if not self.is_closed:
+                    woken.wait(min(seconds, TIMEOUT_MAX))
+            if self.is_closed or (stop is not None and stop.is_set):
                 raise ConfigurationError("the client is closed")
         finally:
-            sleepers.discard(closed.set)
+            sleepers.discard(woken.set)
 
     def close(self) -> None:
         """Close the connections of this process, not those of its parent."""
@@ -173,21 +181,24 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
             finalize(loop, resources.connections.drop).atexit = False
         return resources.require_open()
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait for a number of seconds.
+    async def sleep(self, seconds: float, signal: Signal | None = None) -> None:
+        """Wait for a number of seconds, or until a signal is set.
 
         Raises:
             ConfigurationError: The client is closed, before or during the wait.
         """
-        closed = anyio.Event()
+        woken = anyio.Event()
+        wake = partial(_call_in_loop, _running_loop(), woken.set)
         sleepers = self.resources().sleepers
-        sleepers.add(closed.set)
+        sleepers.add(woken.set)
         try:
-            with anyio.move_on_after(seconds):
-                await closed.wait()
+            with signal.call(wake) if signal is not None else nullcontext():
+                with anyio.move_on_after(seconds):
+                    await woken.wait()
+            if self.is_closed:
                 raise ConfigurationError("the client is closed")
         finally:
-            sleepers.discard(closed.set)
+            sleepers.discard(woken.set)
 
     async def close(self) -> None:
         """Close the connections of this event loop, and shut down those of other loops."""

@@ -30,6 +30,7 @@ from ferry_sdk._engine.effects import (
     RunBlocking,
     Save,
     Send,
+    Signal,
     SingleFlight,
     Sleep,
     drive,
@@ -46,7 +47,6 @@ from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 from ferry_sdk._transport.threads import (
     GRACE,
     BatchThreads,
-    StopSignal,
     seconds_until,
     start_thread,
 )
@@ -79,7 +79,7 @@ class Transport:
         settings: Settings,
         client: HttpClient[Any] | None = None,
         shared: Shared | None = None,
-        stop: StopSignal | None = None,
+        stop: Signal | None = None,
     ) -> None:
         self.settings = settings
         self.shared: Shared = shared or Shared(client, settings)
@@ -137,8 +137,8 @@ class Transport:
                 return self._run_exclusive(effect)
             case SingleFlight():
                 return self._run_single_flight(effect)
-            case Sleep(seconds):
-                self.shared.sleep(seconds, self._stop)
+            case Sleep(seconds, signal):
+                self.shared.sleep(seconds, self._stop, signal)
             case NextAnswer():
                 return self._threads_of(effect.batch).next_answer(effect.until)
             case StopBatch():
@@ -150,7 +150,7 @@ class Transport:
         return None
 
     def _threads_of(self, batch: Batch[Any, Any]) -> BatchThreads:
-        def make_call(begun: BatchCall[Any, Any], stop: StopSignal) -> object:
+        def make_call(begun: BatchCall[Any, Any], stop: Signal) -> object:
             settings = batch.settings_of(begun, self.settings)
             return type(self)(settings, shared=self.shared, stop=stop).run(begun.call)
 

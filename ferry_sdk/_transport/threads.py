@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
+from ferry_sdk._engine.effects import Signal
 from ferry_sdk.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -59,31 +59,6 @@ def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
     return future
 
 
-class StopSignal:
-    """Stops what other threads do for a batch: requests on the wire, and waits before retries."""
-
-    def __init__(self) -> None:
-        self.is_set: bool = False
-        self._callbacks: set[Callable[[], object]] = set()
-
-    @contextmanager
-    def call(self, function: Callable[[], object]) -> Generator[None]:
-        """Call a function if the signal is set within the block."""
-        self._callbacks.add(function)
-        try:
-            if self.is_set:
-                function()
-            yield
-        finally:
-            self._callbacks.discard(function)
-
-    def set(self) -> None:
-        """Set the signal."""
-        self.is_set = True
-        for function in [*self._callbacks]:
-            function()
-
-
 class BatchThreads:
     """Threads that make the calls of a batch, one after the other.
 
@@ -95,11 +70,11 @@ class BatchThreads:
     def __init__(
         self,
         batch: Batch[Any, Any],
-        make_call: Callable[[BatchCall[Any, Any], StopSignal], object],
+        make_call: Callable[[BatchCall[Any, Any], Signal], object],
     ) -> None:
         self._batch = batch
         self._make_call = make_call
-        self._stop = StopSignal()
+        self._stop = Signal()
         self._lock = threading.Lock()
         self._running = 0
         self._ended: SimpleQueue[tuple[int, object, BaseException | None]] = SimpleQueue()

@@ -45,7 +45,8 @@ def renew_session(context: Context, generation: int) -> Flow[None]:
         if context.session.generation != generation:
             return
         try:
-            yield from _handshake(context.for_reads())
+            # A call that goes first may wait for this handshake of another call.
+            yield from _handshake(context.for_reads()._replace(goes_first=True))
         except (TransportError, RateLimitError, ServerError, UnexpectedResponseError) as error:
             error.outcome = "not_sent"  # the handshake failed, and the call was never made
             raise

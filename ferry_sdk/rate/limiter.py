@@ -1,0 +1,130 @@
+"""`Rate`: a limiter that lets requests leave evenly, for everybody who shares it."""
+
+from __future__ import annotations
+
+import re
+import threading
+from functools import partial
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+
+from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Sleep, drive
+from ferry_sdk._engine.limiter import FlowLimiter, TurnRequest, current_request
+from ferry_sdk._fork import process_id
+from ferry_sdk.errors import InvalidInputError, RequestTimeoutError
+from ferry_sdk.rate.line import Line
+from ferry_sdk.rate.schedule import Limit, open_schedule
+
+_TEXT: Final = re.compile(r"([1-9][0-9]{0,5})/(second|minute)")
+_SECONDS: Final = {"second": 1, "minute": 60}
+_SCHEMES: Final = ("redis", "rediss", "unix")
+
+
+class Rate(FlowLimiter):
+    """A limiter of the rate at which requests leave, evenly spaced.
+
+    Threads, tasks, event loops and clients can share it. Requests that read back a lost write go
+    before all others that wait. The rate stays 3 % below the limit, so that the delays of the
+    network do not make it exceed the limit at the service.
+
+    Args:
+        rate: The limit, such as ``"50/second"`` or ``"600/minute"``.
+        burst: How many requests may leave at once after a pause.
+        storage: URL of a Redis server (``redis://…``) that all processes and machines with the
+            same arguments share; None: each process has a rate of its own. A pickle contains it.
+
+    Raises:
+        InvalidInputError: An argument is invalid; `field` names it.
+        ConfigurationError: The extra ``rate`` is not installed.
+    """
+
+    def __init__(self, rate: str, *, burst: int = 1, storage: str | None = None) -> None:
+        self._limit = _limit(rate, burst)
+        self._rate, self._burst = rate, burst
+        self._storage = None if storage is None else _url(storage)
+        self._lines: dict[int, Line] = {}
+        self._line()
+
+    def acquire(self, operation: str) -> None:
+        """Wait until a request may leave.
+
+        Args:
+            operation: Not used: all operations share the rate.
+
+        Raises:
+            RequestTimeoutError: The deadline of the call has passed.
+            ConnectionFailedError: The storage does not answer.
+        """
+        del operation
+        drive(self.steps(current_request.get()), _block)
+
+    def steps(self, request: TurnRequest) -> Flow[None]:
+        """Wait until a request may leave; the effects do not block.
+
+        Raises:
+            RequestTimeoutError: The deadline of the call has passed.
+            ConnectionFailedError: The storage does not answer.
+        """
+        line, clock = self._line(), request.clock
+        waiter = line.join(clock(), goes_first=request.goes_first)
+        try:
+            while (seconds := line.take(waiter, clock())) is not None:
+                if request.until is not None and (left := request.until - clock()) < seconds:
+                    if left <= 0:
+                        raise RequestTimeoutError("the deadline has passed")
+                    seconds = left
+                if seconds > 0:
+                    yield from Sleep(seconds, waiter.signal)
+                elif line.schedule.is_shared:
+                    yield from RunBlocking(partial(line.reserve, waiter, clock), request.until)
+                else:
+                    line.reserve(waiter, clock)
+        finally:
+            line.leave(waiter, clock())
+
+    def _line(self) -> Line:
+        """Return the line of this process; a forked one has its own."""
+        line = self._lines.get(process_id())
+        if line is None:
+            line = Line(open_schedule(self._limit, self._storage))
+            line = self._lines.setdefault(process_id(), line)
+        return line
+
+    def __repr__(self) -> str:
+        # The rest of the URL may contain a password.
+        storage = self._storage and f"{urlsplit(self._storage).scheme}://…"
+        return f"{type(self).__name__}({self._rate!r}, burst={self._burst}, storage={storage!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), burst=self._burst, storage=self._storage), (self._rate,)
+
+
+def _limit(rate: object, burst: object) -> Limit:
+    found = _TEXT.fullmatch(rate) if isinstance(rate, str) else None
+    if found is None:
+        raise InvalidInputError('expected a text such as "50/second"', field="rate")
+    number, unit = int(found[1]), found[2]
+    if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= number:
+        raise InvalidInputError(f"expected a number from 1 to {number}", field="burst")
+    return Limit(found[0], number, _SECONDS[unit], burst)
+
+
+def _url(storage: object) -> str:
+    scheme = storage.partition("://")[0] if isinstance(storage, str) else ""
+    if scheme not in _SCHEMES:
+        raise InvalidInputError("expected a URL such as redis://localhost:6379", field="storage")
+    return cast("str", storage)
+
+
+def _block(effect: Effect[Any]) -> None:
+    """Perform an effect for a thread that asks without a client."""
+    match effect:
+        case Sleep(seconds, signal):
+            woken = threading.Event()
+            assert signal is not None  # noqa: S101 -- a line always gives one
+            with signal.call(woken.set):
+                woken.wait(min(seconds, threading.TIMEOUT_MAX))
+        case RunBlocking(function):
+            function()
+        case _:
+            raise NotImplementedError(effect)
