@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import NoReturn, TypeVar
@@ -18,7 +18,7 @@ from ferry_sdk.errors import (
     JournalError,
     UnresolvedWriteError,
 )
-from ferry_sdk.journal import statements
+from ferry_sdk.journal import snapshots, statements
 from ferry_sdk.journal.engines import connect, describe, display_url, engine_of, is_in_memory
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
 from ferry_sdk.journal.migrations import Key, load_key, open_journal
@@ -198,6 +198,24 @@ class Journal:
         age = _age(older_than)
         self._open()
         return self._write(lambda connection: statements.forget(connection, age))
+
+    def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:
+        """Return what `ferry_sdk.aftersales.watch` saved of these bookings, by id.
+
+        Raises:
+            JournalError: The journal cannot be read.
+        """
+        self._open()
+        return self._read(lambda connection: snapshots.load(connection, booking_ids))
+
+    def save_snapshot(self, booking_id: str, content: str) -> None:
+        """Save what `ferry_sdk.aftersales.watch` reported of a booking.
+
+        Raises:
+            JournalError: The change cannot be committed.
+        """
+        self._open()
+        self._write(lambda connection: snapshots.save(connection, booking_id, content))
 
     def close(self) -> None:
         """Close the connections, except those of the caller's own engine."""

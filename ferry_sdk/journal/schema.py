@@ -76,6 +76,14 @@ entries: Table = Table(
     Column("changed_at", UtcDateTime, nullable=False),
 )
 
+snapshots: Table = Table(
+    "ferry_journal_snapshots",
+    metadata,
+    Column("booking_id", Text, primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("saved_at", UtcDateTime, nullable=False),
+)
+
 SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")
 
 is_unresolved: ColumnElement[bool] = entries.c.state.not_in(

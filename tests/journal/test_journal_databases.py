@@ -131,7 +131,8 @@ class TestTables:
         with Journal(url) as second:
             assert len(second.unresolved()) == 1
         engine = engine_for(url)
-        assert set(inspect(engine).get_table_names()) == {"ferry_journal", "ferry_journal_about"}
+        names = {"ferry_journal", "ferry_journal_about", "ferry_journal_snapshots"}
+        assert set(inspect(engine).get_table_names()) == names
         engine.dispose()
 
     def test_the_database_itself_holds_one_unresolved_entry_a_fingerprint(self, url, journal):

@@ -1,0 +1,145 @@
+"""What a watch reports: events, and what it remembers of a booking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Final, Literal
+
+from ferry_sdk.errors import FerryError
+from ferry_sdk.models.bookings import Booking, BookingCreated
+from ferry_sdk.models.enums import Stage
+
+LAPSING: Final = timedelta(hours=1)
+"""How long before a booking lapses the event ``lapsing`` is given."""
+
+EventKind = Literal[
+    "ticketed",
+    "partially_ticketed",
+    "lapsing",
+    "lapsed",
+    "rejected",
+    "voided",
+    "changed",
+    "not_known",
+]
+
+STAGE_EVENTS: Final[dict[str, EventKind]] = {
+    Stage.TICKETED: "ticketed",
+    Stage.PARTIALLY_TICKETED: "partially_ticketed",
+    Stage.LAPSED: "lapsed",
+    Stage.REJECTED: "rejected",
+    Stage.VOIDED: "voided",
+}
+FINAL: Final = frozenset({Stage.TICKETED, Stage.VOIDED, Stage.LAPSED, Stage.REJECTED})
+"""The stages in which a booking has come to rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookingSnapshot:
+    """What a watch remembers of a booking; it holds no traveller's data.
+
+    Attributes:
+        stage: The aggregate state.
+        total_price: Sum over all journeys, in `currency`.
+        currency: ISO 4217.
+        departures: When each crossing departs, in order; empty if the record does not say.
+        lapses_at: The earliest deadline: `expire_at`, or the time limit of a mandatory action;
+            None if there is none, or if the booking has come to rest.
+    """
+
+    stage: Stage
+    total_price: Decimal
+    currency: str
+    departures: tuple[datetime, ...] = ()
+    lapses_at: datetime | None = None
+
+    @classmethod
+    def of(cls, booking: Booking | BookingCreated) -> BookingSnapshot:
+        """Return the snapshot of a booking."""
+        limits = [one.time_limit for one in booking.next_actions() if one.is_mandatory]
+        departures: list[datetime] = []
+        if isinstance(booking, Booking):
+            limits.append(booking.expire_at)
+            departures = sorted(_departures_of(booking))
+        known = [one for one in limits if isinstance(one, datetime)]
+        return cls(
+            booking.stage,
+            booking.total_price,
+            booking.currency,
+            tuple(departures),
+            None if booking.stage in FINAL else min(known, default=None),
+        )
+
+    def differs(self, other: BookingSnapshot) -> bool:
+        """Return whether a departure moved or the total changed; what is not known is equal."""
+        known = bool(self.departures and other.departures)
+        moved = known and self.departures != other.departures
+        total = self.total_price, self.currency
+        return moved or total != (other.total_price, other.currency)
+
+    def to_text(self, reminded: datetime | None) -> str:
+        """Return it as JSON, with the deadline of which the caller was reminded."""
+        return json.dumps(
+            {
+                "stage": str(self.stage),
+                "total": str(self.total_price),
+                "currency": self.currency,
+                "departures": [one.isoformat() for one in self.departures],
+                "lapses_at": self.lapses_at and self.lapses_at.isoformat(),
+                "reminded": reminded and reminded.isoformat(),
+            }
+        )
+
+
+def parse_snapshot(text: str) -> tuple[BookingSnapshot, datetime | None] | None:
+    """Return a snapshot and the deadline of the last reminder; None if the text is damaged."""
+    try:
+        known = json.loads(text)
+        snapshot = BookingSnapshot(
+            Stage(known["stage"]),
+            Decimal(known["total"]),
+            str(known["currency"]),
+            tuple(datetime.fromisoformat(one) for one in known["departures"]),
+            known["lapses_at"] and datetime.fromisoformat(known["lapses_at"]),
+        )
+        return snapshot, known["reminded"] and datetime.fromisoformat(known["reminded"])
+    except (ValueError, TypeError, KeyError, InvalidOperation):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class BookingEvent:
+    """A change of a booking.
+
+    Attributes:
+        booking_id: The booking.
+        kind: ``ticketed``, ``partially_ticketed``, ``lapsed``, ``rejected`` or ``voided``: its
+            stage. ``lapsing``: it lapses within the hour. ``changed``: a departure moved, or the
+            total changed. ``not_known``: the service refuses to show it, and it is no longer
+            watched.
+        stage: Its stage; None if it is not known.
+        at: When it was read, by the service's clock, UTC.
+        booking: The booking as read; None if it is not known.
+        before: What was known of it before; None if nothing was.
+        error: Why it is not known.
+    """
+
+    booking_id: str
+    kind: EventKind
+    stage: Stage | None
+    at: datetime
+    booking: Booking | None = field(default=None, repr=False)
+    before: BookingSnapshot | None = None
+    error: FerryError | None = None
+
+
+def _departures_of(booking: Booking) -> Iterator[datetime]:
+    for ticket in booking.tickets:
+        for leg in (ticket.availability.outward, ticket.availability.return_):
+            moment = leg and leg.journey and leg.journey.depart_at
+            if isinstance(moment, datetime):
+                yield moment

@@ -1,0 +1,43 @@
+"""Statements on the table of snapshots; each one is its own transaction."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import bindparam, select, text
+
+from ferry_sdk.journal.schema import UtcDateTime, snapshots
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+_AT_ONCE: Final = 500
+"""Fewer than the parameters that SQLite accepts in one statement."""
+
+# SQLAlchemy has this statement for each database only; they share its text.
+_SAVE: Final = text(
+    f"INSERT INTO {snapshots.name} (booking_id, content, saved_at) "  # noqa: S608 -- a constant
+    "VALUES (:booking_id, :content, :saved_at) ON CONFLICT (booking_id) "
+    "DO UPDATE SET content = excluded.content, saved_at = excluded.saved_at"
+).bindparams(bindparam("saved_at", type_=UtcDateTime))
+
+
+def load(connection: Connection, booking_ids: Sequence[str]) -> dict[str, str]:
+    """Return the snapshots of these bookings, by id."""
+    found: dict[str, str] = {}
+    for start in range(0, len(booking_ids), _AT_ONCE):
+        some = booking_ids[start : start + _AT_ONCE]
+        query = select(snapshots.c.booking_id, snapshots.c.content)
+        rows = connection.execute(query.where(snapshots.c.booking_id.in_(some))).all()
+        found.update((booking_id, content) for booking_id, content in rows)
+    return found
+
+
+def save(connection: Connection, booking_id: str, content: str) -> None:
+    """Replace the snapshot of a booking."""
+    now = datetime.now(timezone.utc)
+    values = {"booking_id": booking_id, "content": content, "saved_at": now}
+    connection.execute(_SAVE, values)

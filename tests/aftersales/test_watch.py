@@ -1,0 +1,155 @@
+"""A watch of bookings of the local service, on both clients."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
+from ferry_sdk.aftersales import steps, watch, watcher
+from ferry_sdk.journal import Journal
+from tests.support.tiers import LONG
+from tests.support.trip import booked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk.aftersales import BookingEvent
+    from ferry_sdk.sandbox import Sandbox
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def sandbox(ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    """A service whose clock moves where a watch sleeps, and is the clock of the watch."""
+    ferry_sandbox.clock.freeze()
+
+    def sleep(seconds: float) -> None:
+        ferry_sandbox.clock.advance(seconds + 0.001)  # it counts in microseconds
+
+    async def sleep_async(seconds: float) -> None:
+        sleep(seconds)
+
+    def now() -> float:
+        return ferry_sandbox.clock.now().timestamp()
+
+    monkeypatch.setattr(steps, "time", type("Time", (), {"sleep": staticmethod(sleep)}))
+    monkeypatch.setattr(steps.anyio, "sleep", sleep_async)
+    monkeypatch.setattr(watcher, "Watcher", partial(watcher.Watcher, clock=now))
+    return ferry_sandbox
+
+
+@pytest.fixture
+def ferry(sandbox: Sandbox) -> Iterator[Ferry]:
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as client:
+        yield client
+
+
+@pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
+def events_of(request, sandbox: Sandbox) -> Callable[..., list[BookingEvent]]:
+    """Watch with a client of each kind."""
+
+    def collect(bookings, *, deadline=DAY, journal=None, ended=lambda _: None):
+        if request.param == "sync":
+            with Ferry(sandbox.token, base_url=sandbox.base_url) as client:
+                events = []
+                for event in watch(client, bookings, deadline=deadline, journal=journal):
+                    events.append(event)
+                    ended(event)
+                return events
+
+        async def main() -> list[BookingEvent]:
+            events = []
+            async with (
+                AsyncFerry(sandbox.token, base_url=sandbox.base_url) as client,
+                aclosing(watch(client, bookings, deadline=deadline, journal=journal)) as watched,
+            ):
+                async for event in watched:
+                    events.append(event)
+                    ended(event)
+            return events
+
+        return anyio.run(main, backend=request.param)
+
+    return collect
+
+
+def kinds(events) -> list[tuple[str, str]]:
+    return sorted((event.booking_id, event.kind) for event in events)
+
+
+def test_bookings_are_watched_until_all_have_come_to_rest(sandbox, ferry, events_of):
+    confirmed, cancelled, left = (booked(ferry) for _ in range(3))
+    ferry.bookings.confirm(confirmed.booking_id)
+    ferry.bookings.cancel(cancelled.booking_id)
+    sandbox.faults.add("server_error", "bookings.get", times=2)
+    sandbox.faults.add("rate_limited", "bookings.get", times=2, retry_after=40)
+    sandbox.faults.add("not_json", "bookings.get", times=1)
+    sandbox.faults.add("cut_before", "bookings.get", times=1)
+    events = events_of([confirmed, cancelled.booking_id, left])
+    assert kinds(events) == sorted(
+        [
+            (confirmed.booking_id, "ticketed"),
+            (cancelled.booking_id, "voided"),
+            (left.booking_id, "lapsing"),
+            (left.booking_id, "lapsed"),
+        ]
+    )
+    by_kind = {event.kind: event for event in events}
+    assert by_kind["ticketed"].booking.tickets[0].ticket_number
+    assert by_kind["lapsed"].before.stage == "payment_due"
+    assert sandbox.clock.now() - by_kind["lapsed"].at < timedelta(seconds=5)
+
+
+def test_a_watch_with_a_journal_continues_where_the_last_one_stopped(
+    sandbox, ferry, events_of, tmp_path
+):
+    made = [booked(ferry).booking_id for _ in range(2)]
+    with Journal(f"sqlite:///{tmp_path / 'ferry.db'}") as journal:
+        first = events_of(made, deadline=60, journal=journal)
+        assert kinds(first) == sorted((one, "lapsing") for one in made)
+        ferry.bookings.confirm(made[0])
+
+        class StopError(Exception):
+            pass
+
+        def stop(event):
+            if event.kind == "ticketed":
+                raise StopError
+
+        with pytest.raises(StopError):
+            events_of(made, deadline=60, journal=journal, ended=stop)
+        again = events_of(made, deadline=60, journal=journal)
+        assert kinds(again) == [(made[0], "ticketed")]
+        assert again[0].before.stage == "payment_due"
+        assert events_of(made, deadline=60, journal=journal) == []
+
+
+def test_an_id_that_the_service_does_not_have_is_not_known(sandbox, ferry, events_of):
+    known = booked(ferry).booking_id
+    ferry.bookings.confirm(known)
+    events = events_of(["no-such-booking", known])
+    assert kinds(events) == sorted([("no-such-booking", "not_known"), (known, "ticketed")])
+    assert {event.error and event.error.status_code for event in events} == {404, None}
+
+
+def test_a_client_that_is_closed_ends_the_watch(sandbox):
+    client = Ferry(sandbox.token, base_url=sandbox.base_url)
+    events = watch(client, ["b1", "b2"], deadline=5)
+    client.close()
+    with pytest.raises(ConfigurationError):
+        next(events)
+
+
+def test_bookings_that_have_come_to_rest_are_read_once(sandbox, ferry, events_of):
+    made = [booked(ferry).booking_id for _ in range(20)]
+    for one in made:
+        ferry.bookings.confirm(one)
+    assert kinds(events_of(made)) == sorted((one, "ticketed") for one in made)
+    assert sandbox.counters.requests["bookings.get"] == 20

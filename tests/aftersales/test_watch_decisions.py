@@ -1,0 +1,337 @@
+"""Which events a watch gives and when it reads, in virtual time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from ferry_sdk import (
+    AuthenticationError,
+    ConnectionFailedError,
+    InvalidInputError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitError,
+    ServerError,
+    UnexpectedResponseError,
+)
+from ferry_sdk.aftersales import watch
+from ferry_sdk.aftersales.events import BookingSnapshot, parse_snapshot
+from tests.aftersales.virtual import (
+    DAY,
+    DEPARTURE,
+    HOUR,
+    Killed,
+    Service,
+    Snapshots,
+    after,
+    booking,
+)
+from tests.support.tiers import LONG
+
+LATER = "2050-06-03T08:00:00+02:00"
+
+
+def failure(kind, status, **more):
+    error = kind("no", status_code=status)
+    for name, value in more.items():
+        setattr(error, name, value)
+    return error
+
+
+def kinds(events):
+    return [(event.booking_id, event.kind) for event in events]
+
+
+@pytest.fixture
+def service():
+    return Service()
+
+
+@pytest.mark.parametrize("stage", ["ticketed", "lapsed", "rejected", "voided"])
+def test_a_booking_that_comes_to_rest_gives_one_event_and_ends_the_watch(service, stage):
+    service.answers["b1"] = lambda at: booking(stage="payment_due" if at < 100 else stage)
+    (event,) = service.watch()
+    assert (event.kind, event.stage, event.booking.stage) == (stage, stage, stage)
+    assert event.before.stage == "payment_due"
+    assert service.time < 300
+    assert event.at == after(int(service.time))
+
+
+def test_a_stage_that_no_watch_has_given_is_an_event_even_from_the_start(service):
+    service.answers["b1"] = lambda _: booking(stage="ticketed")
+    assert kinds(service.watch()) == [("b1", "ticketed")]
+    assert kinds(service.watch([booking(stage="ticketed")])) == [("b1", "ticketed")]
+
+
+def test_a_partially_ticketed_booking_gives_an_event_and_is_watched_on(service):
+    service.answers["b1"] = lambda at: booking(
+        stage="partially_ticketed" if at < HOUR else "ticketed"
+    )
+    assert kinds(service.watch()) == [("b1", "partially_ticketed"), ("b1", "ticketed")]
+
+
+def test_an_option_is_reminded_of_once_an_hour_before_and_lapses_on_time(service):
+    service.answers["b1"] = lambda at: booking(
+        stage="payment_due" if at < 10 * HOUR else "lapsed",
+        lapses=10 * HOUR if at < 10 * HOUR else None,
+    )
+    lapsing, lapsed = service.watch()
+    assert (lapsing.kind, lapsed.kind) == ("lapsing", "lapsed")
+    assert timedelta() <= lapsing.at - after(9 * HOUR) < timedelta(seconds=2)
+    assert timedelta() <= lapsed.at - after(10 * HOUR) < timedelta(seconds=2)
+
+
+def test_a_deadline_that_moves_is_reminded_of_again(service):
+    service.answers["b1"] = lambda at: booking(lapses=(2 if at < 1.5 * HOUR else 5) * HOUR)
+    events = [*service.watch(deadline=4.5 * HOUR)]
+    assert [event.kind for event in events] == ["lapsing", "lapsing"]
+    assert [event.booking.expire_at for event in events] == [after(2 * HOUR), after(5 * HOUR)]
+
+
+def test_deadlines_are_of_the_clock_of_the_service(service):
+    service.skew = 7 * HOUR
+    service.answers["b1"] = lambda at: booking(
+        stage="payment_due" if at < 3 * HOUR else "lapsed", lapses=10 * HOUR
+    )
+    lapsing, lapsed = service.watch()
+    assert timedelta() <= lapsing.at - after(9 * HOUR) < timedelta(seconds=2)
+    assert timedelta() <= lapsed.at - after(10 * HOUR) < timedelta(seconds=2)
+
+
+def test_a_service_that_is_late_to_lapse_a_booking_is_asked_again_soon(service):
+    service.answers["b1"] = lambda at: booking(
+        stage="payment_due" if at < 10 * HOUR + 20 else "lapsed", lapses=10 * HOUR
+    )
+    *_, lapsed = service.watch()
+    assert lapsed.at - after(10 * HOUR + 20) < timedelta(seconds=30)
+
+
+@pytest.mark.parametrize(
+    "change", [{"total": "61.00"}, {"currency": "TND"}, {"departures": (LATER,)}]
+)
+def test_a_new_total_or_departure_is_a_change(service, change):
+    service.answers["b1"] = lambda at: booking(**(change if at > HOUR else {}))
+    (event,) = service.watch(deadline=3 * HOUR)
+    assert (event.kind, event.stage) == ("changed", "payment_due")
+    assert event.before == BookingSnapshot.of(booking())
+
+
+def test_the_order_of_tickets_and_a_missing_departure_are_no_change(service):
+    answers = [(DEPARTURE, LATER), (LATER, DEPARTURE), (), (LATER,), (DEPARTURE, LATER)]
+    service.answers["b1"] = lambda _: booking(
+        departures=answers.pop(0) if len(answers) > 1 else answers[0]
+    )
+    assert kinds(service.watch()) == []
+    assert len(service.reads) > 4
+
+
+def test_a_given_booking_is_what_the_first_read_is_compared_with(service):
+    service.answers["b1"] = lambda _: booking(total="61.00")
+    (event,) = service.watch([booking()], deadline=60)
+    assert (event.kind, event.before.total_price) == ("changed", 50)
+
+
+def test_gaps_grow_to_a_quarter_of_an_hour_and_shrink_near_a_deadline(service):
+    service.answers["b1"] = lambda _: booking(lapses=20 * HOUR)
+    [*service.watch(deadline=20 * HOUR)]
+    reads = service.reads_of("b1")
+    gaps = [later - earlier for earlier, later in pairwise(reads)]
+    assert max(gaps[:2]) < 60
+    assert max(gaps) <= 900 * 1.25
+    assert min(gaps) >= 1
+    assert len(reads) < 200
+    assert max(gap for gap, at in zip(gaps, reads, strict=False) if at > 19.9 * HOUR) < 60
+
+
+def test_tickets_that_are_being_issued_are_read_soon(service):
+    service.answers["b1"] = lambda at: booking(stage="in_progress" if at < 10 else "ticketed")
+    (event,) = service.watch()
+    assert event.at < after(30)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        failure(RateLimitError, 429, retry_after=90.0),
+        failure(ServerError, 503),
+        ConnectionFailedError("refused"),
+        UnexpectedResponseError("not JSON"),
+    ],
+)
+def test_a_read_that_fails_for_hours_does_not_end_the_watch(service, error):
+    service.answers["b1"] = lambda at: error if at < 5 * HOUR else booking(stage="ticketed")
+    service.answers["b2"] = lambda at: error if at < 5 * HOUR else booking("b2", "voided")
+    assert sorted(kinds(service.watch())) == [("b1", "ticketed"), ("b2", "voided")]
+    assert len(service.reads) < 1_000
+
+
+def test_a_service_that_asks_for_time_is_given_it_by_all_reads(service):
+    for name in ("b1", "b2", "b3"):
+        service.answers[name] = lambda at: (
+            failure(RateLimitError, 429, retry_after=500.0) if at < 1 else booking()
+        )
+    [*service.watch(deadline=HOUR)]
+    assert not [at for at, _ in service.reads if 1 < at < 500]
+
+
+def test_a_booking_that_cannot_be_read_does_not_delay_the_others(service):
+    service.answers["b1"] = lambda _: failure(ServerError, 500)
+    for number in range(20):
+        name = f"o{number}"
+        service.answers[name] = lambda at, name=name: booking(
+            name, "in_progress" if at < 300 else "ticketed"
+        )
+    events = [event for event in service.watch(deadline=2 * HOUR) if event.kind == "ticketed"]
+    assert len(events) == 20
+    assert max(event.at for event in events) < after(600)
+
+
+@pytest.mark.parametrize(
+    "error", [failure(NotFoundError, 404), failure(PermissionDeniedError, 403)]
+)
+def test_a_booking_that_is_refused_three_times_is_not_known_and_left_out(service, error):
+    service.answers["wrong"] = lambda _: error
+    service.answers["b1"] = lambda at: booking(stage="payment_due" if at < HOUR else "ticketed")
+    first, second = service.watch()
+    assert (first.booking_id, first.kind, first.error) == ("wrong", "not_known", error)
+    assert (first.stage, first.booking) == (None, None)
+    assert (second.booking_id, second.kind) == ("b1", "ticketed")
+    assert len(service.reads_of("wrong")) == 3
+
+
+def test_a_booking_that_is_refused_for_a_moment_is_watched_on(service):
+    service.answers["b1"] = lambda at: (
+        failure(NotFoundError, 404) if at < 1 else booking(stage="ticketed")
+    )
+    assert kinds(service.watch()) == [("b1", "ticketed")]
+
+
+def test_a_rejected_token_ends_the_watch(service):
+    service.answers["b1"] = lambda _: failure(AuthenticationError, 401)
+    with pytest.raises(AuthenticationError):
+        next(service.watch())
+
+
+def test_a_watch_ends_at_its_deadline_and_without_bookings_at_once(service):
+    assert [*service.watch([])] == []
+    assert service.time == 0
+    service.answers["b1"] = lambda _: booking()
+    assert [*service.watch(deadline=1000)] == []
+    assert service.time == pytest.approx(1000)
+
+
+@pytest.mark.parametrize(
+    ("bookings", "deadline", "field"),
+    [("b1", 5, "bookings"), ([""], 5, "bookings[0]"), (["b1"], 0, "deadline"), (5, 5, "bookings")],
+)
+def test_an_argument_without_meaning_is_refused_at_once(service, bookings, deadline, field):
+    with pytest.raises(InvalidInputError) as caught:
+        watch(service, bookings, deadline=deadline)
+    assert caught.value.field == field
+
+
+def story(at: float):
+    """Three bookings with every kind of event."""
+    return {
+        "a": booking(
+            "a",
+            "payment_due" if at < 5 * HOUR else "lapsed",
+            lapses=5 * HOUR,
+            total="50.00" if at < HOUR else "55.00",
+        ),
+        "b": booking(
+            "b",
+            "in_progress" if at < 50 else "partially_ticketed" if at < 2 * HOUR else "ticketed",
+            departures=(DEPARTURE if at < HOUR else LATER,),
+        ),
+        "c": booking("c", "issuance_due" if at < 3 * HOUR else "voided"),
+    }
+
+
+TOLD = {
+    *[("a", "changed"), ("a", "lapsing"), ("a", "lapsed")],
+    *[("b", "partially_ticketed"), ("b", "changed"), ("b", "ticketed"), ("c", "voided")],
+}
+
+
+def test_no_event_is_lost_if_every_process_is_killed_after_some_steps():
+    """What was given before is given again at most once for each death."""
+    for life in (6, 7, 8, 9, 11, 13):
+        service, journal, told = Service(), Snapshots(), []
+        for name in "abc":
+            service.answers[name] = lambda at, name=name: story(at)[name]
+        deaths = 0
+        while True:
+            service.steps_left = life
+            try:
+                rest = 6 * HOUR - service.time
+                told.extend(service.watch(deadline=rest, journal=journal))  # until a kill
+            except Killed:
+                deaths += 1
+                service.time += 1  # as long as a new process takes to start
+            else:
+                break
+        assert set(kinds(told)) == TOLD, life
+        assert len(told) <= len(TOLD) + deaths
+
+
+def test_a_restart_knows_what_was_given_and_what_was_before(service):
+    journal = Snapshots()
+    service.answers["b1"] = lambda _: booking(stage="partially_ticketed", lapses=HOUR / 2)
+    first = kinds(service.watch(deadline=60, journal=journal))
+    assert first == [("b1", "partially_ticketed"), ("b1", "lapsing")]
+    assert kinds(service.watch(deadline=60, journal=journal)) == []
+    service.answers["b1"] = lambda _: booking(stage="ticketed", total="61.00")
+    changed, ticketed = service.watch(deadline=60, journal=journal)
+    assert (changed.kind, ticketed.kind) == ("changed", "ticketed")
+    assert changed.before.total_price == 50
+    assert kinds(service.watch(deadline=60, journal=journal)) == []
+
+
+def test_what_is_recorded_goes_before_the_booking_that_is_given(service):
+    journal = Snapshots()
+    service.answers["b1"] = lambda _: booking()
+    [*service.watch(deadline=60, journal=journal)]
+    service.answers["b1"] = lambda _: booking(total="61.00")
+    (event,) = service.watch([booking(total="61.00")], deadline=60, journal=journal)
+    assert event.kind == "changed"
+
+
+def test_a_snapshot_that_is_damaged_counts_as_none(service):
+    snapshot = BookingSnapshot.of(booking(lapses=HOUR))
+    text = snapshot.to_text(after(HOUR))
+    assert parse_snapshot(text) == (snapshot, after(HOUR))
+    for damaged in ("", "[]", "{}", text.replace("50.00", "x"), text.replace("2050", "20")):
+        assert parse_snapshot(damaged) is None
+    journal = Snapshots()
+    journal.kept["b1"] = "{}"
+    service.answers["b1"] = lambda _: booking(stage="ticketed")
+    assert kinds(service.watch(journal=journal)) == [("b1", "ticketed")]
+
+
+@pytest.mark.parametrize("many", [500, pytest.param(10_000, marks=LONG)])
+def test_many_bookings_are_read_at_the_rate_with_the_most_urgent_first(many):
+    """A limiter lets through one 500th of the bookings a second; a hundredth are near the end."""
+    rate = many / 500
+    service = Service(seconds=1 / rate)
+    limits = {f"b{number}": 10 * DAY for number in range(many)}
+    urgent = {f"b{number}": HOUR + 60 + number % 60 for number in range(0, many, 100)}
+    limits |= urgent
+    for name, limit in limits.items():
+        service.answers[name] = lambda at, name=name, limit=limit: booking(
+            name, "payment_due" if at < limit else "lapsed", lapses=limit
+        )
+    given = [booking(name, lapses=limit) for name, limit in limits.items()]
+    events = [*service.watch(given, deadline=1.1 * HOUR)]
+    assert {name for _, name in service.reads[: len(urgent)]} == urgent.keys()
+    assert {name for at, name in service.reads if at <= 900} == limits.keys()
+    assert len(service.reads) <= rate * 1.1 * HOUR + 8
+    assert sorted(kinds(events)) == sorted(
+        (name, kind) for name in urgent for kind in ("lapsing", "lapsed")
+    )
+    for event in events:
+        limit = after(urgent[event.booking_id]) - (event.kind == "lapsing") * timedelta(hours=1)
+        assert timedelta() <= event.at - limit < timedelta(seconds=20 / rate + 2)

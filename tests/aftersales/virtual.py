@@ -1,0 +1,177 @@
+"""A service in virtual time, and the loop that performs what a watch or a report asks of it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk import Booking, FerryError
+from ferry_sdk.aftersales.steps import Blocking, Reads, Sleep
+from ferry_sdk.aftersales.watcher import Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+START = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
+DEPARTURE = "2050-06-02T21:30:00+02:00"
+DAY = 86_400.0
+HOUR = 3_600.0
+
+
+def after(seconds: float) -> datetime:
+    """The service's time so many seconds after the start."""
+    return START + timedelta(seconds=seconds)
+
+
+def booking(booking_id: str = "b1", stage: str = "payment_due", **what: Any) -> Booking:
+    """A booking of which some things matter; see `_booking`."""
+    return _booking(stage, **what).model_copy(update={"booking_id": booking_id})
+
+
+@lru_cache(maxsize=20_000)
+def _booking(
+    stage: str,
+    *,
+    lapses: float | None = None,
+    total: str = "50.00",
+    currency: str = "EUR",
+    departures: tuple[str, ...] = (DEPARTURE,),
+    status: str = "Blocked",
+) -> Booking:
+    """A booking of which some things matter; it lapses so many seconds after the start."""
+    limit = None if lapses is None else after(lapses).isoformat()
+    crossing = {
+        "arrive_at": "2050-06-03T17:00:00+01:00",
+        "depart_port_name": "Marseille",
+        "arrive_port_name": "Tunis",
+        "duration_minutes": 1170,
+    }
+    tickets = [
+        {
+            "id": f"t{number}",
+            "status": status,
+            "ticket_number": None,
+            "pdf_url": None,
+            "direction": "OUTWARD",
+            "vehicle": None,
+            "passengers": [],
+            "availability": {"outward": {"journey": {"depart_at": departure, **crossing}}},
+        }
+        for number, departure in enumerate(departures)
+    ]
+    pay = {"type": "mandatory", "timeLimit": limit, "requestedItems": {}}
+    return Booking.model_validate(
+        {
+            "booking_id": "b1",
+            "booking_reference": "REF",
+            "stage": stage,
+            "possible_actions": {} if limit is None else {"Pay": pay},
+            "status": status,
+            "payment_status": "unpaid",
+            "all_tickets_paid": False,
+            "ticket_count": len(tickets),
+            "total_price": total,
+            "currency": currency,
+            "expire_at": limit,
+            "pricing": None,
+            "tickets": tickets,
+        }
+    )
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Response:
+    """A reply that has been read."""
+
+    def __init__(self, record: Booking, at: datetime) -> None:
+        self.headers = {"date": format_datetime(at, usegmt=True)}
+        self._record = record
+
+    def parse(self) -> Booking:
+        return self._record
+
+
+class Service:
+    """What a client sees; `bookings` says for each id what is answered at a time.
+
+    Attributes:
+        reads: When each booking was read, in order.
+        seconds: How long a read takes, as a limiter or the network has it.
+        steps_left: How many steps are performed before the process is killed.
+    """
+
+    def __init__(self, *, seconds: float = 0.0, skew: float = 0.0) -> None:
+        self.time = 0.0
+        self.answers: dict[str, Callable[[float], Booking | FerryError]] = {}
+        self.reads: list[tuple[float, str]] = []
+        self.seconds = seconds
+        self.skew = skew
+        self.steps_left = 10**9
+        self.with_raw_response = self.bookings = self
+
+    def with_options(self, **_: object) -> Service:
+        return self
+
+    def get(self, booking_id: str) -> Response:
+        self.time += self.seconds
+        self.reads.append((self.time, booking_id))
+        answer = self.answers[booking_id](self.time)
+        if isinstance(answer, FerryError):
+            raise answer
+        return Response(answer, after(self.time + self.skew))
+
+    def reads_of(self, booking_id: str) -> list[float]:
+        return [at for at, one in self.reads if one == booking_id]
+
+    def watch(self, bookings: Any = None, *, deadline: float = DAY, journal: Any = None) -> Any:
+        """Watch in virtual time."""
+        watcher = Watcher(
+            [*self.answers] if bookings is None else bookings,
+            deadline=deadline,
+            journal=journal,
+            clock=lambda: self.time,
+            wall_time=lambda: START.timestamp() + self.time,
+        )
+        return self.perform(watcher.steps())
+
+    def perform(self, steps: Any) -> Iterator[Any]:
+        answer: object = None
+        with suppress(StopIteration):
+            while True:
+                step = steps.send(answer)
+                answer = None
+                match step:
+                    case Reads(calls):
+                        answer = [self._read(call) for call in calls]
+                    case Sleep(seconds):
+                        assert seconds >= 0
+                        self.time += seconds
+                    case Blocking(function):
+                        answer = function()
+                    case _:
+                        yield step
+
+    def _read(self, call: Callable[[Service], object]) -> object:
+        try:
+            return call(self)
+        except FerryError as error:
+            return error
+
+
+class Snapshots:
+    """What a watch needs of a journal."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    def load_snapshots(self, booking_ids: list[str]) -> dict[str, str]:
+        return {one: self.kept[one] for one in booking_ids if one in self.kept}
+
+    def save_snapshot(self, booking_id: str, content: str) -> None:
+        self.kept[booking_id] = content
