@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FRONT_DOORS = (
     "ferry_sdk",
+    "ferry_sdk.aftersales",
     "ferry_sdk.agents",
     "ferry_sdk.journal",
     "ferry_sdk.models",

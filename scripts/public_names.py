@@ -21,6 +21,7 @@ REFERENCE = ROOT / "docs" / "reference"
 PACKAGES = (
     "ferry_sdk",
     "ferry_sdk.models",
+    "ferry_sdk.aftersales",
     "ferry_sdk.agents",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",

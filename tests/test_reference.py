@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 SPACES = (
     "ferry_sdk",
     "ferry_sdk.models",
+    "ferry_sdk.aftersales",
     "ferry_sdk.agents",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",
