@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from typing import NamedTuple
 
 # Within these years, Python can represent every sailing, deadline and validity.
 _EARLIEST = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _LATEST = datetime(2199, 12, 31, tzinfo=timezone.utc)
+
+
+class ClockState(NamedTuple):
+    """The state of a clock: its distance from real time, and when it is frozen if it is."""
+
+    offset: timedelta
+    frozen_at: datetime | None
 
 
 class Clock:
@@ -28,6 +37,7 @@ class Clock:
         self._frozen_at: datetime | None = None
         self._first = None if now is None else to_utc(now)
         self._first_frozen = frozen
+        self._save: Callable[[ClockState], None] | None = None
         self.reset()
 
     def now(self) -> datetime:
@@ -72,6 +82,7 @@ class Clock:
         """Stop the clock until `resume`; `advance` and `travel_to` still move it."""
         with self._lock:
             self._frozen_at = self._now()
+            self._changed()
 
     def resume(self) -> None:
         """Let the clock run again."""
@@ -87,6 +98,19 @@ class Clock:
             first = self._first or now
             self._offset = first - now
             self._frozen_at = first if self._first_frozen else None
+            self._changed()
+
+    def persist(self, saved: ClockState | None, save: Callable[[ClockState], None] | None) -> None:
+        """Continue from a saved state, if any, and call `save` now and after each change."""
+        with self._lock:
+            if saved is not None:
+                self._offset, self._frozen_at = saved
+            self._save = save
+            self._changed()
+
+    def _changed(self) -> None:
+        if self._save is not None:
+            self._save(ClockState(self._offset, self._frozen_at))
 
     def _now(self) -> datetime:
         return self._frozen_at or _real_time() + self._offset
@@ -96,6 +120,7 @@ class Clock:
             self._offset = moment - _real_time()
         else:
             self._frozen_at = moment
+        self._changed()
         return moment
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ from typing_extensions import Self
 from ferry_sdk.sandbox.api import rest
 from ferry_sdk.sandbox.api.control import Control
 from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint, McpSessions
+from ferry_sdk.sandbox.bookings.state import StateFile
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
@@ -58,6 +60,7 @@ class LocalService:
         mcp: McpOptions | None = None,
         now: datetime | None = None,
         frozen: bool = False,
+        state: str | os.PathLike[str] | None = None,
     ) -> None:
         """Create a service without starting it.
 
@@ -74,6 +77,8 @@ class LocalService:
             mcp: The initial options of `/mcp`.
             now: The initial time of the clock, with a time zone; by default the real time.
             frozen: Whether the clock starts frozen.
+            state: A private file for bookings and clock, which the service reads when it starts
+                and writes while it runs; by default they are only in memory.
 
         Raises:
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
@@ -93,6 +98,8 @@ class LocalService:
         self._tokens = Tokens(**{name: value for name, value in given.items() if value})
         self._sessions = McpSessions(self.clock)
         self._seed = seed
+        self._state_path = state
+        self._state: StateFile | None = None
         self._host = host
         self._port = port
         self._server: HttpServer | None = None
@@ -141,6 +148,9 @@ class LocalService:
 
         The address, the tokens and open connections are kept.
         """
+        if self._state is not None:
+            self._service.detach()
+            self._state.clear()
         self._service, self._app = self._build()
         self._sessions.clear()
         self.faults.clear()
@@ -152,7 +162,16 @@ class LocalService:
         with self._starting:
             if self._server is not None:
                 raise RuntimeError("the service is already running")
-            self._server = HttpServer(self._serve, self.counters, self._host, self._port)
+            if self._state_path is not None:
+                self._state = StateFile(self._state_path)
+            try:
+                if self._state is not None:
+                    self._service, self._app = self._build()
+                    self.clock.persist(self._state.clock, self._state.save_clock)
+                self._server = HttpServer(self._serve, self.counters, self._host, self._port)
+            except BaseException:
+                self._close_state()
+                raise
             self._port = self._server.port
 
     def _close(self) -> None:
@@ -160,19 +179,28 @@ class LocalService:
             if self._server is not None:
                 self._server.stop()
                 self._server = None
+                self._close_state()
+
+    def _close_state(self) -> None:
+        if self._state is not None:
+            self._service.detach()
+            self.clock.persist(None, None)
+            self._state.close()
+            self._state = None
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
 
     def _build(self) -> tuple[Service, ASGIApp]:
-        seed = self._seed
+        seed, state = self._seed, self._state
         offers = Offers(self.network, self.clock, 1 if seed is None else seed)
         service = Service(
             clock=self.clock,
             offers=offers,
             faults=self.faults,
             counters=self.counters,
-            ids=Ids(None if seed is None else SeededRandom(seed)),
+            ids=Ids(None if seed is None else SeededRandom(seed), state.used_ids if state else 0),
+            state=state,
         )
         mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
         control = Control(
@@ -278,6 +306,7 @@ def serve(
     control_token: str | None = None,
     now: datetime | None = None,
     frozen: bool = False,
+    state: str | os.PathLike[str] | None = None,
 ) -> None:
     """Run the local service in the foreground until Ctrl-C or SIGTERM.
 
@@ -294,6 +323,7 @@ def serve(
         control_token: Opens `/_sandbox/…` to other machines, and nothing else. It is not printed.
         now: The initial time of the clock, with a time zone; by default the real time.
         frozen: Whether the clock starts frozen.
+        state: A private file that keeps bookings and clock; by default they are only in memory.
     """
     sandbox = Sandbox(
         seed=seed,
@@ -305,6 +335,7 @@ def serve(
         control_token=control_token,
         now=now,
         frozen=frozen,
+        state=state,
     )
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -7,8 +7,8 @@ token, validates its arguments, runs under a lock if it uses bookings, and retur
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
@@ -16,6 +16,7 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from ferry_sdk.sandbox.bookings.sales import Sales
+from ferry_sdk.sandbox.bookings.state import StateFile
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
@@ -63,7 +64,7 @@ class ServiceError(Exception):
 
 
 class Service:
-    """The service without HTTP, in memory; thread-safe."""
+    """The service without HTTP, in memory and, if it has one, in a state file; thread-safe."""
 
     def __init__(
         self,
@@ -73,13 +74,14 @@ class Service:
         faults: Faults,
         counters: Counters,
         ids: Ids | None = None,
+        state: StateFile | None = None,
     ) -> None:
         self.clock = clock
         self.offers = offers
         self.faults = faults
         self.counters = counters
         self._lock = threading.Lock()
-        self._sales = Sales(offers, faults, counters, ids or Ids(None))
+        self._sales = Sales(offers, faults, counters, ids or Ids(None), state)
         self._sales_handlers = _sales_handlers(self._sales)
         self._handlers = {**self._sales_handlers, **_catalogue_handlers(offers)}
 
@@ -99,12 +101,26 @@ class Service:
         try:
             _check_access(caller.access, known.access)
             # Only the bookings have state, so a slow search does not block other calls.
-            with self._lock if operation in self._sales_handlers else nullcontext():
+            with self._selling() if operation in self._sales_handlers else nullcontext():
                 context = CallContext(operation, caller, self.clock.now())
                 answer = handler(known.arguments.read(arguments), context)
         except RefusedError as error:
             raise _service_error(error, operation, caller) from None
         return self.faults.reshape(operation, cast("JsonValue", answer))
+
+    def detach(self) -> None:
+        """Save nothing in the state file from now on."""
+        with self._lock:
+            self._sales.detach()
+
+    @contextmanager
+    def _selling(self) -> Generator[None]:
+        """Hold the bookings, and save those that were used, even if the request is refused."""
+        with self._lock:
+            try:
+                yield
+            finally:
+                self._sales.save()
 
     def voucher_file(self, ticket_id: str, key: str) -> bytes | None:
         """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""

@@ -55,21 +55,29 @@ def sandbox(
         ),
     ] = None,
     frozen: Annotated[bool, typer.Option("--frozen", help="Stop its clock.")] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep bookings and clock in this private file."),
+    ] = None,
 ) -> None:
     """Run the local service until Ctrl-C. Prints its address and tokens first."""
     from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- an extra, only where it is asked for
 
-    serve(
-        port,
-        host=host,
-        seed=seed,
-        token=token,
-        read_only_token=read_only_token,
-        organisation_token=organisation_token,
-        control_token=control_token,
-        now=now,
-        frozen=frozen,
-    )
+    try:
+        serve(
+            port,
+            host=host,
+            seed=seed,
+            token=token,
+            read_only_token=read_only_token,
+            organisation_token=organisation_token,
+            control_token=control_token,
+            now=now,
+            frozen=frozen,
+            state=state,
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def demo(

@@ -19,6 +19,8 @@ from ferry_sdk.sandbox.bookings.records import (
     voucher_url,
 )
 from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
+from ferry_sdk.sandbox.bookings.state import StateFile
+from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
 from ferry_sdk.sandbox.bookings.tickets import WAITING, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
@@ -38,7 +40,14 @@ _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
 class Sales:
     """All bookings; not thread-safe."""
 
-    def __init__(self, offers: Offers, faults: Faults, counters: Counters, ids: Ids) -> None:
+    def __init__(
+        self,
+        offers: Offers,
+        faults: Faults,
+        counters: Counters,
+        ids: Ids,
+        state: StateFile | None = None,
+    ) -> None:
         self._offers = offers
         self._ids = ids
         self._faults = faults
@@ -46,6 +55,21 @@ class Sales:
         self._bookings: dict[str, Booking] = {}
         self._tickets: dict[str, tuple[Booking, Ticket]] = {}
         self._numbers: set[str] = set()
+        self._used: dict[str, Booking] = {}
+        self._state = state
+        for record in () if state is None else state.bookings():
+            self._add(load_booking(record, offers.network))
+
+    def save(self) -> None:
+        """Save the bookings that were used since the last call, if there is a state file."""
+        used, self._used = self._used, {}
+        if used and self._state is not None:
+            records = {booking.id: dump_booking(booking) for booking in used.values()}
+            self._state.save_bookings(records, self._ids.used)
+
+    def detach(self) -> None:
+        """Save nothing from now on."""
+        self._state = None
 
     def create(
         self, request: requests.NewBooking, context: CallContext
@@ -64,8 +88,8 @@ class Sales:
             id=self._ids.uuid(),
             reference=self._ids.reference(_REFERENCE_LETTERS, 8),
         )
-        self._bookings[booking.id] = booking
-        self._tickets.update({ticket.id: (booking, ticket) for ticket in tickets})
+        self._add(booking)
+        self._used[booking.id] = booking
         self._counters.effect("bookings.create", booking.id)
         return created_record(booking, context.now)
 
@@ -188,10 +212,18 @@ class Sales:
         known = hmac.compare_digest(key.encode(), ticket.key.encode())
         return voucher(ticket, booking) if known and ticket.voucher_ready(now) else None
 
+    def _add(self, booking: Booking) -> None:
+        self._bookings[booking.id] = booking
+        for ticket in booking.tickets:
+            self._tickets[ticket.id] = booking, ticket
+            if ticket.number is not None:
+                self._numbers.add(ticket.number)
+
     def _booking(self, booking_id: str, now: datetime, path: str = "id") -> Booking:
         booking = self._bookings.get(booking_id)
         if booking is None:
             raise not_found("booking_unknown", path)
+        self._used[booking.id] = booking
         booking.settle(now)
         return booking
 
@@ -200,6 +232,7 @@ class Sales:
         if found is None:
             raise not_found("ticket_unknown", path)
         booking, ticket = found
+        self._used[booking.id] = booking
         ticket.settle(now)
         return booking, ticket
 

@@ -7,7 +7,6 @@ sequence. So it does not depend on the order of requests, on the process or on t
 from __future__ import annotations
 
 import hashlib
-import itertools
 import secrets
 import uuid
 
@@ -32,11 +31,15 @@ class SeededRandom:
 
 
 class Ids:
-    """The ids of bookings and tickets, in a fixed order with a seed, else random."""
+    """The ids of bookings and tickets, in a fixed order with a seed, else random.
 
-    def __init__(self, random: SeededRandom | None) -> None:
+    Attributes:
+        used: How many ids are in use.
+    """
+
+    def __init__(self, random: SeededRandom | None, used: int = 0) -> None:
         self._random = random or SeededRandom(secrets.randbits(128))
-        self._count = itertools.count()
+        self.used = used
 
     def uuid(self) -> str:
         """Return a UUID."""
@@ -44,10 +47,14 @@ class Ids:
 
     def key(self) -> str:
         """Return 32 hexadecimal digits."""
-        return self._random.token("id", next(self._count))
+        return self._random.token("id", self._next())
 
     def reference(self, letters: str, length: int) -> str:
         """Return a word made of these letters."""
-        number = next(self._count)
+        number = self._next()
         places = (self._random.below(len(letters), "id", number, each) for each in range(length))
         return "".join(letters[place] for place in places)
+
+    def _next(self) -> int:
+        self.used += 1
+        return self.used - 1

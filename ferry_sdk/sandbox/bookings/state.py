@@ -1,0 +1,145 @@
+"""The state file: what a restart of the service needs, in an SQLite file private to its user.
+
+Each change is one transaction, committed to the disk before the reply is sent. So after a crash the
+file has every booking whose reply could have arrived, and no half of one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from ferry_sdk.sandbox.clock import ClockState
+
+_APPLICATION = 0x46455253
+_VERSION = 1
+_SCHEMA = (
+    "CREATE TABLE bookings (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, record TEXT)",
+    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {_VERSION}",
+)
+_SAVE_BOOKING = """
+INSERT INTO bookings (id, record) VALUES (?, ?)
+ON CONFLICT (id) DO UPDATE SET record = excluded.record WHERE record <> excluded.record
+"""
+_SAVE_SETTING = """
+INSERT INTO settings (name, value) VALUES (?, ?)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value
+"""
+
+
+class StateFile:
+    """The state file of one running service; thread-safe."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Open the file, or create it.
+
+        Raises:
+            OSError: It cannot be opened, another service uses it, or it is another kind of file.
+        """
+        self._lock = threading.Lock()
+        self._path = Path(path)
+        try:
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            self._path.chmod(0o600)
+        # Calls come from the threads of the server, one at a time.
+        self._database = sqlite3.connect(
+            self._path, timeout=1, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self._prepare()
+        except sqlite3.OperationalError as error:
+            self._database.close()
+            raise OSError(f"{path}: {error}; another service may use this state file") from None
+        except sqlite3.DatabaseError:
+            self._database.close()
+            raise OSError(f"{path} is not a state file") from None
+
+    def _prepare(self) -> None:
+        """Lock the file for this service, and create the tables in an empty one."""
+        self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        with self._lock:
+            self._database.execute("BEGIN EXCLUSIVE")
+            found = tuple(
+                self._database.execute(question).fetchone()[0]
+                for question in (
+                    "PRAGMA application_id",
+                    "PRAGMA user_version",
+                    "SELECT count(*) FROM sqlite_master",
+                )
+            )
+            if found == (0, 0, 0):
+                for statement in _SCHEMA:
+                    self._database.execute(statement)
+            elif found[:2] != (_APPLICATION, _VERSION):
+                raise sqlite3.DatabaseError
+            self._database.execute("COMMIT")
+
+    def bookings(self) -> list[str]:
+        """Return the records of the bookings, oldest first."""
+        with self._lock:
+            rows = self._database.execute("SELECT record FROM bookings ORDER BY number").fetchall()
+        return [record for (record,) in rows]
+
+    @property
+    def used_ids(self) -> int:
+        """How many ids the bookings have used."""
+        return int(self._setting("used_ids") or 0)
+
+    @property
+    def clock(self) -> ClockState | None:
+        """The saved clock; None in a new file."""
+        saved = self._setting("clock")
+        if saved is None:
+            return None
+        microseconds, frozen_at = json.loads(saved)
+        return ClockState(
+            timedelta(microseconds=microseconds), frozen_at and datetime.fromisoformat(frozen_at)
+        )
+
+    def save_bookings(self, records: Mapping[str, str], used_ids: int) -> None:
+        """Save the records of bookings by id, and the number of ids in use."""
+        self._save([(_SAVE_BOOKING, record) for record in records.items()], used_ids)
+
+    def save_clock(self, clock: ClockState) -> None:
+        """Save the clock."""
+        frozen_at = clock.frozen_at and clock.frozen_at.isoformat()
+        value = json.dumps([clock.offset // timedelta(microseconds=1), frozen_at])
+        self._save([(_SAVE_SETTING, ("clock", value))])
+
+    def clear(self) -> None:
+        """Forget the bookings."""
+        self._save([("DELETE FROM bookings", ())], 0)
+
+    def close(self) -> None:
+        """Close the file, so that another service can use it."""
+        with self._lock:
+            self._database.close()
+
+    def _setting(self, name: str) -> str | None:
+        with self._lock:
+            question = "SELECT value FROM settings WHERE name = ?"
+            row = self._database.execute(question, (name,)).fetchone()
+        return None if row is None else row[0]
+
+    def _save(
+        self, changes: Iterable[tuple[str, tuple[str, ...]]], used_ids: int | None = None
+    ) -> None:
+        if used_ids is not None:
+            changes = [*changes, (_SAVE_SETTING, ("used_ids", str(used_ids)))]
+        with self._lock:
+            self._database.execute("BEGIN")
+            try:
+                for statement, values in changes:
+                    self._database.execute(statement, values)
+                self._database.execute("COMMIT")
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise

@@ -1,0 +1,235 @@
+"""The state file: what a restart of the local service keeps."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from datetime import datetime, timedelta, timezone
+
+import httpx
+import pytest
+from offline_service import (
+    BY_EMAIL,
+    GUEST,
+    NOW,
+    ONE_TICKET,
+    PENDING,
+    TWO_TICKETS,
+    OfflineService,
+    search_request,
+    selection,
+)
+
+from ferry_sdk.sandbox import Sandbox
+from ferry_sdk.sandbox.bookings.state import StateFile
+from ferry_sdk.sandbox.requests.access import Access
+from tests.support.processes import start
+from tests.support.tiers import LONG
+
+LADY = {
+    **GUEST,
+    "birth_date": "1990-02-28",
+    "nationality": "gb",
+    "gender": "F",
+    "order": 1,
+    "doc_type": "Passport",
+    "doc_number": "X 12-3",
+    "doc_expiration": "2039-01-31",
+}
+CONTACT = {"name": "Ada Byron", "email": "a@example.org", "prefix": "+44", "phone": "2071234567"}
+CAR = {"code": "CAR", "brand": "Fiat", "model": "500", "identification": "AB 123"}
+
+
+class ServiceOf(OfflineService):
+    """The service of a sandbox, called without HTTP."""
+
+    def __init__(self, sandbox):
+        self.sandbox, self.clock, self.faults = sandbox, sandbox.clock, sandbox.faults
+
+    @property
+    def service(self):
+        return self.sandbox.service
+
+    def records(self, ids):
+        """Return everything that a caller can read of some bookings."""
+        bookings = [self.booking({"booking_id": each}, access=Access.ORGANISATION) for each in ids]
+        tickets = [ticket["id"] for booking in bookings for ticket in booking["tickets"]]
+        return [
+            *bookings,
+            *[self.perform("mcp.view_ticket", id=each) for each in tickets],
+            *[self.perform("tickets.pdf", id=each) for each in tickets],
+            *[self.perform("bookings.cancel_fee", id=each) for each in [*ids, *tickets]],
+        ]
+
+    def voucher(self, booking_id):
+        """Return the voucher of a booking's first ticket."""
+        url = self.booking({"booking_id": booking_id})["tickets"][0]["pdf_url"]
+        *_, ticket, key = url.removesuffix(".pdf").split("/")
+        return self.service.voucher_file(ticket, key)
+
+
+def every_kind_of_booking(service):
+    """Return the ids of bookings in the stages that a restart can meet."""
+    whole = {"passengers": (LADY,), "more": {"contact": CONTACT}}
+    created = [
+        service.create(ONE_TICKET, back=7, **whole),
+        service.create(TWO_TICKETS, passengers=(LADY,), more={"vehicle": CAR}, vehicle="FIAT__500"),
+        service.create(TWO_TICKETS, name="PRESALE", more={"reservation_type": "PRESALE"}),
+    ]
+    for line in (ONE_TICKET, PENDING, BY_EMAIL):
+        created.append(service.create(line, **whole))
+        service.confirm(created[-1])
+    service.perform("bookings.cancel", booking_id=created[-1]["booking_id"])
+    created.append(service.create(TWO_TICKETS, back=7))
+    service.faults.add("ticket_fails")
+    service.confirm(created[-1])
+    created.append(service.create(TWO_TICKETS))
+    ticket = service.booking(created[-1])["tickets"][0]["id"]
+    service.perform(
+        "tickets.mark_paid", id=ticket, external_payment_ref="P-1", access=Access.ORGANISATION
+    )
+    created.append(service.create(TWO_TICKETS))
+    service.faults.add("option_expired")
+    service.error_of("bookings.confirm", id=created[-1]["booking_id"])
+    return [each["booking_id"] for each in created]
+
+
+def test_every_booking_is_the_same_after_a_restart(tmp_path):
+    file = tmp_path / "state"
+    with Sandbox(now=NOW, frozen=True, state=file) as sandbox:
+        service = ServiceOf(sandbox)
+        ids = every_kind_of_booking(service)
+        records, voucher = service.records(ids), service.voucher(ids[3])
+        stages = {record["stage"] for record in records if "stage" in record}
+        assert len(stages) == 7, stages
+    with Sandbox(state=file) as sandbox:
+        again = ServiceOf(sandbox)
+        assert again.records(ids) == records
+        assert again.voucher(ids[3]) == voucher
+        sandbox.clock.advance(timedelta(days=300))
+        service.clock.advance(timedelta(days=300))
+        assert again.records(ids) == service.records(ids)
+
+
+def test_an_open_ticket_is_open_after_a_restart(tmp_path):
+    file = tmp_path / "state"
+    with Sandbox(now=NOW, frozen=True, state=file) as sandbox:
+        service = ServiceOf(sandbox)
+        request = search_request(TWO_TICKETS, NOW.date() + timedelta(days=60))
+        traveller = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}
+        search = {"request": {**request, "out_is_open": True}, "passengers": [traveller]}
+        found = service.perform("availability.search", search)
+        body = {"availabilities": [selection(found[0], "FLEX")], "passengers": [GUEST]}
+        created = service.perform("bookings.create", body)
+        booking = service.booking(created)
+        assert booking["journey_details"]["outward"]["is_open"]
+    with Sandbox(state=file) as sandbox:
+        assert ServiceOf(sandbox).booking(created) == booking
+
+
+def test_the_clock_goes_on_after_a_restart(tmp_path):
+    file = tmp_path / "state"
+    moment = datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=timezone.utc)
+    with Sandbox(state=file) as sandbox:
+        sandbox.clock.travel_to(moment)
+    with Sandbox(state=file, now=NOW, frozen=True) as sandbox:
+        assert not sandbox.clock.frozen
+        assert moment <= sandbox.clock.now() < moment + timedelta(days=1)
+        sandbox.clock.freeze()
+        sandbox.clock.travel_to(moment)
+    with Sandbox(state=file) as sandbox:
+        assert sandbox.clock.frozen
+        assert sandbox.clock.now() == moment
+
+
+def test_seeded_ids_are_not_used_twice(tmp_path):
+    ids = []
+    for _ in range(3):
+        with Sandbox(seed=5, now=NOW, frozen=True, state=tmp_path / "state") as sandbox:
+            ids.append(ServiceOf(sandbox).create()["booking_id"])
+    assert len(set(ids)) == 3
+
+
+def test_a_reset_empties_the_file(tmp_path):
+    file = tmp_path / "state"
+    with Sandbox(now=NOW, state=file) as sandbox:
+        created = ServiceOf(sandbox).create()
+        retired = sandbox.service
+        sandbox.reset()
+        assert ServiceOf(sandbox).error_of("bookings.get", id=created["booking_id"]).status == 404
+        assert retired is not sandbox.service
+    with Sandbox(state=file) as sandbox:
+        assert ServiceOf(sandbox).error_of("bookings.get", id=created["booking_id"]).status == 404
+
+
+def test_the_file_is_private_and_has_one_user_at_a_time(tmp_path):
+    file = tmp_path / "state"
+    file.touch(mode=0o644)
+    with Sandbox(state=file) as sandbox:
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        second = Sandbox(state=file)
+        with pytest.raises(OSError, match="another service"):
+            second.start()
+        assert not second.running
+        ServiceOf(sandbox).create()
+        modes = {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
+        assert modes == {0o600}
+    with second:
+        assert second.running
+
+
+def test_a_file_of_another_kind_is_refused_and_kept(tmp_path):
+    text, database = tmp_path / "text", tmp_path / "database"
+    text.write_bytes(b"my diary, " * 200)
+    with closing(sqlite3.connect(database)) as other:
+        other.execute("CREATE TABLE diary (day TEXT)")
+    for file in (text, database):
+        before = file.read_bytes()
+        with pytest.raises(OSError, match="not a state file"):
+            Sandbox(state=file).start()
+        assert file.read_bytes() == before
+
+
+def test_a_record_that_cannot_be_read_shows_no_traveller(tmp_path):
+    file = tmp_path / "state"
+    with Sandbox(now=NOW, state=file) as sandbox:
+        ServiceOf(sandbox).create(passengers=(LADY,))
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE bookings SET record = replace(record, '1990-02-28', 'Byron')")
+    with pytest.raises(OSError, match="cannot be read") as caught:
+        Sandbox(state=file).start()
+    assert "Byron" not in f"{caught.value!r} {caught.value.__cause__!r}"
+    StateFile(file).close()  # it is not locked any more
+
+
+@LONG
+def test_a_booking_outlives_a_killed_service(tmp_path):
+    command = [sys.executable, "-u", "-m", "ferry_sdk", "sandbox", "--port=0", "--token=made-up"]
+    command += ["--organisation-token=org", "--state=state", "--now", NOW.isoformat(), "--frozen"]
+    headers = {"authorization": "Bearer made-up", "accept": "application/json"}
+    seen = []
+    for ending in (signal.SIGKILL, signal.SIGINT):
+        with start(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+            address = process.stdout.readline().strip().partition("=")[2]
+            with httpx.Client(base_url=address, headers=headers, timeout=60) as http:
+                seen.append(seen[0] if seen else create_over_http(http))
+                booking = http.get(f"/api/booking/{seen[0]}")
+                assert booking.json()["stage"] == "payment_due", booking.text
+            process.send_signal(ending)
+            process.wait(60)
+
+
+def create_over_http(http):
+    for number in range(60, 74):
+        day = NOW.date() + timedelta(days=number)
+        traveller = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}
+        search = {"request": search_request(ONE_TICKET, day), "passengers": [traveller]}
+        found = http.post("/api/availability", json=search)
+        if found.status_code == 200:
+            break
+    body = {"availabilities": [selection(found.json()[0])], "passengers": [GUEST]}
+    return http.post("/api/booking", json=body).json()["booking_id"]
