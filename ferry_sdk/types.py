@@ -64,7 +64,12 @@ class JournalEntry:
         created_at: When it was recorded, just before it was sent, UTC.
         changed_at: When its state last changed, UTC.
         damaged: Names of fields that cannot be read. Such a text or subject is empty, such a
-            state ``unknown``, such a time 1 January of year 1.
+            state ``unknown``, such a time 1 January of year 1, any other None.
+        booking_id: The booking that it changes or created; None if that is not known.
+        ticket_ids: The tickets that it changes or issued; None if that is not known. The reply to
+            a confirmation names one ticket, a read-back names all of them.
+        status_code: The HTTP status of a rejection; None without one.
+        code: The service's error code of a rejection; None without one.
     """
 
     id: str
@@ -78,11 +83,42 @@ class JournalEntry:
     created_at: datetime
     changed_at: datetime
     damaged: tuple[str, ...] = ()
+    booking_id: str | None = None
+    ticket_ids: tuple[str, ...] | None = None
+    status_code: int | None = None
+    code: str | None = None
 
     @property
     def is_unresolved(self) -> bool:
         """Whether it may have happened and the outcome is not known."""
         return self.state in {"open", "unknown"}
+
+    @property
+    def began_at(self) -> datetime:
+        """When it was recorded, just before it was sent; the same as `created_at`."""
+        return self.created_at
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When its outcome was recorded; None while the outcome is not known."""
+        return None if self.is_unresolved or "changed_at" in self.damaged else self.changed_at
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeDetails:
+    """What an outcome named, without travellers' data.
+
+    Attributes:
+        booking_id: The booking; None if it named none.
+        ticket_ids: The tickets; None if it named none.
+        status_code: The HTTP status of a rejection.
+        code: The service's error code of a rejection, if it cannot be a name.
+    """
+
+    booking_id: str | None = None
+    ticket_ids: tuple[str, ...] | None = None
+    status_code: int | None = None
+    code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +160,11 @@ class RateLimiter(Protocol):
 
 
 class Recorder(Protocol):
-    """Records writes; safe to share between threads, processes and clients."""
+    """Records writes; safe to share between threads, processes and clients.
+
+    If `end` has a parameter ``details``, as in `DetailedRecorder`, it is also given what the
+    outcome named.
+    """
 
     def begin(self, intent: Intent) -> str:
         """Commit the intent as ``open`` and return the id of the entry.
@@ -136,6 +176,18 @@ class Recorder(Protocol):
         ...
 
     def end(self, entry_id: str, state: EndState) -> None:
+        """Commit the outcome.
+
+        Raises:
+            JournalError: The outcome cannot be committed.
+        """
+        ...
+
+
+class DetailedRecorder(Recorder, Protocol):
+    """A recorder that also records what an outcome named."""
+
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
         """Commit the outcome.
 
         Raises:

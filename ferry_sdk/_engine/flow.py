@@ -16,8 +16,9 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation, ReadBack
+from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.polling import poll_until_met
-from ferry_sdk._engine.writes import outcome_after, record_outcome, send_write
+from ferry_sdk._engine.writes import send_write
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, ReadOnlyError
 
 T = TypeVar("T")
@@ -88,11 +89,12 @@ def _recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Contex
         fresher.attempts += tuple(context.state.attempts)
         raise fresher from failure.with_traceback(None)
     fresher.attempts += tuple(context.state.attempts)
-    fresher.last_seen = seen.parse()
-    if not read_back.shows(seen.parse()):
+    fresher.last_seen = record = seen.parse()
+    if not read_back.shows(record):
         raise fresher
-    yield from record_outcome(context, error.entry_id, "done")
-    return read_back.result(seen.parse())
+    result = read_back.result(record)
+    yield from record_outcome(context, error.entry_id, "done", result, record)
+    return result
 
 
 def _with_outcome_event(steps: Flow[T], context: Context) -> Flow[T]:

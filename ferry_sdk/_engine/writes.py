@@ -28,6 +28,7 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation, Wait, Write
+from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
 from ferry_sdk._engine.polling import PollResult, poll
 from ferry_sdk.errors import (
@@ -39,7 +40,7 @@ from ferry_sdk.errors import (
     UnexpectedResponseError,
     UnresolvedWriteError,
 )
-from ferry_sdk.types import EndState, Intent, Outcome, Recorder
+from ferry_sdk.types import Intent, Recorder
 
 T = TypeVar("T")
 
@@ -82,6 +83,8 @@ class _WriteSteps(Generic[T]):
     operation: Operation[T]
     write: Write[T]
     context: Context
+    read_record: object = None
+    """The record in which the effect was seen, if it was read back."""
 
     def deduplicate(self) -> Flow[RawResponse[T]]:
         """Send one request for all callers who ask for the same change at the same time.
@@ -165,12 +168,12 @@ class _WriteSteps(Generic[T]):
             if isinstance(stop, OutcomeUnknownError):
                 stop.entry_id = begun[0]  # not that of the caller whose request was shared
             yield from record_outcome(
-                context, begun[0] if begun else None, outcome_after(stop, context)
+                context, begun[0] if begun else None, outcome_after(stop, context), stop
             )
             raise
         else:
             context.state.is_done = True
-            yield from record_outcome(context, begun[0], "done")
+            yield from record_outcome(context, begun[0], "done", response.parse(), self.read_record)
             return response
         return (yield from self._resolve_duplicate(duplicate))
 
@@ -186,8 +189,10 @@ class _WriteSteps(Generic[T]):
             raise duplicate from failure.with_traceback(None)
         if not read_back.shows(seen.parse()):
             raise duplicate
-        yield from record_outcome(self.context, duplicate.entry.id, "done")
-        return seen.of(read_back.result(seen.parse()))
+        record = seen.parse()
+        result = read_back.result(record)
+        yield from record_outcome(self.context, duplicate.entry.id, "done", result, record)
+        return seen.of(result)
 
     def _send(self, entry_id: str | None) -> Flow[RawResponse[T]]:
         """Send the write once; if the reply is lost, find out whether it was done."""
@@ -231,6 +236,7 @@ class _WriteSteps(Generic[T]):
             if found is not None and found.last is not None:
                 last_seen = found.last.parse()
                 if found.is_met:
+                    self.read_record = last_seen
                     return found.last.of(read_back.result(last_seen))
         raise OutcomeUnknownError(
             f"{self.operation.name} may have happened: {lost}",
@@ -250,26 +256,3 @@ def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]
     begun.append(journal.begin(intent))
     if context.state.is_abandoned:
         journal.end(begun[0], "not_sent")
-
-
-def record_outcome(context: Context, entry_id: str | None, state: EndState) -> Flow[None]:
-    """Record an outcome; if that fails, the entry stays unresolved, which is safe."""
-    journal = context.settings.journal
-    if journal is None or entry_id is None:
-        return
-    try:
-        yield from RunBlocking(partial(journal.end, entry_id, state), context.deadline)
-    except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
-        logger.error(  # noqa: TRY400 -- its traceback may show the recorder's variables
-            "journal entry %s is not known to be %s: %s (correlation id %s)",
-            entry_id,
-            state,
-            error,
-            context.correlation_id,
-        )
-
-
-def outcome_after(stop: BaseException, context: Context) -> Outcome:
-    """Return the outcome of a write that ended so; "not sent" only if nothing can have left."""
-    outcome = stop.outcome if isinstance(stop, FerryError) else "not_sent"
-    return "unknown" if outcome == "not_sent" and context.state.may_have_happened else outcome

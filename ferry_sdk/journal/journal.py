@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import NoReturn, TypeVar
 
@@ -22,7 +21,8 @@ from ferry_sdk.journal import snapshots, statements
 from ferry_sdk.journal.engines import connect, describe, display_url, engine_of, is_in_memory
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
 from ferry_sdk.journal.migrations import Key, load_key, open_journal
-from ferry_sdk.types import EndState, Intent, JournalEntry
+from ferry_sdk.journal.validation import age, check_booking, check_id, filters
+from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OutcomeDetails
 
 T = TypeVar("T")
 
@@ -109,12 +109,14 @@ class Journal:
                 raise UnresolvedWriteError(duplicate)
         raise JournalError("the journal refuses the write and holds no entry for it")
 
-    def end(self, entry_id: str, state: EndState) -> None:
-        """Record the outcome of a write.
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+        """Record the outcome of a write, and what it named.
 
         ``unknown`` replaces ``open``; ``rejected`` and ``not_sent`` replace an unresolved state;
         ``done`` replaces any state. So ``done`` is never overwritten, and a late reply can turn a
         write that a person had given up into ``done``.
+
+        Ids and a code that are empty, longer than 200 characters or not printable are left out.
 
         Raises:
             InvalidInputError: A write cannot end in this state.
@@ -123,7 +125,10 @@ class Journal:
         if state not in statements.TRANSITIONS:
             raise InvalidInputError("expected unknown, done, rejected or not_sent", field="state")
         self._open()
-        if self._write(lambda connection: statements.change(connection, entry_id, state)) is None:
+        changed = self._write(
+            lambda connection: statements.change(connection, entry_id, state, details)
+        )
+        if changed is None:
             raise JournalError("the journal has no entry with this id")
 
     def unresolved(self, *, older_than: float | timedelta = 0) -> tuple[JournalEntry, ...]:
@@ -137,9 +142,44 @@ class Journal:
             InvalidInputError: `older_than` is not a duration.
             JournalError: The journal cannot be read.
         """
-        age = _age(older_than)
+        least = age(older_than)
         self._open()
-        return self._read(lambda connection: statements.unresolved(connection, age))
+        return self._read(lambda connection: statements.unresolved(connection, least))
+
+    def entries(
+        self,
+        *,
+        since: datetime | JournalEntry | None = None,
+        until: datetime | None = None,
+        state: EntryState | None = None,
+        operation: str | None = None,
+        booking_id: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[JournalEntry, ...]:
+        """Return the entries that pass all filters, oldest first.
+
+        The order is by `began_at`, and by `id` for entries of one moment, so it never changes. To
+        read a large journal in pages, pass a `limit`, and then the last entry of each page as
+        `since` of the next one: no entry is skipped or repeated. Ranges of moments that follow each
+        other do not overlap either. An entry becomes visible up to some seconds after its
+        `began_at`, so read the last minute again if you follow a journal that is being written.
+
+        Args:
+            since: Entries that began at this moment or later; or an entry: those after it.
+            until: Entries that began before this moment.
+            state: Entries in this state.
+            operation: Entries of this operation, such as ``bookings.create``. The same action over
+                MCP is another operation, such as ``mcp.create_booking``.
+            booking_id: Entries that name this booking.
+            limit: The most entries to return; None: all.
+
+        Raises:
+            InvalidInputError: An argument has no meaning; `field` names it.
+            JournalError: The journal cannot be read.
+        """
+        chosen = filters(since, until, state, operation, booking_id, limit)
+        self._open()
+        return self._read(lambda connection: statements.entries_by(connection, chosen))
 
     def entry(self, entry_id: str) -> JournalEntry:
         """Return the current entry with this id.
@@ -148,12 +188,14 @@ class Journal:
             InvalidInputError: No entry has this id.
             JournalError: The journal cannot be read.
         """
-        _check_id(entry_id, "entry_id")
+        check_id(entry_id, "entry_id")
         self._open()
         found = self._read(lambda connection: statements.find(connection, entry_id))
         return _require(found, "entry_id")
 
-    def settle(self, entry_or_id: JournalEntry | str, *, happened: bool) -> JournalEntry:
+    def settle(
+        self, entry_or_id: JournalEntry | str, *, happened: bool, booking_id: str | None = None
+    ) -> JournalEntry:
         """Record whether an unresolved write happened; the same write may then be made again.
 
         Settling an entry twice in the same way changes nothing. A settled entry can only be changed
@@ -162,21 +204,31 @@ class Journal:
         Args:
             entry_or_id: The entry, or its id.
             happened: True records ``done``, False records ``rejected``.
+            booking_id: The booking that a ``create`` made, for the entry to name it.
 
         Returns:
             The entry after the change.
 
         Raises:
-            InvalidInputError: No entry has this id, or the write is known to be done.
+            InvalidInputError: No entry has this id, the write is known to be done, or the booking
+                is another one than the entry's.
             JournalError: The change cannot be committed.
         """
         entry_id = entry_or_id.id if isinstance(entry_or_id, JournalEntry) else entry_or_id
-        _check_id(entry_id, "entry_or_id")
+        check_id(entry_id, "entry_or_id")
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected True or False", field="happened")
+        if booking_id is not None:
+            check_booking(booking_id)
+            known = self.entry(entry_id).booking_id
+            if not happened or known not in {None, booking_id}:
+                raise InvalidInputError("the write did not make this booking", field="booking_id")
         self._open()
         state: EndState = "done" if happened else "rejected"
-        changed = self._write(lambda connection: statements.change(connection, entry_id, state))
+        details = OutcomeDetails(booking_id)
+        changed = self._write(
+            lambda connection: statements.change(connection, entry_id, state, details)
+        )
         entry = _require(changed, "entry_or_id")
         if (entry.state == "done") != happened:
             raise InvalidInputError("the write is recorded as done", field="happened")
@@ -195,9 +247,9 @@ class Journal:
             InvalidInputError: `older_than` is not a duration.
             JournalError: The change cannot be committed.
         """
-        age = _age(older_than)
+        least = age(older_than)
         self._open()
-        return self._write(lambda connection: statements.forget(connection, age))
+        return self._write(lambda connection: statements.forget(connection, least))
 
     def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:
         """Return what `ferry_sdk.aftersales.watch` saved of these bookings, by id.
@@ -278,25 +330,6 @@ def _guard(work: Callable[[], T]) -> T:
         problem = describe(error)
     # Outside `except`, so that the database's error is not attached.
     raise JournalError(f"the journal cannot be used: {problem}")
-
-
-def _age(older_than: float | timedelta) -> timedelta:
-    if isinstance(older_than, timedelta):
-        age = older_than
-    elif isinstance(older_than, bool) or not isinstance(older_than, int | float):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-        raise InvalidInputError("expected seconds or a timedelta", field="older_than")
-    elif math.isfinite(older_than) and abs(older_than) < timedelta.max.total_seconds():
-        age = timedelta(seconds=older_than)
-    else:
-        raise InvalidInputError("expected a duration", field="older_than")
-    if age < timedelta(0):
-        raise InvalidInputError("expected 0 or more", field="older_than")
-    return age
-
-
-def _check_id(entry_id: object, field: str) -> None:
-    if not isinstance(entry_id, str):
-        raise InvalidInputError("expected the id of an entry", field=field)
 
 
 def _require(entry: JournalEntry | None, field: str) -> JournalEntry:

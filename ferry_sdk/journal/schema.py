@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from ferry_sdk.types import EntryState
 
-SCHEMA = 1
-"""The version of the tables below."""
+SCHEMA = 2
+"""The version of the tables below. Version 1 lacks `snapshots`, the last four columns of `entries`,
+and its indexes on `created_at` and `booking_id`."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -74,6 +75,13 @@ entries: Table = Table(
     Column("state", String(16), nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
     Column("changed_at", UtcDateTime, nullable=False),
+    # Nullable, because a process of an older version adds entries without them.
+    Column("booking_id", Text, nullable=True),
+    Column("ticket_ids", JSON(none_as_null=True), nullable=True),
+    Column("status_code", Integer, nullable=True),
+    Column("code", Text, nullable=True),
+    Index("ferry_journal_began", "created_at", "id"),
+    Index("ferry_journal_booking", "booking_id"),
 )
 
 snapshots: Table = Table(

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import suppress
 from copy import copy
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Final, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args
 from uuid import uuid4
 
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import Text, and_, delete, func, insert, literal, or_, select, tuple_, update
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 
 from ferry_sdk.errors import InvalidInputError, JournalError
 from ferry_sdk.journal.engines import is_undecodable
 from ferry_sdk.journal.schema import SETTLED, entries, is_unresolved, is_without_fingerprint
-from ferry_sdk.types import EntryState, JournalEntry
+from ferry_sdk.types import EntryState, JournalEntry, OutcomeDetails
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import timedelta
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from ferry_sdk.types import EndState, Intent
 
@@ -46,8 +47,25 @@ _PLACEHOLDERS: Final[Mapping[str, Any]] = {
 }
 """Values for damaged columns; for the others, an empty text."""
 
+_OPTIONAL: Final = frozenset({"booking_id", "ticket_ids", "status_code", "code"})
+_LONGEST: Final = 200
+"""Characters of an id or a code; PostgreSQL cannot index much longer texts."""
+
+_NO_DETAILS: Final = OutcomeDetails()
+
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
+
+
+class Filters(NamedTuple):
+    """What `entries` selects by; None selects everything."""
+
+    since: datetime | JournalEntry | None
+    until: datetime | None
+    state: EntryState | None
+    operation: str | None
+    booking_id: str | None
+    limit: int | None
 
 
 def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
@@ -76,6 +94,7 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
         state="open",
         created_at=now,
         changed_at=now,
+        booking_id=_storable(intent.subject.get("booking_id")),
     )
     try:
         connection.execute(statement)
@@ -91,14 +110,34 @@ def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
     )
 
 
-def change(connection: Connection, entry_id: str, state: EndState) -> JournalEntry | None:
-    """Set an outcome if it may replace the present state, and return the entry."""
+def change(
+    connection: Connection,
+    entry_id: str,
+    state: EndState,
+    details: OutcomeDetails | None = None,
+) -> JournalEntry | None:
+    """Set an outcome if it may replace the present state, and return the entry.
+
+    An entry that is ``done`` already, because a person settled it, still gets the ids of a late
+    reply.
+    """
+    details = details or _NO_DETAILS
+    ids = _storable_ids(details)
+    this = entries.c.id == entry_id
     may_change = or_(entries.c.state.in_(TRANSITIONS[state]), entries.c.state.not_in(_STATES))
-    connection.execute(
+    changed = connection.execute(
         update(entries)
-        .where(entries.c.id == entry_id, may_change)
-        .values(state=state, changed_at=_now())
+        .where(this, may_change)
+        .values(
+            state=state,
+            changed_at=_now(),
+            status_code=details.status_code,
+            code=_storable(details.code),
+            **ids,
+        )
     )
+    if ids and state == "done" and not changed.rowcount:
+        connection.execute(update(entries).where(this, entries.c.state == state).values(ids))
     return find(connection, entry_id)
 
 
@@ -118,11 +157,57 @@ def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ..
     return tuple(sorted(old, key=lambda entry: (entry.created_at, entry.id)))
 
 
+def entries_by(connection: Connection, filters: Filters) -> tuple[JournalEntry, ...]:
+    """Return the entries that pass the filters, ordered by time and id."""
+    order = entries.c.created_at, entries.c.id
+    query = select(entries).order_by(*order).limit(filters.limit)
+    since = filters.since
+    if isinstance(since, JournalEntry):
+        # The value in the database, because one that is damaged cannot be read.
+        began = select(entries.c.created_at).where(entries.c.id == since.id).scalar_subquery()
+        fallback = literal(since.created_at, entries.c.created_at.type)
+        query = query.where(tuple_(*order) > tuple_(func.coalesce(began, fallback), since.id))
+    elif since is not None:
+        query = query.where(entries.c.created_at >= since)
+    if filters.until is not None:
+        query = query.where(entries.c.created_at < filters.until)
+    if filters.state is not None:
+        query = query.where(entries.c.state == filters.state)
+    if filters.operation is not None:
+        query = query.where(entries.c.operation == filters.operation)
+    if filters.booking_id is not None:
+        query = query.where(_concerns(filters.booking_id))
+    return tuple(_fetch(connection, query))
+
+
+def _concerns(booking_id: str) -> ColumnElement[bool]:
+    # An entry of an older version has the id in its subject only.
+    member = json.dumps({"booking_id": booking_id})[1:-1]
+    return or_(
+        entries.c.booking_id == booking_id,
+        and_(
+            entries.c.booking_id.is_(None),
+            entries.c.subject.cast(Text).contains(member, autoescape=True),
+        ),
+    )
+
+
 def forget(connection: Connection, age: timedelta) -> int:
     """Delete the entries that were settled at least this long ago, and return their number."""
     return connection.execute(
         delete(entries).where(entries.c.state.in_(SETTLED), entries.c.changed_at <= _cutoff(age))
     ).rowcount
+
+
+def _storable_ids(details: OutcomeDetails) -> dict[str, object]:
+    tickets = [ticket for ticket in details.ticket_ids or () if _storable(ticket)]
+    ids = {"booking_id": _storable(details.booking_id), "ticket_ids": tickets}
+    return {name: value for name, value in ids.items() if value}
+
+
+def _storable(text: str | None) -> str | None:
+    """Return an id or a code; None for one that a database could refuse with its outcome."""
+    return text if text and len(text) <= _LONGEST and text.isprintable() else None
 
 
 def _now() -> datetime:
@@ -173,26 +258,52 @@ def _is_value_error(error: Exception) -> bool:
 
 def _make_entry(values: dict[str, Any]) -> JournalEntry:
     names = [column.name for column in entries.c]
-    damaged = tuple(name for name in names if not _is_valid(name, values.get(name)))
-    placeholders: dict[str, Any] = {name: copy(_PLACEHOLDERS.get(name, "")) for name in damaged}
-    return JournalEntry(**values | placeholders, damaged=damaged)
+    damaged = tuple(
+        name for name in names if name not in values or not _is_valid(name, values[name])
+    )
+    placeholders: dict[str, Any] = {
+        name: None if name in _OPTIONAL else copy(_PLACEHOLDERS.get(name, "")) for name in damaged
+    }
+    values |= placeholders
+    subject, tickets = values["subject"], values["ticket_ids"]
+    if tickets is None and "ticket_id" in subject:
+        tickets = [subject["ticket_id"]]
+    values["ticket_ids"] = None if tickets is None else tuple(tickets)
+    values["booking_id"] = values["booking_id"] or subject.get("booking_id")
+    return JournalEntry(**values, damaged=damaged)
 
 
 def _is_valid(name: str, value: object) -> bool:
-    match name:
-        case "subject":
-            return isinstance(value, dict) and all(
-                isinstance(part, str)
-                for pair in cast("dict[object, object]", value).items()
-                for part in pair
-            )
-        case "state":
-            return value in _STATES
-        case "created_at" | "changed_at":
-            return isinstance(value, datetime)
-        case "fingerprint":
-            return isinstance(value, str) and _FINGERPRINT.fullmatch(value) is not None
-        case "correlation_id":  # it is sent in a header again
-            return isinstance(value, str) and value.isascii() and value.isprintable()
-        case _:
-            return isinstance(value, str)
+    if value is None and name in _OPTIONAL:
+        return True
+    return _CHECKS.get(name, _is_text)(value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_subject(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(part, str)
+        for pair in cast("dict[object, object]", value).items()
+        for part in pair
+    )
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, cast("list[object]", value)))
+
+
+_CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "subject": _is_subject,
+    "state": lambda value: value in _STATES,
+    "created_at": lambda value: isinstance(value, datetime),
+    "changed_at": lambda value: isinstance(value, datetime),
+    "fingerprint": lambda value: _is_text(value) and _FINGERPRINT.fullmatch(value) is not None,
+    # It is sent in a header again.
+    "correlation_id": lambda value: _is_text(value) and value.isascii() and value.isprintable(),
+    "ticket_ids": _is_list_of_texts,
+    "status_code": lambda value: isinstance(value, int),
+}
+"""Whether a value of a column is valid; the other columns are texts."""

@@ -35,6 +35,10 @@ FIELDS = (
     "state",
     "created_at",
     "changed_at",
+    "booking_id",
+    "ticket_ids",
+    "status_code",
+    "code",
 )
 EVERYWHERE = [
     ("state", "'odd'"),
@@ -44,6 +48,8 @@ EVERYWHERE = [
     ("fingerprint", "''"),
     ("fingerprint", "'Z' || substr(fingerprint, 2)"),
     ("fingerprint", "substr(fingerprint, 2)"),
+    ("ticket_ids", "'[7]'"),
+    ("ticket_ids", "'{}'"),
     ("correlation_id", "'c-1' || chr(13) || chr(10) || 'x: y'"),
 ]
 IN_SQLITE = [
@@ -54,6 +60,7 @@ IN_SQLITE = [
     ("created_at", "7"),
     ("created_at", "'0001-01-01 00:00:00.000000+14:00'"),
     ("changed_at", "''"),
+    ("status_code", "'teapot'"),
     ("fingerprint", "CAST(fingerprint AS BLOB)"),
 ]
 IN_POSTGRESQL = [("created_at", "'infinity'"), ("changed_at", "'-infinity'")]
@@ -197,14 +204,14 @@ class TestTheFile:
 
 
 class TestTheSchema:
-    @pytest.mark.parametrize("version", ["0", "-1", "2", "2147483647"])
+    @pytest.mark.parametrize("version", ["0", "-1", "3", "2147483647"])
     def test_another_version_is_named(self, url, version):
         with Journal(url) as journal:
             journal.begin(intent())
         run_sql(url, f"UPDATE ferry_journal_about SET schema_version = {version}")  # noqa: S608 -- of this list
         with (
             Journal(url) as other,
-            pytest.raises(JournalError, match=rf"schema {version}\b.*this version supports 1"),
+            pytest.raises(JournalError, match=rf"schema {version}\b.*this version supports 2"),
         ):
             other.begin(intent())
 

@@ -139,7 +139,8 @@ class TestTables:
         journal.begin(intent())
         copied = (
             "INSERT INTO ferry_journal SELECT '{}', operation, method, path, subject, "
-            "correlation_id, fingerprint, '{}', created_at, changed_at FROM ferry_journal LIMIT 1"
+            "correlation_id, fingerprint, '{}', created_at, changed_at, booking_id, ticket_ids, "
+            "status_code, code FROM ferry_journal LIMIT 1"
         )
         for state in ("open", "unknown"):
             with pytest.raises(IntegrityError):

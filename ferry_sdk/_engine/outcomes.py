@@ -1,0 +1,85 @@
+"""Outcomes of writes: what is known after an error, and what the journal records."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from functools import partial
+from inspect import signature
+from typing import cast
+
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.effects import Flow, RunBlocking
+from ferry_sdk._engine.redaction import plain_code
+from ferry_sdk.errors import APIError, FerryError
+from ferry_sdk.types import DetailedRecorder, EndState, Outcome, OutcomeDetails, Recorder
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+
+def record_outcome(
+    context: Context, entry_id: str | None, state: EndState, named: object, record: object = None
+) -> Flow[None]:
+    """Record an outcome; if that fails, the entry stays unresolved, which is safe.
+
+    Args:
+        context: That of the call.
+        entry_id: The entry; None if there is none.
+        state: The outcome.
+        named: The result of the write, or the error that ended it.
+        record: The booking or ticket in which the effect was seen, if it was read back.
+    """
+    journal = context.settings.journal
+    if journal is None or entry_id is None:
+        return
+    end = partial(_end, journal, entry_id, state, named, record)
+    try:
+        yield from RunBlocking(end, context.deadline)
+    except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
+        logger.error(  # noqa: TRY400 -- its traceback may show the recorder's variables
+            "journal entry %s is not known to be %s: %s (correlation id %s)",
+            entry_id,
+            state,
+            error,
+            context.correlation_id,
+        )
+
+
+def _end(journal: Recorder, entry_id: str, state: EndState, named: object, record: object) -> None:
+    details: OutcomeDetails | None = None
+    # No detail is worth an outcome that is not on record.
+    with suppress(Exception):
+        if "details" in signature(journal.end).parameters:
+            details = _details(state, named, record)
+    if details is None:
+        journal.end(entry_id, state)
+    else:
+        cast("DetailedRecorder", journal).end(entry_id, state, details=details)
+
+
+def _details(state: EndState, named: object, record: object) -> OutcomeDetails:
+    """Return what a result, a record that was read back, or an error names."""
+    if state == "rejected" and isinstance(named, APIError):
+        return OutcomeDetails(status_code=named.status_code, code=plain_code(named.code))
+    if state != "done":
+        return OutcomeDetails()
+    ticket_id = _text(named, "ticket_id")
+    ticket_ids = None if ticket_id is None else (ticket_id,)
+    if _text(named, "booking_id") and ticket_ids:  # a confirmation, which issues every ticket
+        ticket_ids = tuple(ticket.id for ticket in getattr(record, "tickets", ())) or ticket_ids
+    return OutcomeDetails(_text(named, "booking_id"), ticket_ids)
+
+
+def _text(named: object, member: str) -> str | None:
+    """Return a text of a record, or of a tool's decoded answer."""
+    if isinstance(named, dict):
+        value = cast("dict[str, object]", named).get(member)
+    else:
+        value = getattr(named, member, None)
+    return value if isinstance(value, str) else None
+
+
+def outcome_after(stop: BaseException, context: Context) -> Outcome:
+    """Return the outcome of a write that ended so; "not sent" only if nothing can have left."""
+    outcome = stop.outcome if isinstance(stop, FerryError) else "not_sent"
+    return "unknown" if outcome == "not_sent" and context.state.may_have_happened else outcome

@@ -1,0 +1,255 @@
+"""What `entries` returns: the filters, the order and the pages."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+import pytest
+import time_machine
+
+from ferry_sdk import InvalidInputError
+from ferry_sdk.types import OutcomeDetails
+from tests.journal.databases import run_sql
+from tests.journal.intents import confirmation, intent
+
+if TYPE_CHECKING:
+    from ferry_sdk.journal import Journal
+
+START = datetime(2027, 3, 1, 9, tzinfo=timezone.utc)
+TOKYO = timezone(timedelta(hours=9))
+
+
+def begin_at(journal: Journal, *minutes: int) -> list[str]:
+    """Begin a write at each of these minutes after the start."""
+    ids = []
+    for number, minute in enumerate(minutes):
+        with time_machine.travel(START + timedelta(minutes=minute), tick=False):
+            ids.append(journal.begin(confirmation(f"b{number}")))
+    return ids
+
+
+def at(minutes: int) -> datetime:
+    return START + timedelta(minutes=minutes)
+
+
+def ids_of(found) -> list[str]:
+    return [entry.id for entry in found]
+
+
+class TestFilters:
+    def test_entries_come_oldest_first_whatever_became_of_them(self, any_journal):
+        second, first, third = begin_at(any_journal, 5, 1, 9)
+        any_journal.end(first, "done")
+        any_journal.end(third, "rejected")
+        assert ids_of(any_journal.entries()) == [first, second, third]
+
+    def test_since_is_included_and_until_is_not(self, any_journal):
+        ids = begin_at(any_journal, 0, 1, 2, 3)
+        assert ids_of(any_journal.entries(since=at(1), until=at(3))) == ids[1:3]
+        assert any_journal.entries(since=at(2), until=at(2)) == ()
+
+    def test_a_moment_counts_wherever_on_the_globe_it_is_written(self, any_journal):
+        ids = begin_at(any_journal, 0, 1, 2)
+        assert ids_of(any_journal.entries(since=at(1).astimezone(TOKYO))) == ids[1:]
+
+    def test_all_filters_together(self, any_journal):
+        first = any_journal.begin(confirmation("b1"))
+        any_journal.end(first, "rejected")
+        second = any_journal.begin(confirmation("b1"))
+        any_journal.begin(confirmation("b2"))
+        created = any_journal.begin(intent())
+        any_journal.end(created, "done", OutcomeDetails("b1"))
+        assert ids_of(any_journal.entries(booking_id="b1")) == [first, second, created]
+        assert ids_of(any_journal.entries(booking_id="b1", state="rejected")) == [first]
+        assert ids_of(any_journal.entries(operation="bookings.create")) == [created]
+        both = any_journal.entries(booking_id="b1", operation="bookings.confirm", state="open")
+        assert ids_of(both) == [second]
+        assert any_journal.entries(booking_id="b2", operation="bookings.create") == ()
+
+    @pytest.mark.parametrize("booking_id", ["b%", "b_1", 'b"1', "b-ß", "b\\1"])
+    def test_an_id_is_compared_as_it_is(self, any_journal, booking_id):
+        any_journal.begin(confirmation("b-1"))
+        any_journal.begin(confirmation("b-ss"))
+        entry_id = any_journal.begin(confirmation(booking_id))
+        assert ids_of(any_journal.entries(booking_id=booking_id)) == [entry_id]
+
+    @pytest.mark.parametrize(
+        ("field", "wrong"),
+        [
+            ("since", datetime(2027, 3, 1)),  # noqa: DTZ001 -- no zone is the point
+            ("since", "2027-03-01"),
+            ("since", 0),
+            ("since", datetime.min.replace(tzinfo=TOKYO)),
+            ("until", datetime(2027, 3, 1)),  # noqa: DTZ001 -- no zone is the point
+            ("until", START.date()),
+            ("state", "finished"),
+            ("state", ["done"]),
+            ("operation", "bookings.get"),
+            ("operation", "bookings.book"),
+            ("operation", 7),
+            ("booking_id", ""),
+            ("booking_id", 7),
+            ("booking_id", "b\0"),
+            ("limit", 0),
+            ("limit", -1),
+            ("limit", True),
+            ("limit", 1.0),
+            ("limit", "1"),
+        ],
+    )
+    def test_a_value_that_makes_no_sense_is_named(self, field, wrong):
+        from ferry_sdk.journal import Journal
+
+        with Journal("sqlite://") as journal, pytest.raises(InvalidInputError) as caught:
+            journal.entries(**{field: wrong})
+        assert caught.value.field == field
+
+    def test_a_range_that_ends_before_it_starts_is_refused(self, any_journal):
+        (entry_id,) = begin_at(any_journal, 5)
+        for since in (at(5), any_journal.entry(entry_id)):
+            with pytest.raises(InvalidInputError) as caught:
+                any_journal.entries(since=since, until=at(4))
+            assert caught.value.field == "until"
+
+    def test_any_large_limit_returns_all(self, any_journal):
+        ids = begin_at(any_journal, 1)
+        assert ids_of(any_journal.entries(limit=10**30)) == ids
+
+
+def pages(journal: Journal, size: int, **filters: object) -> list[list[str]]:
+    found, page = [], journal.entries(limit=size, **filters)
+    while page:
+        found.append(ids_of(page))
+        page = journal.entries(since=page[-1], limit=size, **filters)
+    return found
+
+
+class TestPages:
+    @pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
+    def test_every_entry_is_on_one_page_also_where_many_began_at_one_moment(
+        self, any_journal, size
+    ):
+        ids = begin_at(any_journal, 0, 1, 1, 1, 1, 1, 2)
+        found = [entry_id for page in pages(any_journal, size) for entry_id in page]
+        assert sorted(found) == sorted(ids)
+        assert found == ids_of(any_journal.entries())
+
+    def test_pages_go_on_where_an_entry_was_forgotten(self, any_journal):
+        ids = begin_at(any_journal, 0, 1, 2)
+        last = any_journal.entries(limit=2)[-1]
+        any_journal.end(last.id, "done")
+        any_journal.forget(older_than=0)
+        assert ids_of(any_journal.entries(since=last)) == ids[2:]
+
+    def test_an_entry_whose_time_cannot_be_read_is_on_one_page_too(self, sqlite_url):
+        from ferry_sdk.journal import Journal
+
+        with Journal(sqlite_url) as journal:
+            ids = begin_at(journal, 0, 1, 2)
+            run_sql(
+                sqlite_url,
+                f"UPDATE ferry_journal SET created_at = 'yesterday' WHERE id = '{ids[0]}'",  # noqa: S608 -- our own id
+            )
+            assert pages(journal, 1) == [[ids[1]], [ids[2]], [ids[0]]]
+
+    def test_pages_of_a_filter_hold_what_passes_it(self, any_journal):
+        ids = begin_at(any_journal, *range(6))
+        for entry_id in ids[::2]:
+            any_journal.end(entry_id, "done")
+        assert pages(any_journal, 2, state="done") == [[ids[0], ids[2]], [ids[4]]]
+
+
+@pytest.mark.parametrize(
+    ("filters", "index"),
+    [
+        ({"limit": 5}, "ferry_journal_began"),
+        ({"since": START, "until": at(9)}, "ferry_journal_began"),
+        ({"booking_id": "b1"}, "ferry_journal_booking"),
+    ],
+)
+def test_the_database_filters_by_an_index(sqlite_url, filters, index):
+    from sqlalchemy import event
+
+    from ferry_sdk.journal import Journal
+
+    with Journal(sqlite_url) as journal:
+        begin_at(journal, 0)
+        plans = []
+
+        def explain(connection, _cursor, statement, parameters, *_):
+            if statement.startswith("SELECT ferry_journal.id"):
+                raw = connection.connection.cursor()
+                raw.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+                plans.extend(str(row) for row in raw.fetchall())
+
+        event.listen(journal._engine, "before_cursor_execute", explain)
+        journal.entries(**filters)
+        since = journal.entries()[0]
+        journal.entries(**{**filters, "since": since})
+    assert any(f"USING INDEX {index}" in plan for plan in plans), plans
+    assert not any(plan.startswith("SCAN ferry_journal'") for plan in plans)
+
+
+class TestDetails:
+    def test_what_is_known_before_the_write_is_there_from_the_start(self, any_journal):
+        entry = any_journal.entry(any_journal.begin(confirmation("b7")))
+        assert (entry.booking_id, entry.ticket_ids) == ("b7", None)
+        ticket = any_journal.entry(any_journal.begin(intent(subject={"ticket_id": "t1"})))
+        assert (ticket.booking_id, ticket.ticket_ids) == (None, ("t1",))
+        assert (ticket.status_code, ticket.code) == (None, None)
+
+    def test_an_entry_ends_when_its_outcome_is_known(self, any_journal):
+        with time_machine.travel(START, tick=False):
+            entry_id = any_journal.begin(intent())
+        assert any_journal.entry(entry_id).began_at == START
+        any_journal.end(entry_id, "unknown")
+        assert any_journal.entry(entry_id).ended_at is None
+        with time_machine.travel(at(3), tick=False):
+            any_journal.end(entry_id, "done")
+        assert any_journal.entry(entry_id).ended_at == at(3)
+
+    def test_a_late_reply_takes_the_rejection_of_a_person_away(self, any_journal):
+        entry_id = any_journal.begin(intent())
+        any_journal.end(entry_id, "rejected", OutcomeDetails(status_code=409, code="NO_ROOM"))
+        rejected = any_journal.entry(entry_id)
+        assert (rejected.status_code, rejected.code) == (409, "NO_ROOM")
+        any_journal.end(entry_id, "done", OutcomeDetails("b1", ("t1", "t2")))
+        done = any_journal.entry(entry_id)
+        assert (done.booking_id, done.ticket_ids) == ("b1", ("t1", "t2"))
+        assert (done.status_code, done.code) == (None, None)
+
+    def test_a_late_reply_names_the_booking_that_a_person_did_not(self, any_journal):
+        entry_id = any_journal.begin(intent())
+        settled = any_journal.settle(entry_id, happened=True)
+        any_journal.end(entry_id, "done", OutcomeDetails("b1"))
+        late = any_journal.entry(entry_id)
+        assert (late.booking_id, late.ended_at) == ("b1", settled.ended_at)
+
+    @pytest.mark.parametrize("wrong", ["", "b\0", "b\ud800", "b" * 201, "b\n"])
+    def test_an_id_that_a_database_could_refuse_does_not_cost_the_outcome(self, any_journal, wrong):
+        entry_id = any_journal.begin(intent())
+        details = OutcomeDetails(wrong, (wrong, "t2"), 200, wrong)
+        any_journal.end(entry_id, "done", details)
+        entry = any_journal.entry(entry_id)
+        assert (entry.state, entry.booking_id, entry.code) == ("done", None, None)
+        assert entry.ticket_ids == ("t2",)
+
+
+class TestSettling:
+    def test_a_person_names_the_booking_that_was_made(self, any_journal):
+        entry_id = any_journal.begin(intent())
+        assert any_journal.settle(entry_id, happened=True, booking_id="b1").booking_id == "b1"
+        assert ids_of(any_journal.entries(booking_id="b1")) == [entry_id]
+
+    @pytest.mark.parametrize(
+        ("happened", "booking_id"), [(False, "b1"), (True, "b2"), (True, ""), (True, 7)]
+    )
+    def test_another_booking_than_that_of_the_write_is_refused(
+        self, any_journal, happened, booking_id
+    ):
+        entry_id = any_journal.begin(confirmation("b1"))
+        with pytest.raises(InvalidInputError) as caught:
+            any_journal.settle(entry_id, happened=happened, booking_id=booking_id)
+        assert caught.value.field == "booking_id"
+        assert any_journal.entry(entry_id).state == "open"
