@@ -15,13 +15,19 @@ from ferry_sdk.journal import Journal, migrations, statements
 from tests.journal import children
 from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import confirmation, intent
+from tests.journal.test_journal_migration import restore
+from tests.support.tiers import mostly_long
 
 PROCESSES = 6
 ROUNDS = 8
 
 
-def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery):
-    # They also make the tables and the key together: there is nothing when they start.
+@pytest.mark.parametrize("is_old", mostly_long([False, True]))
+def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery, is_old):
+    # They also make the tables and the key together, or migrate them.
+    kept = 3 if is_old else 0
+    if is_old:
+        restore(url)
     gate = nursery.Barrier(PROCESSES)
     intents = [confirmation(f"b{number}") for number in range(ROUNDS)]
     racers = []
@@ -41,7 +47,7 @@ def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery):
         assert sorted(word for word, _ in words) == ["lost"] * (PROCESSES - 1) + ["won"]
         assert len({entry_id for _, entry_id in words}) == 1
     with Journal(url) as journal:
-        assert len(journal.unresolved()) == ROUNDS
+        assert len(journal.unresolved()) == ROUNDS + kept
 
 
 def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
