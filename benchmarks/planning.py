@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ferry_sdk import Ferry
 from ferry_sdk._engine.batch import NextAnswer
+from ferry_sdk.client import transport_of
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.request import TripRequest, flexible_rounds
@@ -86,7 +87,7 @@ def _own_work(service: Service, effort: Effort) -> Line:
     with Ferry(TOKEN, base_url=service.routes_url) as ferry:
         found = ferry.trips.search(code_of(0), code_of(1), on=START, passengers=PASSENGERS)
         sailings = Records([trip.outward for trip in found[:2]])
-        settings = ferry.availability.transport.settings
+        settings = transport_of(ferry).settings
         work = timed(lambda: _planned(settings, sailings), effort.of(200, 2), clock=process_time)
         figures = in_turn({"ours": work}, rounds=effort.of(15))
     return _bounded("own work of a trip, two companies", "µs", figures, OWN_WORK, "1 ms")

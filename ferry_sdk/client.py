@@ -98,6 +98,12 @@ class Client(PlannedResources[ClientTransportT_co]):
         return view
 
 
+def transport_of(client: Client[Any]) -> Transport | AsyncTransport:
+    """Return what performs the calls; the attribute is private, so that editors do not offer it."""
+    transport: Transport | AsyncTransport = client._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return transport
+
+
 class Ferry(Client[Transport]):
     """A client of the ferry ticketing service; safe to share between threads.
 

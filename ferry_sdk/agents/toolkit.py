@@ -24,7 +24,7 @@ from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
 from ferry_sdk.agents.policy.state import State, StateFile
 from ferry_sdk.agents.tools.schemas import strict_schema
 from ferry_sdk.agents.tools.tools import AnswerT, ToolDefinition
-from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         self._ferry = ferry
         store = State() if state is None else StateFile(state)
         self._runner = ToolRunner(
-            ferry.bookings.transport,
+            transport_of(ferry),
             writes=writes,
             approve=approve,
             budget=Budget(spend_limit, penalty_limit, store),
@@ -241,7 +241,7 @@ def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN
     if isinstance(effect, CallHandler):
         return effect.function(effect.argument)
     if effect.deadline is not None:
-        own = ferry.bookings.transport.settings.deadline
+        own = transport_of(ferry).settings.deadline
         shorter = effect.deadline if own is None else min(own, effect.deadline)
         ferry = ferry.with_options(deadline=shorter)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)

@@ -190,6 +190,19 @@ class Availability(Model):
     ship_name: str
     duration: int
 
+    def __repr__(self) -> str:
+        tickets = [one for one in self.tariffs if one.type not in _NOT_TICKETS] or self.tariffs
+        cheapest = min(tickets, key=lambda one: one.amount, default=None)
+        price = f" from {cheapest.amount} {cheapest.currency}" if cheapest else ""
+        depart, arrive = (one.isoformat(" ", "minutes") for one in (self.depart_at, self.arrive_at))
+        return (
+            f"<Availability {self.depart_code}-{self.arrive_code} {self.company.name}: "
+            f"{depart} to {arrive},\n"
+            f" {len(self.tariffs)} tariffs{price}, {len(self.places)} places, id={self.id!r}>"
+        )
+
+    __str__ = __repr__
+
     @property
     def travel_time(self) -> timedelta:
         """Exact time from departure to arrival, across time zones and clock changes."""

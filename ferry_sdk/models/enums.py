@@ -72,15 +72,24 @@ class PlaceType(OpenEnum):
 
 
 class PlaceGender(OpenEnum):
-    """Who may take the place; the interface defines only Any. Interface: Place."""
+    """Who may take the place. Interface: Place.
+
+    The interface names only Any. The local service also sends Male and Female.
+    """
 
     ANY = "Any"
+    MALE = "Male"
+    FEMALE = "Female"
 
 
 class PlaceUse(OpenEnum):
-    """How the place is used; the interface defines only Exclusive. Interface: Place."""
+    """How the place is used. Interface: Place.
+
+    The interface names only Exclusive. The local service also sends Shared.
+    """
 
     EXCLUSIVE = "Exclusive"
+    SHARED = "Shared"
 
 
 class PassengerType(OpenEnum):

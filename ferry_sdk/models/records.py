@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 T_co = TypeVar("T_co", covariant=True)
 
+_LONG = 5
+"""The repr of a longer list shows the first and the last record."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Unreadable:
@@ -114,7 +117,10 @@ class Records(Sequence[T_co], Generic[T_co]):
 
     def __repr__(self) -> str:
         lost = f", unreadable={len(self.unreadable)}" if self.unreadable else ""
-        return f"Records({list(self._records)!r}{lost})"
+        records = [repr(record) for record in self._records]
+        if len(records) > _LONG:
+            records[1:-1] = [f"... {len(records) - 2} more ..."]
+        return f"Records([{', '.join(records)}]{lost})"
 
     def _repr_html_(self) -> str | None:
         """Return the records as a table, for notebooks; it shows no more than the repr."""

@@ -124,6 +124,11 @@ class Ticket(Model):
     qr_code: Text = Field(default="", repr=False)
     boarding_time: LooseMoment | Text = ""
 
+    @property
+    def ticket_id(self) -> str:
+        """The ticket's `id`, under the name that other records and arguments use."""
+        return self.id
+
 
 class CancellationFee(Model):
     """The cost of cancelling now. Interface: POST /api/booking/cancel-fee.

@@ -278,9 +278,9 @@ class TripsGroup(Resource[TransportT_co]):
             max_calls,
             concurrency,
         )
-        if isinstance(self.transport, AsyncTransport):
-            return AsyncTripStream(self.transport, plan)
-        return TripStream(self.transport, plan)
+        if isinstance(self._transport, AsyncTransport):
+            return AsyncTripStream(self._transport, plan)
+        return TripStream(self._transport, plan)
 
     @planned
     def calendar(

@@ -29,14 +29,13 @@ TransportT_co = TypeVar("TransportT_co", bound=AnyTransport, covariant=True)
 
 
 class Resource(Generic[TransportT_co]):
-    """A group of calls over one transport.
-
-    Attributes:
-        transport: Performs the calls.
-    """
+    """A group of calls over one transport."""
 
     def __init__(self, transport: TransportT_co) -> None:
-        self.transport = transport
+        self._transport = transport
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(base_url={self._transport.settings.base_url!r})"
 
 
 class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
@@ -61,7 +60,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             finally:
                 del args, kwargs
             try:
-                return self.transport.run(operation)
+                return self._transport.run(operation)  # pyright: ignore[reportPrivateUsage]
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
                     raise  # raised by a function of the caller, such as a token provider
@@ -73,7 +72,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             finally:
                 del args, kwargs
             try:
-                return await self.transport.run(operation)
+                return await self._transport.run(operation)  # pyright: ignore[reportPrivateUsage]
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
                     raise  # raised by a function of the caller, such as a token provider
@@ -113,7 +112,8 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
     ) -> Callable[..., Any]:
         if instance is None:
             return self.describe
-        return MethodType(self._by_transport[type(instance.transport)], instance)
+        transport = instance._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return MethodType(self._by_transport[type(transport)], instance)
 
 
 def planned(describe: Callable[Concatenate[Any, P], Plan[T]]) -> method[P, T]:

@@ -152,9 +152,9 @@ VALUES = {
     Gender: "Male Female",
     PassengerType: "Adult Child Infant",
     PaymentStatus: "paid partially_paid unpaid",
-    PlaceGender: "Any",
+    PlaceGender: "Any Male Female",
     PlaceType: "Seat Cabin Suite",
-    PlaceUse: "Exclusive",
+    PlaceUse: "Exclusive Shared",
     ReservationType: "TICKET PRESALE OPTION",
     Stage: "payment_due issuance_due in_progress ticketed voided lapsed rejected"
     " partially_ticketed partially_voided",
@@ -605,7 +605,7 @@ class TestOpenEnums:
                 raise AssertionError
 
     @pytest.mark.parametrize(("kind", "values"), VALUES.items())
-    def test_the_values_are_those_of_the_interface(self, kind, values):
+    def test_the_values_are_those_of_the_interface_and_the_local_service(self, kind, values):
         assert [member.value for member in kind] == values.split()
 
 

@@ -14,6 +14,7 @@ from typing_extensions import deprecated
 
 from ferry_sdk import AsyncFerry, Ferry, InvalidInputError, Port, RawResponse, Records, Ticket
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk.client import transport_of
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -183,11 +184,11 @@ def test_a_deprecated_method_warns_where_it_is_called_and_keeps_its_types(
     sync_client, async_client
 ):
     async def ask():
-        await Fares(async_client.bookings.transport).all()
+        await Fares(transport_of(async_client)).all()
 
     for group, call in [
-        (Fares(sync_client.bookings.transport), Fares(sync_client.bookings.transport).all),
-        (Fares(async_client.bookings.transport), lambda: asyncio.run(ask())),
+        (Fares(transport_of(sync_client)), Fares(transport_of(sync_client)).all),
+        (Fares(transport_of(async_client)), lambda: asyncio.run(ask())),
     ]:
         assert typing.get_type_hints(group.all)["return"] == Records[Port]
         with (

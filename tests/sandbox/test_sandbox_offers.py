@@ -12,8 +12,9 @@ from decimal import Decimal
 import pytest
 from sandbox_queries import ADULT, DAYS, FAMILY, NETWORK, NOW, PAIRS, SHORT, at, nightly, query
 
+from ferry_sdk import PlaceGender, PlaceUse
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.network.network import journey_id
+from ferry_sdk.sandbox.network.network import journey_id, load_records
 from ferry_sdk.sandbox.offers import offers as offers_module
 from ferry_sdk.sandbox.offers.accommodation import Traveller
 from ferry_sdk.sandbox.offers.offers import Offers
@@ -258,3 +259,9 @@ def test_a_search_that_does_not_fit_the_network_names_its_field(asked, field, re
 
 def test_a_fast_ship_carries_low_vehicles():
     assert at().search(query("VIRTU", "ITPZL", "MTMLA", DAYS[0], vehicle="FIAT__500"))
+
+
+def test_the_client_knows_the_genders_and_uses_of_places():
+    places = load_records("places.json")["places"]
+    assert {place["gender"] for place in places} == {*PlaceGender}
+    assert {place["use"] for place in places} == {*PlaceUse}

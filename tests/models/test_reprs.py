@@ -1,0 +1,46 @@
+"""Reprs are short enough to read, and contain no secret."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import AsyncFerry, Ferry, Records
+from tests.support.trip import found
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+
+def test_a_sailing_is_shown_in_two_lines(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    sailing = found(clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url))
+    for text in (repr(sailing), str(sailing)):
+        assert text.count("\n") == 1
+        assert all(len(line) <= 120 for line in text.splitlines())
+        for part in (sailing.depart_code, sailing.company.name, sailing.id):
+            assert part in text
+    assert str(min(one.amount for one in sailing.tariffs if one.type == "Ticket")) in repr(sailing)
+
+
+def test_a_sailing_without_tariffs_has_a_repr(both: Ferry) -> None:
+    bare = found(both).model_copy(update={"tariffs": ()})
+    assert "0 tariffs, " in repr(bare)
+
+
+def test_a_long_list_shows_its_first_and_its_last_record() -> None:
+    assert repr(Records(range(5))) == "Records([0, 1, 2, 3, 4])"
+    assert repr(Records(range(6))) == "Records([0, ... 4 more ..., 5])"
+    assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
+
+
+@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+def test_a_group_shows_its_address_and_no_internals(kind: type[Ferry]) -> None:
+    url = "http://127.0.0.1:1"
+    client = kind("a-secret-token", base_url=url)
+    groups = (client.availability, client.bookings, client.tickets, client.catalogue, client.mcp)
+    for group in (*groups, client.places, client.routes, client.trips, client.vehicles):
+        assert repr(group) == f"{type(group).__name__}(base_url={url!r})"
+        assert "transport" not in dir(group)
