@@ -246,6 +246,7 @@ def named(course: Course) -> str:
 
 
 @pytest.mark.own_http_client(reason="it looks at the pool of the library's own clients")
+@pytest.mark.timeout(300)  # hundreds of calls, each traced line by line
 # What was being connected is closed by the collector, which says so.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
