@@ -20,6 +20,7 @@ EXTRAS = (
     "pandas",
     "opentelemetry",
     "psycopg",
+    "pyarrow",
     "pyrate_limiter",
     "pytest",
     "redis",
@@ -41,6 +42,7 @@ OPTIONAL = (
     "ferry_sdk.otel",
     "ferry_sdk.pytest_plugin",
     "ferry_sdk.sandbox",
+    "ferry_sdk.scan",
 )
 HINTS = {
     "agents": ("ferry_sdk.agents.stdio", "serve"),
@@ -48,6 +50,7 @@ HINTS = {
     "notebook": ("ferry_sdk.notebook", "fares_by_day"),
     "otel": ("ferry_sdk.otel", "event_hooks"),
     "sandbox": ("ferry_sdk.sandbox", "Sandbox"),
+    "scan": ("ferry_sdk.scan", "FareScan"),
 }
 """What the module of each extra gives, where it is installed."""
 

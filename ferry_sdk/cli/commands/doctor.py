@@ -53,6 +53,7 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "otel": ("opentelemetry",),
     "postgresql": ("sqlalchemy", "psycopg"),
     "sandbox": ("fpdf", "segno", "starlette", "uvicorn"),
+    "scan": ("pyarrow",),
 }
 """The importable modules that each extra installs."""
 
