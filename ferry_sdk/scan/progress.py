@@ -19,7 +19,8 @@ def show_progress(
     Yields a function that shows what the report is now. Nothing is shown where standard error is
     not a terminal, or rich is not installed.
     """
-    if not sys.stderr.isatty() or find_spec("rich") is None:
+    isatty = getattr(sys.stderr, "isatty", bool)  # a program may have replaced or closed it
+    if not isatty() or find_spec("rich") is None:
         yield lambda: None
         return
     from rich import progress  # noqa: PLC0415 -- an extra's

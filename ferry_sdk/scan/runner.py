@@ -185,11 +185,12 @@ async def _open_runner(
         yield runner
     finally:
         runner.close()
-        if client is not given:
-            if isinstance(client, AsyncFerry):
-                await client.aclose()
-            else:
-                client.close()
+        if isinstance(client, AsyncFerry):
+            await (
+                client.availability.transport.close_loop() if client is given else client.aclose()
+            )
+        elif client is not given:
+            client.close()
 
 
 def look_up(
