@@ -13,6 +13,7 @@ import ferry_sdk
 
 EXTRAS = (
     "aiohttp",
+    "fastapi_offline",
     "fpdf",
     "matplotlib",
     "mcp",

@@ -75,16 +75,16 @@ class Control:
             for path, methods in handlers.items()
         ]
 
-    def read_clock(self, _: _Fields) -> responses.ClockState:
+    def read_clock(self, _: _Fields) -> responses.ClockReading:
         """Read the clock."""
         return {"now": self.clock.now().isoformat(), "frozen": self.clock.frozen}
 
-    def reset_clock(self, _: _Fields) -> responses.ClockState:
+    def reset_clock(self, _: _Fields) -> responses.ClockReading:
         """Restore the initial time."""
         self.clock.reset()
         return self.read_clock({})
 
-    def move_clock(self, fields: _Fields) -> responses.ClockState:
+    def move_clock(self, fields: _Fields) -> responses.ClockReading:
         """Move, freeze or resume the clock."""
         update = parse_fields(ClockUpdate, fields)
         # Validate everything first: an invalid update changes nothing.
@@ -217,9 +217,9 @@ _CLOCK, _FAULTS, _COUNTERS = "/_sandbox/clock", "/_sandbox/faults", "/_sandbox/c
 _OPTIONS = "/_sandbox/options"
 
 ENDPOINTS = (
-    Endpoint("GET", _CLOCK, Control.read_clock, responses.ClockState),
-    Endpoint("POST", _CLOCK, Control.move_clock, responses.ClockState, ClockUpdate),
-    Endpoint("DELETE", _CLOCK, Control.reset_clock, responses.ClockState),
+    Endpoint("GET", _CLOCK, Control.read_clock, responses.ClockReading),
+    Endpoint("POST", _CLOCK, Control.move_clock, responses.ClockReading, ClockUpdate),
+    Endpoint("DELETE", _CLOCK, Control.reset_clock, responses.ClockReading),
     Endpoint("GET", _FAULTS, Control.list_faults, responses.FaultsState),
     Endpoint("POST", _FAULTS, Control.add_fault, FaultRequest, FaultRequest),
     Endpoint("DELETE", _FAULTS, Control.clear_faults, responses.FaultsState),

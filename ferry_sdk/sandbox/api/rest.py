@@ -115,6 +115,8 @@ class _Api:
         arguments = _arguments(request, body if endpoint.method == "POST" else b"")
         if isinstance(arguments, Response):
             return arguments
+        if arguments.keys() & request.path_params.keys():  # the id in the path is no field
+            return error_response(request, 422, "VALIDATION_ERROR", "unknown_field")
         caller = caller_of(request, access, "rest")
         try:
             answer = self._service.perform(

@@ -9,11 +9,10 @@ from typing_extensions import TypedDict
 
 from ferry_sdk.sandbox.responses.fields import Timestamp
 
-
 JsonObject = dict[str, JsonValue]
 
 
-class ClockState(TypedDict):
+class ClockReading(TypedDict):
     """The time of the service."""
 
     now: Timestamp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from ferry_sdk._version import __version__
-from ferry_sdk.sandbox.api import rest
+from ferry_sdk.sandbox.api import control, rest
 from ferry_sdk.sandbox.api.mcp.methods import RESOURCES, TOOLS, resource_operation, tool_record
 from ferry_sdk.sandbox.api.openapi.examples import Example, examples
 from ferry_sdk.sandbox.http.conventions import CORRELATION_ID, REQUEST_ID
@@ -81,8 +82,20 @@ class _Schemas(GenerateJsonSchema):
         del schema
         return False
 
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        made = super().literal_schema(schema)
+        if "const" in made:
+            made.pop("enum", None)  # some versions of pydantic write both
+        return made
+
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
+
+
+@cache
+def document_text() -> str:
+    """Return the document as JSON; it is made at the first call and kept."""
+    return json.dumps(document(), indent=2) + "\n"
 
 
 def document() -> Json:
@@ -94,8 +107,12 @@ def document() -> Json:
     for endpoint in rest.ENDPOINTS:
         record = _operation(endpoint, schemas, definitions, performed[endpoint.operation])
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = record
+    paths.update(whole["paths"])
+    for each in control.ENDPOINTS:
+        record = _control(each, schemas, definitions)
+        paths.setdefault(each.path, {})[each.method.lower()] = record
     whole["info"]["version"] = __version__
-    whole["paths"] = {**paths, **whole["paths"]}
+    whole["paths"] = paths
     whole["components"]["responses"].update(_general_errors())
     whole["components"]["schemas"].update(definitions)
     whole["x-mcp"] = _mcp(schemas)
@@ -109,17 +126,27 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
         for name, operation in OPERATIONS.items()
         if operation.answer not in {None, bytes}
     }
-    models = {OPERATIONS[name].arguments for name in answers}
+    answers["Error"] = TypeAdapter[Any](Error)
+    models: dict[str, Any] = {
+        model.__name__: model for model in (OPERATIONS[name].arguments for name in OPERATIONS)
+    }
+    for each in control.ENDPOINTS:
+        models[f"control.{each.handle.__name__}"] = each.answer
+        if each.fields is not None:
+            models[each.fields.__name__] = each.fields
     found, whole = TypeAdapter.json_schemas(
         [
             *((name, "serialization", adapter) for name, adapter in answers.items()),
-            *((model.__name__, "validation", TypeAdapter(model)) for model in models),
-            ("Error", "serialization", TypeAdapter(Error)),
+            *((name, "validation", TypeAdapter[Any](model)) for name, model in models.items()),
         ],
         ref_template="#/components/schemas/{model}",
         schema_generator=_Schemas,
     )
-    return whole["$defs"], {str(key): schema for (key, _), schema in found.items()}
+    definitions: dict[str, Json] = whole["$defs"]
+    for schema in definitions.values():  # the fields have descriptions of their own
+        if "description" in schema:
+            schema["description"] = schema["description"].partition("\n\nAttributes:")[0]
+    return definitions, {str(key): schema for (key, _), schema in found.items()}
 
 
 def _operation(
@@ -156,6 +183,40 @@ def _operation(
             **_links(endpoint.operation),
         },
         **dict(sorted(_errors(endpoint, example))),
+    }
+    return record
+
+
+def _control(endpoint: control.Endpoint, schemas: Json, definitions: Mapping[str, Json]) -> Json:
+    name = f"control.{endpoint.handle.__name__}"
+    record: Json = {
+        "operationId": name,
+        "summary": (endpoint.handle.__doc__ or "").rstrip("."),
+        "tags": ["control"],
+        "security": [{}, {"control": []}],
+    }
+    errors = {"401": "The control token is missing or wrong.", "403": "Only this machine can."}
+    if endpoint.fields is not None:
+        errors["422"] = "A field is unknown or invalid."
+        model = endpoint.fields.__name__
+        if endpoint.method == "GET":
+            fields = definitions[model]["properties"].items()
+            record["parameters"] = [
+                {"name": field, "in": "query", "schema": schema} for field, schema in fields
+            ]
+        else:
+            record["requestBody"] = {"content": {_JSON: {"schema": schemas[model]}}}
+    record["responses"] = {
+        status: {
+            "description": words,
+            "headers": _HEADERS,
+            "content": {
+                _JSON: {
+                    "schema": schemas[name if status == "200" else "Error"],
+                }
+            },
+        }
+        for status, words in {"200": "What it is now.", **errors}.items()
     }
     return record
 

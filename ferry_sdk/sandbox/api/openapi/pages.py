@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Awaitable, Callable
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from ferry_sdk.sandbox.api.openapi.document import document
+from ferry_sdk.sandbox.api.openapi.document import document_text
 from ferry_sdk.sandbox.http.conventions import problem
 
 _SWAGGER_UI = "fastapi_offline"
@@ -36,7 +34,7 @@ def routes() -> list[BaseRoute]:
     """Return the routes of the document, of its page and of the files of the page."""
     here = Path(__file__).parent
     return [
-        Route("/openapi.json", _endpoint(document_text, "application/json")),
+        Route("/openapi.json", _endpoint(lambda: document_text().encode(), "application/json")),
         Route("/docs", _endpoint((here / "page.html").read_bytes, _HTML)),
         Route("/docs/page.css", _endpoint((here / "page.css").read_bytes, _CSS)),
         Route("/docs/page.js", _endpoint((here / "page.js").read_bytes, _SCRIPT)),
@@ -46,12 +44,6 @@ def routes() -> list[BaseRoute]:
             _endpoint(lambda: _vendored("swagger-ui-bundle.js"), _SCRIPT),
         ),
     ]
-
-
-@cache
-def document_text() -> bytes:
-    """Return the document as JSON; it is made at the first call and kept."""
-    return json.dumps(document(), ensure_ascii=False, indent=2).encode() + b"\n"
 
 
 def _vendored(name: str) -> bytes:
