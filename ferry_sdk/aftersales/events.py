@@ -13,7 +13,7 @@ from ferry_sdk.errors import FerryError
 from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import Stage
 
-LAPSING: Final = timedelta(hours=1)
+LAPSING: Final = timedelta(minutes=30)
 """How long before a booking lapses the event ``lapsing`` is given."""
 
 EventKind = Literal[
@@ -81,8 +81,8 @@ class BookingSnapshot:
         total = self.total_price, self.currency
         return moved or total != (other.total_price, other.currency)
 
-    def to_text(self, reminded: datetime | None) -> str:
-        """Return it as JSON, with the deadline of which the caller was reminded."""
+    def to_text(self, given: Stage | None, reminded: datetime | None) -> str:
+        """Return it as JSON, with the stage and the deadline that were given as events."""
         return json.dumps(
             {
                 "stage": str(self.stage),
@@ -90,13 +90,14 @@ class BookingSnapshot:
                 "currency": self.currency,
                 "departures": [one.isoformat() for one in self.departures],
                 "lapses_at": self.lapses_at and self.lapses_at.isoformat(),
+                "given": given and str(given),
                 "reminded": reminded and reminded.isoformat(),
             }
         )
 
 
-def parse_snapshot(text: str) -> tuple[BookingSnapshot, datetime | None] | None:
-    """Return a snapshot and the deadline of the last reminder; None if the text is damaged."""
+def parse_snapshot(text: str) -> tuple[BookingSnapshot, Stage | None, datetime | None] | None:
+    """Return what `to_text` was made of; None if the text is damaged."""
     try:
         known = json.loads(text)
         snapshot = BookingSnapshot(
@@ -106,7 +107,8 @@ def parse_snapshot(text: str) -> tuple[BookingSnapshot, datetime | None] | None:
             tuple(datetime.fromisoformat(one) for one in known["departures"]),
             known["lapses_at"] and datetime.fromisoformat(known["lapses_at"]),
         )
-        return snapshot, known["reminded"] and datetime.fromisoformat(known["reminded"])
+        given, reminded = known["given"], known["reminded"]
+        return snapshot, given and Stage(given), reminded and datetime.fromisoformat(reminded)
     except (ValueError, TypeError, KeyError, InvalidOperation):
         return None
 
@@ -118,8 +120,8 @@ class BookingEvent:
     Attributes:
         booking_id: The booking.
         kind: ``ticketed``, ``partially_ticketed``, ``lapsed``, ``rejected`` or ``voided``: its
-            stage. ``lapsing``: it lapses within the hour. ``changed``: a departure moved, or the
-            total changed. ``not_known``: the service refuses to show it, and it is no longer
+            stage. ``lapsing``: it lapses within half an hour. ``changed``: a departure moved, or
+            the total changed. ``not_known``: the service refuses to show it, and it is no longer
             watched.
         stage: Its stage; None if it is not known.
         at: When it was read, by the service's clock, UTC.

@@ -194,27 +194,19 @@ def _service_error(error: RefusedError, operation: str, caller: Caller) -> Servi
     field, message = messages[0]
     return ServiceError(
         error.status,
-        code_of(
-            operation,
-            error.status,
-            malformed=caller.protocol == "rest" and isinstance(error, MalformedError),
-        ),
+        _code(error, operation, caller),
         message if field is None else f"{field}: {message}",
         field,
         tuple({"field": path, "message": words} for path, words in messages if path is not None),
     )
 
 
-def code_of(operation: str, status: int, *, malformed: bool) -> str:
-    """Return the code of an error.
-
-    Args:
-        operation: The public name.
-        status: The HTTP status.
-        malformed: Whether a REST request is invalid, independent of the state of the service.
-    """
+def _code(error: RefusedError, operation: str, caller: Caller) -> str:
+    """Return the error code: general for access and REST validation, else the operation's."""
     known = OPERATIONS[operation]
-    if status == HTTPStatus.NOT_FOUND and known.reads_ticket:
+    if error.status == HTTPStatus.NOT_FOUND and known.reads_ticket:
         return "TICKET_NOT_FOUND"
-    general = status == HTTPStatus.FORBIDDEN or malformed
-    return known.error_code if known.error_code and not general else _CODES[status]
+    general = error.status == HTTPStatus.FORBIDDEN or (
+        caller.protocol == "rest" and isinstance(error, MalformedError)
+    )
+    return known.error_code if known.error_code and not general else _CODES[error.status]

@@ -12,6 +12,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
 from ferry_sdk.aftersales import steps, watch, watcher
+from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.journal import Journal
 from tests.support.tiers import LONG
 from tests.support.trip import booked
@@ -41,7 +42,7 @@ def sandbox(ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
     monkeypatch.setattr(steps, "time", type("Time", (), {"sleep": staticmethod(sleep)}))
     monkeypatch.setattr(steps.anyio, "sleep", sleep_async)
-    monkeypatch.setattr(watcher, "Watcher", partial(watcher.Watcher, clock=now))
+    monkeypatch.setattr(watcher, "Schedule", partial(Schedule, now))
     return ferry_sandbox
 
 
@@ -111,6 +112,7 @@ def test_a_watch_with_a_journal_continues_where_the_last_one_stopped(
     sandbox, ferry, events_of, tmp_path
 ):
     made = [booked(ferry).booking_id for _ in range(2)]
+    sandbox.clock.advance(2400)
     with Journal(f"sqlite:///{tmp_path / 'ferry.db'}") as journal:
         first = events_of(made, deadline=60, journal=journal)
         assert kinds(first) == sorted((one, "lapsing") for one in made)

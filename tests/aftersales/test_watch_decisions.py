@@ -18,7 +18,7 @@ from ferry_sdk import (
     UnexpectedResponseError,
 )
 from ferry_sdk.aftersales import watch
-from ferry_sdk.aftersales.events import BookingSnapshot, parse_snapshot
+from ferry_sdk.aftersales.events import LAPSING, BookingSnapshot, parse_snapshot
 from tests.aftersales.virtual import (
     DAY,
     DEPARTURE,
@@ -73,20 +73,20 @@ def test_a_partially_ticketed_booking_gives_an_event_and_is_watched_on(service):
     assert kinds(service.watch()) == [("b1", "partially_ticketed"), ("b1", "ticketed")]
 
 
-def test_an_option_is_reminded_of_once_an_hour_before_and_lapses_on_time(service):
+def test_an_option_is_reminded_of_once_half_an_hour_before_and_lapses_on_time(service):
     service.answers["b1"] = lambda at: booking(
         stage="payment_due" if at < 10 * HOUR else "lapsed",
         lapses=10 * HOUR if at < 10 * HOUR else None,
     )
     lapsing, lapsed = service.watch()
     assert (lapsing.kind, lapsed.kind) == ("lapsing", "lapsed")
-    assert timedelta() <= lapsing.at - after(9 * HOUR) < timedelta(seconds=2)
+    assert timedelta() <= lapsing.at - after(9.5 * HOUR) < timedelta(seconds=2)
     assert timedelta() <= lapsed.at - after(10 * HOUR) < timedelta(seconds=2)
 
 
 def test_a_deadline_that_moves_is_reminded_of_again(service):
-    service.answers["b1"] = lambda at: booking(lapses=(2 if at < 1.5 * HOUR else 5) * HOUR)
-    events = [*service.watch(deadline=4.5 * HOUR)]
+    service.answers["b1"] = lambda at: booking(lapses=(2 if at < 1.8 * HOUR else 5) * HOUR)
+    events = [*service.watch(deadline=4.8 * HOUR)]
     assert [event.kind for event in events] == ["lapsing", "lapsing"]
     assert [event.booking.expire_at for event in events] == [after(2 * HOUR), after(5 * HOUR)]
 
@@ -97,7 +97,7 @@ def test_deadlines_are_of_the_clock_of_the_service(service):
         stage="payment_due" if at < 3 * HOUR else "lapsed", lapses=10 * HOUR
     )
     lapsing, lapsed = service.watch()
-    assert timedelta() <= lapsing.at - after(9 * HOUR) < timedelta(seconds=2)
+    assert timedelta() <= lapsing.at - after(9.5 * HOUR) < timedelta(seconds=2)
     assert timedelta() <= lapsed.at - after(10 * HOUR) < timedelta(seconds=2)
 
 
@@ -280,7 +280,7 @@ def test_no_event_is_lost_if_every_process_is_killed_after_some_steps():
 
 def test_a_restart_knows_what_was_given_and_what_was_before(service):
     journal = Snapshots()
-    service.answers["b1"] = lambda _: booking(stage="partially_ticketed", lapses=HOUR / 2)
+    service.answers["b1"] = lambda _: booking(stage="partially_ticketed", lapses=HOUR / 4)
     first = kinds(service.watch(deadline=60, journal=journal))
     assert first == [("b1", "partially_ticketed"), ("b1", "lapsing")]
     assert kinds(service.watch(deadline=60, journal=journal)) == []
@@ -289,6 +289,15 @@ def test_a_restart_knows_what_was_given_and_what_was_before(service):
     assert (changed.kind, ticketed.kind) == ("changed", "ticketed")
     assert changed.before.total_price == 50
     assert kinds(service.watch(deadline=60, journal=journal)) == []
+
+
+def test_a_change_after_a_death_before_the_first_event_counts_is_an_event(service):
+    journal = Snapshots()
+    service.answers["b1"] = lambda _: booking(stage="partially_ticketed")
+    assert next(service.watch(journal=journal)).kind == "partially_ticketed"
+    service.answers["b1"] = lambda _: booking(stage="ticketed", total="61.00")
+    events = service.watch(journal=journal)
+    assert [event.kind for event in events] == ["changed", "ticketed"]
 
 
 def test_what_is_recorded_goes_before_the_booking_that_is_given(service):
@@ -302,8 +311,8 @@ def test_what_is_recorded_goes_before_the_booking_that_is_given(service):
 
 def test_a_snapshot_that_is_damaged_counts_as_none(service):
     snapshot = BookingSnapshot.of(booking(lapses=HOUR))
-    text = snapshot.to_text(after(HOUR))
-    assert parse_snapshot(text) == (snapshot, after(HOUR))
+    text = snapshot.to_text(None, after(HOUR))
+    assert parse_snapshot(text) == (snapshot, None, after(HOUR))
     for damaged in ("", "[]", "{}", text.replace("50.00", "x"), text.replace("2050", "20")):
         assert parse_snapshot(damaged) is None
     journal = Snapshots()
@@ -318,7 +327,7 @@ def test_many_bookings_are_read_at_the_rate_with_the_most_urgent_first(many):
     rate = many / 500
     service = Service(seconds=1 / rate)
     limits = {f"b{number}": 10 * DAY for number in range(many)}
-    urgent = {f"b{number}": HOUR + 60 + number % 60 for number in range(0, many, 100)}
+    urgent = {f"b{number}": HOUR / 2 + 60 + number % 60 for number in range(0, many, 100)}
     limits |= urgent
     for name, limit in limits.items():
         service.answers[name] = lambda at, name=name, limit=limit: booking(
@@ -333,5 +342,5 @@ def test_many_bookings_are_read_at_the_rate_with_the_most_urgent_first(many):
         (name, kind) for name in urgent for kind in ("lapsing", "lapsed")
     )
     for event in events:
-        limit = after(urgent[event.booking_id]) - (event.kind == "lapsing") * timedelta(hours=1)
+        limit = after(urgent[event.booking_id]) - (event.kind == "lapsing") * LAPSING
         assert timedelta() <= event.at - limit < timedelta(seconds=20 / rate + 2)

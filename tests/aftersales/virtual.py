@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import Booking, FerryError
+from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.aftersales.steps import Blocking, Reads, Sleep
 from ferry_sdk.aftersales.watcher import Watcher
 
@@ -135,8 +136,7 @@ class Service:
             [*self.answers] if bookings is None else bookings,
             deadline=deadline,
             journal=journal,
-            clock=lambda: self.time,
-            wall_time=lambda: START.timestamp() + self.time,
+            schedule=Schedule(lambda: self.time, lambda: START.timestamp() + self.time),
         )
         return self.perform(watcher.steps())
 

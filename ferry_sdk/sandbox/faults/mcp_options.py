@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.sandbox.requests.errors import parse_fields
 
 _TEN_YEARS = 10 * 365 * 24 * 3600
@@ -43,9 +42,7 @@ class McpOptions(BaseModel):
         ended_early: Whether the stream ends before the reply.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", frozen=True, strict=True, json_schema_extra=describe_properties
-    )
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     is_absent: bool = False
     reply: Literal["auto", "json", "sse"] = "auto"

@@ -1,0 +1,133 @@
+"""Payments, and the report of what does not agree with the service."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, Field, ValidationError
+from typing_extensions import Required, TypedDict
+
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.base import Currency, Identifier, Money, path_of
+from ferry_sdk.models.inputs import Input
+
+if TYPE_CHECKING:
+    from ferry_sdk.models.display.frames import DataFrame
+
+_NonNegative = Annotated[Money, Field(ge=0)]
+
+
+class Payment(Input):
+    """A payment that you collected for a booking.
+
+    Attributes:
+        booking_id: The booking.
+        amount: What the customer paid, in `currency`.
+        currency: ISO 4217.
+        reference: Your own reference.
+        refunded: What was paid back of it; None: nothing.
+    """
+
+    booking_id: Identifier
+    amount: _NonNegative
+    currency: Currency
+    reference: str | None = None
+    refunded: _NonNegative | None = None
+
+
+class PaymentDict(TypedDict, total=False):
+    """A `Payment` as a dict."""
+
+    booking_id: Required[str]
+    amount: Required[Decimal | int | str]
+    currency: Required[str]
+    reference: str | None
+    refunded: Decimal | int | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """A booking whose payments do not agree with the service.
+
+    Attributes:
+        booking_id: The booking.
+        expected: The amount that should be found; None if there was no payment.
+        found: The amount that was found; None if the service does not say.
+        currency: Of both amounts, ISO 4217; None without amounts.
+    """
+
+    booking_id: str
+    expected: Decimal | None
+    found: Decimal | None
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """The bookings whose payments do not agree with the service.
+
+    Attributes:
+        paid_not_issued: You hold money for a booking without tickets, or for one with only some of
+            its tickets. `expected`: the money that you hold. `found`: 0, or None if some tickets
+            are issued.
+        issued_not_paid: Tickets are issued and you hold no money. `expected`: the booking's total.
+            `found`: the money that you hold.
+        refunded_short: You refunded less than the cancellation of the tickets. `expected`: the
+            refund of the service, at most what was paid. `found`: what you refunded.
+        total_differs: You collected another amount than the booking's total. `expected`: what you
+            collected. `found`: the total; None if it is in another currency.
+        not_known: The service does not show the booking, or not what its cancellation refunded.
+            `expected`: what you collected. `found`: None.
+    """
+
+    paid_not_issued: tuple[Discrepancy, ...] = ()
+    issued_not_paid: tuple[Discrepancy, ...] = ()
+    refunded_short: tuple[Discrepancy, ...] = ()
+    total_differs: tuple[Discrepancy, ...] = ()
+    not_known: tuple[Discrepancy, ...] = ()
+
+    def rows(self) -> tuple[tuple[str, Discrepancy], ...]:
+        """Return all discrepancies, each with the name of its list; empty if all agrees."""
+        return tuple((kind, one) for kind in self.__slots__ for one in getattr(self, kind))
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas frame with a row for each discrepancy.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        from ferry_sdk.models.display.frames import frame_of_columns  # noqa: PLC0415 -- loads pandas
+
+        rows = self.rows()
+        return frame_of_columns(
+            {
+                "kind": ("string", [kind for kind, _ in rows]),
+                "booking_id": ("string", [one.booking_id for _, one in rows]),
+                "expected": ("object", [one.expected for _, one in rows]),
+                "found": ("object", [one.found for _, one in rows]),
+                "currency": ("string", [one.currency for _, one in rows]),
+            }
+        )
+
+
+def parse_payments(payments: Iterable[Payment | PaymentDict]) -> Generator[Payment, None, None]:
+    """Validate payments.
+
+    Raises:
+        InvalidInputError: A payment is invalid; `field` names it.
+    """
+    if isinstance(payments, str | Mapping | BaseModel) or not isinstance(payments, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
+        raise InvalidInputError("expected a list of payments", field="payments")
+    for index, one in enumerate(payments):
+        try:
+            payment = Payment.model_validate(one)
+        except ValidationError as error:
+            path, problem = path_of(error)
+        else:
+            yield payment
+            continue
+        where = f"payments[{index}]"
+        raise InvalidInputError(problem, field=f"{where}.{path}" if path else where)

@@ -1,0 +1,240 @@
+"""Compare payments with what the service says of the bookings."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Generator, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, overload
+
+from ferry_sdk.aftersales.payments import (
+    Discrepancy,
+    Payment,
+    PaymentDict,
+    Reconciliation,
+    parse_payments,
+)
+from ferry_sdk.aftersales.steps import (
+    CONCURRENCY,
+    Blocking,
+    Reads,
+    Sleep,
+    Steps,
+    perform,
+    perform_async,
+)
+from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
+    ConfigurationError,
+    FerryError,
+)
+from ferry_sdk.models.bookings import Booking
+from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.models.tickets import CancellationFee
+from ferry_sdk.safety import failure_kind
+
+if TYPE_CHECKING:
+    from ferry_sdk.journal import Journal
+    from ferry_sdk.types import JournalEntry
+
+_ATTEMPTS: Final = 4
+_PAGE: Final = 1000
+"""How many entries of the journal are read at once."""
+_LONGEST_PAUSE: Final = 60.0
+_ZERO: Final = Decimal(0)
+
+_ISSUED: Final = frozenset({Stage.TICKETED, Stage.PARTIALLY_TICKETED, Stage.PARTIALLY_VOIDED})
+_WITHOUT_SALE: Final = frozenset({Stage.VOIDED, Stage.LAPSED, Stage.REJECTED})
+
+
+@overload
+def reconcile(
+    ferry: Ferry, journal: Journal, payments: Iterable[Payment | PaymentDict]
+) -> Reconciliation: ...
+@overload
+def reconcile(
+    ferry: AsyncFerry, journal: Journal, payments: Iterable[Payment | PaymentDict]
+) -> Awaitable[Reconciliation]: ...
+def reconcile(
+    ferry: Ferry | AsyncFerry, journal: Journal, payments: Iterable[Payment | PaymentDict]
+) -> Reconciliation | Awaitable[Reconciliation]:
+    """Compare payments with what the service says of the bookings on record. Nothing is changed.
+
+    The bookings are those of the payments, and those that writes in the journal named, unless
+    the write was refused or not sent. Several payments of one booking are added. Bookings whose
+    tickets are being issued count as neither issued nor not issued.
+
+    What a cancellation refunded is read as the fee of the cancelled tickets, because the journal
+    stores no amounts. Interface: GET /api/booking/{id}, POST /api/booking/cancel-fee.
+
+    Args:
+        ferry: The client. With an `AsyncFerry`, the result is awaited.
+        journal: The journal of the client that made the bookings.
+        payments: The payments. Include those of all bookings in the journal: a booking without a
+            payment counts as not paid.
+
+    Returns:
+        The discrepancies. A booking that cannot be read in several attempts is `not_known`.
+
+    Raises:
+        InvalidInputError: A payment is invalid; `field` names it.
+        JournalError: The journal cannot be read.
+        FerryError: No booking could be read.
+    """
+    reconciler = Reconciler(journal, payments)
+    if isinstance(ferry, AsyncFerry):
+        return _reconcile_async(ferry, reconciler)
+    (report,) = perform(ferry, reconciler.steps())
+    return report
+
+
+async def _reconcile_async(ferry: AsyncFerry, reconciler: Reconciler) -> Reconciliation:
+    (report,) = [one async for one in perform_async(ferry, reconciler.steps())]
+    return report
+
+
+@dataclass(slots=True)
+class _Paid:
+    """The sums of the payments of a booking in one currency."""
+
+    amount: Decimal = _ZERO
+    refunded: Decimal = _ZERO
+
+    @property
+    def held(self) -> Decimal:
+        return self.amount - self.refunded
+
+
+class Reconciler:
+    """The decisions of a reconciliation.
+
+    Args:
+        journal: Names bookings.
+        payments: The payments.
+    """
+
+    def __init__(self, journal: Journal, payments: Iterable[Payment | PaymentDict]) -> None:
+        self._journal = journal
+        self._paid: dict[str, dict[str, _Paid]] = {}
+        for one in parse_payments(payments):
+            sums = self._paid.setdefault(one.booking_id, {}).setdefault(one.currency, _Paid())
+            sums.amount += one.amount
+            sums.refunded += one.refunded or _ZERO
+        self._found: dict[str, list[Discrepancy]] = {kind: [] for kind in Reconciliation.__slots__}
+
+    def steps(self) -> Steps[Reconciliation]:
+        """Yield what to read, and then the report."""
+        all_ids: list[str] = yield Blocking(self._list_bookings)
+        ids, errors = all_ids, dict[str, FerryError]()
+        for attempt in range(_ATTEMPTS):
+            errors = yield from self._read(ids)
+            ids = [one for one, error in errors.items() if failure_kind(error) is not None]
+            self._add_not_known(one for one, error in errors.items() if failure_kind(error) is None)
+            if not ids:
+                break
+            if attempt < _ATTEMPTS - 1:
+                asked = [one.retry_after for one in errors.values() if isinstance(one, APIError)]
+                pause = max([2.0**attempt, *(one for one in asked if one is not None)])
+                yield Sleep(min(pause, _LONGEST_PAUSE))
+        if ids and len(ids) == len(all_ids):
+            raise errors[ids[0]]
+        self._add_not_known(ids)
+        order = {booking_id: index for index, booking_id in enumerate(all_ids)}
+        yield Reconciliation(
+            **{
+                kind: tuple(sorted(found, key=lambda one: order[one.booking_id]))
+                for kind, found in self._found.items()
+            }
+        )
+
+    def _list_bookings(self) -> list[str]:
+        """Return the ids of the payments, and then those of the journal."""
+        ids = dict.fromkeys(self._paid)
+        last: JournalEntry | None = None
+        while page := self._journal.entries(since=last, limit=_PAGE):
+            for entry in page:
+                if entry.booking_id is not None and entry.state not in {"rejected", "not_sent"}:
+                    ids[entry.booking_id] = None
+            last = page[-1]
+        return [*ids]
+
+    def _read(self, ids: list[str]) -> Generator[Any, Any, dict[str, FerryError]]:
+        """Read and compare bookings; return the errors of those that could not be read."""
+        errors: dict[str, FerryError] = {}
+        for start in range(0, len(ids), CONCURRENCY):
+            some = ids[start : start + CONCURRENCY]
+            answers = yield Reads(tuple(partial(_get, booking_id) for booking_id in some))
+            for booking_id, answer in zip(some, answers, strict=True):
+                error = answer
+                if isinstance(answer, Booking):
+                    error = yield from self._compare(booking_id, answer)
+                if isinstance(error, AuthenticationError | ConfigurationError):
+                    raise error
+                if isinstance(error, FerryError):
+                    errors[booking_id] = error
+        return errors
+
+    def _compare(self, booking_id: str, booking: Booking) -> Generator[Any, Any, FerryError | None]:
+        """Add what does not agree; return the error if a fee could not be read."""
+        sums = self._paid.get(booking_id, {})
+        foreign = {name: paid for name, paid in sums.items() if name != booking.currency}
+        paid = sums.get(booking.currency, _Paid())
+        cancelled = [one.id for one in booking.tickets if one.status == TicketStatus.CANCELED]
+        fees: list[CancellationFee] = []
+        if paid.held > 0 and cancelled:
+            answers = yield Reads(tuple(partial(_get_fee, one) for one in cancelled))
+            failed = [one for one in answers if isinstance(one, FerryError)]
+            if failed:
+                return failed[0]
+            fees = answers
+        for currency, other in foreign.items():
+            self._add("total_differs", booking_id, other.amount, None, currency)
+        add = partial(self._add, booking_id=booking_id, currency=booking.currency)
+        stage, total = booking.stage, booking.total_price
+        refund = min(sum((one.refund_amount for one in fees), _ZERO), paid.amount)
+        was_charged = any(one.refund_amount or one.penalty_amount for one in fees)
+        if paid.refunded < refund:
+            add("refunded_short", expected=refund, found=paid.refunded)
+        is_issued = any(one.status == TicketStatus.ISSUED for one in booking.tickets)
+        if stage in _ISSUED or (is_issued and stage != Stage.IN_PROGRESS):
+            if paid.held <= 0 and total > 0 and not foreign:
+                add("issued_not_paid", expected=total, found=paid.held)
+            elif stage == Stage.PARTIALLY_TICKETED and paid.held > 0:
+                add("paid_not_issued", expected=paid.held, found=None)
+        elif paid.held > 0 and stage != Stage.IN_PROGRESS and not was_charged:
+            add("paid_not_issued", expected=paid.held, found=_ZERO)
+        is_sale = stage not in _WITHOUT_SALE or was_charged
+        if paid.held > 0 and paid.amount != total and is_sale and not foreign:
+            add("total_differs", expected=paid.amount, found=total)
+        return None
+
+    def _add_not_known(self, ids: Iterable[str]) -> None:
+        for one in ids:
+            sums = self._paid.get(one)
+            if sums is None:
+                self._add("not_known", one, None, None, None)
+            for currency, paid in (sums or {}).items():
+                self._add("not_known", one, paid.amount, None, currency)
+
+    def _add(
+        self,
+        kind: str,
+        booking_id: str,
+        expected: Decimal | None,
+        found: Decimal | None,
+        currency: str | None,
+    ) -> None:
+        self._found[kind].append(Discrepancy(booking_id, expected, found, currency))
+
+
+def _get(booking_id: str, ferry: Ferry | AsyncFerry) -> Booking | Awaitable[Booking]:
+    return ferry.bookings.get(booking_id)
+
+
+def _get_fee(
+    ticket_id: str, ferry: Ferry | AsyncFerry
+) -> CancellationFee | Awaitable[CancellationFee]:
+    return ferry.tickets.cancel_fee(ticket_id)

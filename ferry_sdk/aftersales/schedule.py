@@ -1,0 +1,135 @@
+"""When each watched booking is read.
+
+Each booking waits in a heap until its next read, and then in a second heap until it is its turn:
+there, the booking that may wait least comes first, so that a limiter that lets little through
+delays the bookings that are far from any deadline. Both heaps hold a few hundred bytes a booking.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from heapq import heappop, heappush
+from typing import Final
+
+from ferry_sdk.aftersales.events import FINAL, BookingSnapshot
+from ferry_sdk.models.enums import Stage
+
+_GAPS: Final = (15.0, 900.0)
+_GAPS_IN_PROGRESS: Final = (2.0, 60.0)
+"""Seconds between two reads of a booking: the first, and the longest; each gap doubles."""
+_SHORTEST_GAP: Final = 1.0
+_NEAR: Final = 8
+"""The gap is at most this part of the time to or since a deadline, but not below 5 s."""
+_SHORTEST_NEAR: Final = 5.0
+
+
+@dataclass(slots=True)
+class Entry:
+    """A watched booking.
+
+    Attributes:
+        before: What is known of it; None if it was not read.
+        given: The last stage that was given as an event, or that gives none.
+        reminded: The deadline of the last reminder.
+        limits: Its deadlines in seconds since the epoch, by the service's clock.
+        gap: Seconds until the next read, unless a deadline comes earlier.
+        refusals: How often in a row the service refused to show it.
+        is_recorded: Whether the journal knows all of this.
+    """
+
+    booking_id: str
+    before: BookingSnapshot | None = None
+    given: Stage | None = None
+    reminded: datetime | None = None
+    limits: tuple[float, ...] = ()
+    gap: float = _GAPS[0]
+    refusals: int = 0
+    is_recorded: bool = False
+
+
+class Schedule:
+    """The two heaps, and the service's clock.
+
+    Args:
+        clock: A monotonic clock, in seconds.
+        wall_time: The seconds since the epoch, until the service has told its own.
+        jitter: Returns the factor of a gap.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        wall_time: Callable[[], float] = time.time,
+        jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25),  # noqa: S311 -- no secret
+    ) -> None:
+        self.clock: Callable[[], float] = clock
+        self.jitter: Callable[[], float] = jitter
+        self._ahead = wall_time() - clock()  # what the service's time is ahead of the clock
+        self._waiting: list[tuple[float, int, float, Entry]] = []
+        self._ready: list[tuple[float, int, Entry]] = []
+        self._count = 0
+
+    def set_time(self, service_time: float) -> None:
+        """Set the service's clock, in seconds since the epoch."""
+        self._ahead = service_time - self.clock()
+
+    def now(self) -> datetime:
+        """Return the service's time."""
+        return datetime.fromtimestamp(self.clock() + self._ahead, tz=timezone.utc)
+
+    def next_read(self) -> float | None:
+        """Return when the next read may begin, by the clock; None if there is none."""
+        now = self.clock()
+        while self._waiting and self._waiting[0][0] <= now:
+            _, count, latest, entry = heappop(self._waiting)
+            heappush(self._ready, (latest, count, entry))
+        if self._ready:
+            return now
+        return self._waiting[0][0] if self._waiting else None
+
+    def pop(self, count: int) -> list[Entry]:
+        """Return the most urgent bookings, at most so many."""
+        return [heappop(self._ready)[-1] for _ in range(min(len(self._ready), count))]
+
+    def reset_gap(self, entry: Entry) -> None:
+        """Let a booking be read soon, because it changed."""
+        entry.gap = _gaps_of(entry)[0]
+
+    def add(self, entry: Entry) -> None:
+        """Schedule the first read."""
+        self._push(entry, 0.0)
+
+    def add_next(self, entry: Entry) -> None:
+        """Schedule the next read: after the gap, or at a deadline that comes earlier."""
+        now = self.now().timestamp()
+        left = [limit - now for limit in entry.limits]
+        near = min(map(abs, left), default=math.inf)
+        gap = min(entry.gap * self.jitter(), max(near / _NEAR, _SHORTEST_NEAR))
+        entry.gap = min(entry.gap * 2, _gaps_of(entry)[1])
+        limit = min((one for one in left if one > 0), default=math.inf)
+        self._push(entry, max(min(gap, limit), _SHORTEST_GAP), 0.0 if limit <= gap else None)
+
+    def _push(self, entry: Entry, delay: float, slack: float | None = None) -> None:
+        """Schedule a read after a delay; it may then wait for as long as the slack."""
+        when = self.clock() + delay
+        self._count += 1
+        latest = when + (self._slack(entry) if slack is None else slack)
+        heappush(self._waiting, (when, self._count, latest, entry))
+
+    def _slack(self, entry: Entry) -> float:
+        """Return how long a read may wait: less, the nearer the deadline."""
+        longest, before = _gaps_of(entry)[1], entry.before
+        if before is None or before.lapses_at is None:
+            return longest * (2 if before is not None and before.stage in FINAL else 1)
+        left = max((before.lapses_at - self.now()).total_seconds(), 0.0) / _NEAR
+        return longest * left / (longest + left)
+
+
+def _gaps_of(entry: Entry) -> tuple[float, float]:
+    in_progress = entry.before is not None and entry.before.stage == Stage.IN_PROGRESS
+    return _GAPS_IN_PROGRESS if in_progress else _GAPS

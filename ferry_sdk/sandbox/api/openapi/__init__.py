@@ -1,1 +1,0 @@
-"""The OpenAPI document of the service, and the page that shows it."""

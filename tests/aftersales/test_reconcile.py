@@ -1,0 +1,134 @@
+"""What a reconciliation finds of a history on the local service."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import anyio
+import pytest
+
+from ferry_sdk import AsyncFerry, AuthenticationError, Ferry, InvalidInputError, ServerError
+from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation, reconcile
+from ferry_sdk.journal import Journal
+from ferry_sdk.sandbox import Sandbox
+from tests.aftersales.history import FATES, History
+from tests.support.summer import booked, stopped
+from tests.support.tiers import LONG
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory):
+    """Every fate once, on a service that is only read from then on."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('history') / 'ferry.db'}"
+    with (
+        Sandbox() as sandbox,
+        Journal(url) as journal,
+        Ferry(stopped(sandbox).token, base_url=sandbox.base_url, journal=journal) as ferry,
+    ):
+        made = History(ferry, journal, sandbox, seed=17)
+        made.create(len(FATES))
+        assert len([*made.act()]) == len(FATES)
+        made.act_later()
+        sandbox.clock.advance(2 * 3600)
+        yield made
+
+
+@pytest.fixture
+def sandbox(history):
+    yield history.sandbox
+    history.sandbox.faults.clear()
+
+
+@pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
+def report_of(request, sandbox, history, monkeypatch):
+    """Reconcile with a client of each kind; what would wait does not."""
+
+    async def sleep(_: float) -> None:
+        pass
+
+    monkeypatch.setattr("ferry_sdk.aftersales.steps.time", type("Time", (), {"sleep": print}))
+    monkeypatch.setattr("ferry_sdk.aftersales.steps.anyio.sleep", sleep)
+    settings = {"token": sandbox.token, "base_url": sandbox.base_url, "max_retries": 0}
+
+    def report(payments, **more) -> Reconciliation:
+        if request.param == "sync":
+            with Ferry(**settings | more) as client:
+                return reconcile(client, history.journal, payments)
+
+        async def main() -> Reconciliation:
+            async with AsyncFerry(**settings | more) as client:
+                return await reconcile(client, history.journal, payments)
+
+        return anyio.run(main, backend=request.param)
+
+    return report
+
+
+def rows_of(report):
+    return [
+        (kind, one.booking_id, one.expected, one.found, one.currency) for kind, one in report.rows()
+    ]
+
+
+def test_every_planted_discrepancy_is_reported_and_none_besides(sandbox, history, report_of):
+    for kind in ("rate_limited", "server_error", "cut_before", "not_json"):
+        for operation in ("bookings.get", "bookings.cancel_fee"):
+            sandbox.faults.add(kind, operation)
+    found = rows_of(report_of(history.payments()))
+    assert set(found) == history.discrepancies()
+    assert len(found) == len(set(found))
+
+
+def test_a_booking_that_can_never_be_read_is_not_known(sandbox, history, report_of):
+    payment = {"booking_id": history.sales[0].booking_id, "amount": 5, "currency": "eur"}
+    history_of_one = type("Journal", (), {"entries": lambda *_, **__: ()})
+    other = {"booking_id": booked(history.ferry).booking_id, "amount": 0, "currency": "EUR"}
+    sandbox.faults.add("server_error", "bookings.get", after=1, times=None)
+    with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client:
+        report = reconcile(client, history_of_one(), [other, payment])
+    (row,) = report.not_known  # one of the two, which are read at once
+    assert (row.found, row.currency) == (None, "EUR")
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"), [("server_error", ServerError), ("unauthorized", AuthenticationError)]
+)
+def test_a_report_of_which_nothing_could_be_read_is_an_error(sandbox, report_of, kind, error):
+    sandbox.faults.add(kind, "bookings.get", times=None)
+    with pytest.raises(error):
+        report_of([])
+
+
+@pytest.mark.parametrize(
+    ("payments", "field"),
+    [
+        ([{"booking_id": "b1", "amount": 1.5, "currency": "EUR"}], "payments[0].amount"),
+        ([{"booking_id": "b1", "amount": "-1", "currency": "EUR"}], "payments[0].amount"),
+        ([{"booking_id": "b1", "amount": "NaN", "currency": "EUR"}], "payments[0].amount"),
+        ([{"booking_id": "", "amount": 1, "currency": "EUR"}], "payments[0].booking_id"),
+        ([{"booking_id": "b1", "amount": 1, "currency": "EUR"}, {}], "payments[1].booking_id"),
+        ([{"booking_id": "b1", "amount": 1, "currency": "€"}], "payments[0].currency"),
+        ([5], "payments[0]"),
+        ("payments.csv", "payments"),
+        (None, "payments"),
+    ],
+)
+def test_a_payment_that_makes_no_sense_is_refused_by_name(history, payments, field):
+    with pytest.raises(InvalidInputError) as caught:
+        reconcile(history.ferry, history.journal, payments)
+    assert caught.value.field == field
+
+
+def test_a_payment_is_a_record_or_a_dict():
+    payment = Payment(booking_id="b1", amount=Decimal("9.90"), currency="eur", refunded=None)
+    assert (payment.currency, payment.reference) == ("EUR", None)
+
+
+def test_a_report_is_a_frame():
+    row = Discrepancy("b1", Decimal("9.90"), None, "EUR")
+    frame = Reconciliation(not_known=(row,)).to_frame()
+    assert frame.to_dict("records") == [
+        {"kind": "not_known", "booking_id": "b1", "expected": Decimal("9.90"), "found": None}
+        | {"currency": "EUR"}
+    ]
+    assert len(Reconciliation().to_frame()) == 0
