@@ -113,6 +113,19 @@ def test_an_offer_of_a_presale_is_booked_as_one(toolkit: Any) -> None:
     assert booking["total_price"] == offer["price"]
 
 
+def test_another_type_of_reservation_than_the_tariffs_is_refused_before_anybody_is_asked(
+    toolkit_of: Callable[..., Any], sending_nothing: Any
+) -> None:
+    toolkit = toolkit_of({"deadline": 30}, writes=True)
+    offers = trips(toolkit, origin="Tarifa", destination="MATNG")["offers"]
+    offer = next(one["offer"] for one in offers if one.get("fare") == "Presale")
+    wanted = {"offer": offer, "passengers": PASSENGERS, "reservation_type": "TICKET"}
+    with sending_nothing():
+        refused = error(toolkit.call("bookings_create", wanted), "invalid_arguments")
+    assert refused["field"] == "reservation_type"
+    assert "PRESALE" in refused["message"]
+
+
 def test_the_limit_bounds_what_is_shown(toolkit: Any) -> None:
     dover = {"origin": "Dover", "destination": "Calais"}
     few = trips(toolkit, **dover, limit=3)

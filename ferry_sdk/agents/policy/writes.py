@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
@@ -30,6 +30,7 @@ from ferry_sdk.models.inputs import Passenger, Selection, Vehicle
 from ferry_sdk.models.tickets import CancellationFee
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.vehicles import VehicleMatch
+from ferry_sdk.resources.arguments import ReservationTypeName
 
 
 class ToolkitState:
@@ -80,8 +81,7 @@ class Plan:
     check: Callable[[], None] = lambda: None
 
 
-_RESERVATIONS = {"PRESALE", "OPTION"}
-"""Kinds of tariffs whose bookings have to name them; the default is a ticket."""
+_TYPES = get_args(ReservationTypeName)
 _DEARER = (
     ". The places chosen may cost more than that; then a person is asked again before it is paid"
 )
@@ -157,8 +157,8 @@ class Create:
         and_vehicle = " and a vehicle" if vehicle is not None else ""
         dearer = "" if all(len(offer.sailing.places) == 1 for offer, _, _ in chosen) else _DEARER
         kind = chosen[0].tariff.type.upper()
-        if "reservation_type" not in values and kind in _RESERVATIONS:
-            values = {**values, "reservation_type": kind}
+        if kind in _TYPES and values.get("reservation_type", kind) != kind:
+            raise _invalid(f"expected {kind}, the type of the tariff", "reservation_type")
         return Plan(
             {**values, "availabilities": selections},
             f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}{dearer}",
