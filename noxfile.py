@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -18,8 +19,8 @@ EXTRAS = "aiohttp,cli,journal,notebook,otel,postgresql,rate,sandbox"
 PYTEST = ("python", "-m", "pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal")
 SHOWN = {"aiohttp", "anyio", "httpcore", "httpx", "httpx2", "pydantic", "sqlalchemy", "tenacity"}
 
-FRAMEWORKS: dict[str, tuple[str, ...]] = {"recipes": ()}
-"""Environments for agent frameworks: the packages that each has in addition."""
+AGENTS = Path("tests/agents/frameworks")
+FRAMEWORKS = nox.project.load_toml(AGENTS / "table.toml")
 
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.error_on_missing_interpreters = True
@@ -66,9 +67,23 @@ def clients(session: nox.Session, versions: str, client: str) -> None:
 
 
 @nox.session(python=os.environ.get("PYTHON", PYTHONS[-1]))
-@nox.parametrize("packages", FRAMEWORKS.values(), ids=FRAMEWORKS)
-def agents(session: nox.Session, packages: tuple[str, ...]) -> None:
-    """Run the recipes for agent frameworks with their own scripted models."""
-    groups = nox.project.dependency_groups(PROJECT, "test", "frameworks")
-    session.install("--upgrade", "-e", ".[agents,sandbox]", *groups, *packages)
-    session.run(*PYTEST, "tests/agents/recipes", *session.posargs)
+@nox.parametrize("name", ("recipes", *FRAMEWORKS), ids=("recipes", *FRAMEWORKS))
+def agents(session: nox.Session, name: str) -> None:
+    """Run the recipes for agent frameworks, or the journey of one, with scripted models."""
+    if name == "recipes":
+        groups = nox.project.dependency_groups(PROJECT, "test", "frameworks")
+        session.install("--upgrade", "-e", ".[agents,sandbox]", *groups)
+        session.run(*PYTEST, "tests/agents/recipes", *session.posargs)
+        return
+    row = FRAMEWORKS[name]
+    if ".mjs" in row["program"]:
+        folder = Path(session.create_tmp())
+        shutil.copy(AGENTS / "clients.mjs", folder)
+        session.run("npm", "install", "--prefix", str(folder), *row["packages"], external=True)
+        interpreter = str(folder / "node_modules" / ".bin" / "node")
+    else:
+        here = ["-e", "."] if "toolkit" in row["ways"] else []
+        session.install("--upgrade", *row["packages"], *here)
+        interpreter = str(Path(session.bin) / "python")
+    driver = "tests.agents.frameworks.driver"
+    session.run(sys.executable, "-m", driver, name, interpreter, external=True)

@@ -1,0 +1,37 @@
+"""The journey that agents of other frameworks make; `scripts/matrix --session agents` runs them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.agents.frameworks.driver import HERE, JOURNEY, tomllib
+from tests.agents.frameworks.journey import Script
+from tests.support.routes import know_routes
+from tests.support.trip import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.sandbox import Sandbox
+
+
+@pytest.mark.parametrize("answer", JOURNEY)
+def test_the_journey_of_the_frameworks_fits_the_tools(
+    answer: str, toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    know_routes(ferry_sandbox)
+    toolkit = toolkit_of({"deadline": 30}, writes=True)
+    script, found = Script(agreed=answer == "given", day=DAY), None
+    while call := script.next(found):
+        found = toolkit.call(*call)
+    assert [one.operation for one in ferry_sandbox.counters.effects] == JOURNEY[answer]
+
+
+def test_every_framework_has_a_program() -> None:
+    for row in tomllib.loads((HERE / "table.toml").read_text("utf-8")).values():
+        program, function = row["program"].split()
+        assert f"async {'' if '.mjs' in program else 'def '}{function}(" in (
+            HERE / program
+        ).read_text("utf-8")
