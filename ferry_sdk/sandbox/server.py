@@ -27,6 +27,7 @@ from ferry_sdk.sandbox.http.conventions import apply_conventions
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
+from ferry_sdk.sandbox.offers.inventory import Inventory
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.service import Service
@@ -61,6 +62,7 @@ class LocalService:
         now: datetime | None = None,
         frozen: bool = False,
         state: str | os.PathLike[str] | None = None,
+        inventory: bool = False,
     ) -> None:
         """Create a service without starting it.
 
@@ -79,6 +81,8 @@ class LocalService:
             frozen: Whether the clock starts frozen.
             state: A private file for bookings and clock, which the service reads when it starts
                 and writes while it runs; by default they are only in memory.
+            inventory: Whether bookings take places, which come back when they are cancelled, expire
+                or fail; by default a search finds the same places after each booking.
 
         Raises:
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
@@ -99,6 +103,7 @@ class LocalService:
         self._sessions = McpSessions(self.clock)
         self._seed = seed
         self._state_path = state
+        self._inventory = inventory
         self._state: StateFile | None = None
         self._host = host
         self._port = port
@@ -193,7 +198,8 @@ class LocalService:
 
     def _build(self) -> tuple[Service, ASGIApp]:
         seed, state = self._seed, self._state
-        offers = Offers(self.network, self.clock, 1 if seed is None else seed)
+        inventory = Inventory(counts_bookings=self._inventory)
+        offers = Offers(self.network, self.clock, 1 if seed is None else seed, inventory)
         service = Service(
             clock=self.clock,
             offers=offers,
@@ -307,6 +313,7 @@ def serve(
     now: datetime | None = None,
     frozen: bool = False,
     state: str | os.PathLike[str] | None = None,
+    inventory: bool = False,
 ) -> None:
     """Run the local service in the foreground until Ctrl-C or SIGTERM.
 
@@ -324,6 +331,7 @@ def serve(
         now: The initial time of the clock, with a time zone; by default the real time.
         frozen: Whether the clock starts frozen.
         state: A private file that keeps bookings and clock; by default they are only in memory.
+        inventory: Whether bookings take places.
     """
     sandbox = Sandbox(
         seed=seed,
@@ -336,6 +344,7 @@ def serve(
         now=now,
         frozen=frozen,
         state=state,
+        inventory=inventory,
     )
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -20,6 +20,7 @@ from ferry_sdk.sandbox.bookings.state import StateFile
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
+from ferry_sdk.sandbox.faults.kinds import Refused
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers, search
 from ferry_sdk.sandbox.requests import requests
@@ -100,13 +101,28 @@ class Service:
         known, handler = OPERATIONS[operation], self._handlers[operation]
         try:
             _check_access(caller.access, known.access)
+            request = known.arguments.read(arguments)
+            self.check_refused(operation, caller)
             # Only the bookings have state, so a slow search does not block other calls.
             with self._selling() if operation in self._sales_handlers else nullcontext():
                 context = CallContext(operation, caller, self.clock.now())
-                answer = handler(known.arguments.read(arguments), context)
+                answer = handler(request, context)
         except RefusedError as error:
             raise _service_error(error, operation, caller) from None
         return self.faults.reshape(operation, cast("JsonValue", answer))
+
+    def check_refused(self, operation: str, caller: Caller) -> None:
+        """Raise an error if a fault refuses the operation.
+
+        Raises:
+            ServiceError: The fault `refused` occurs.
+        """
+        fault = self.faults.take_details(Refused, operation)
+        if fault is not None:
+            error = RefusedError(fault.status, Problem("refused"))
+            usual = _service_error(error, operation, caller)
+            code, message = fault.code or usual.code, fault.message or usual.message
+            raise ServiceError(fault.status, code, message)
 
     def detach(self) -> None:
         """Save nothing in the state file from now on."""
@@ -209,4 +225,6 @@ def _code(error: RefusedError, operation: str, caller: Caller) -> str:
     general = error.status == HTTPStatus.FORBIDDEN or (
         caller.protocol == "rest" and isinstance(error, MalformedError)
     )
-    return known.error_code if known.error_code and not general else _CODES[error.status]
+    if known.error_code and not general:
+        return known.error_code
+    return _CODES.get(error.status) or HTTPStatus(error.status).name

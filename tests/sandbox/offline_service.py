@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
+from ferry_sdk.sandbox.api.rest import ENDPOINTS
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
@@ -137,3 +138,37 @@ def selection(availability, name="STANDARD", place=0):
 def departure(booking, ticket=0, way="outward"):
     moment = booking["tickets"][ticket]["availability"][way]["journey"]["depart_at"]
     return datetime.fromisoformat(moment)
+
+
+class ServiceOverHttp(OfflineService):
+    """The service of a sandbox, called over real connections, in either protocol."""
+
+    def __init__(self, sandbox, http):
+        self.sandbox, self.clock, self.faults = sandbox, sandbox.clock, sandbox.faults
+        self.service, self._http = self, http
+
+    def perform(
+        self, operation, arguments=None, *, access=Access.READ_WRITE, language="en", **named
+    ):
+        body = {**(arguments or {}), **named}
+        tokens = {Access.READ_WRITE: self.sandbox.token}
+        token = tokens.get(access, self.sandbox.organisation_token)
+        headers = {"authorization": f"Bearer {token}", "accept-language": language}
+        if operation.startswith("mcp."):
+            params = {"name": operation.removeprefix("mcp."), "arguments": body}
+            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            result = self._http.post("/mcp", json=message, headers=headers).json()["result"]
+            answer, failed = result["structuredContent"], result.get("isError")
+            status = None
+        else:
+            (endpoint,) = (each for each in ENDPOINTS if each.operation == operation)
+            path = endpoint.path.format(id=body.get("id"))
+            if "{id}" in endpoint.path:
+                body.pop("id", None)
+            sent = {"json": body} if endpoint.method == "POST" else {}
+            reply = self._http.request(endpoint.method, path, headers=headers, **sent)
+            answer, status = reply.json(), reply.status_code
+            failed = status >= 400
+        if failed:
+            raise ServiceError(status, answer["code"], answer["message"], answer.get("field"))
+        return answer

@@ -59,6 +59,9 @@ def sandbox(
         Path | None,
         typer.Option(metavar="FILE", help="Keep bookings and clock in this private file."),
     ] = None,
+    inventory: Annotated[
+        bool, typer.Option("--inventory", help="Let bookings take places, which then run out.")
+    ] = False,
 ) -> None:
     """Run the local service until Ctrl-C. Prints its address and tokens first."""
     from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- an extra, only where it is asked for
@@ -75,6 +78,7 @@ def sandbox(
             now=now,
             frozen=frozen,
             state=state,
+            inventory=inventory,
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

@@ -19,7 +19,7 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
     weights,
 )
-from ferry_sdk.sandbox.requests.access import Tokens, Unauthorized
+from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
 from ferry_sdk.sandbox.service import Service, ServiceError
 
 
@@ -86,6 +86,11 @@ class _Api:
     async def voucher(self, request: Request) -> Response:
         async def produce() -> Response:
             parameters = request.path_params
+            try:
+                caller = caller_of(request, Access.READ_ONLY, "rest")
+                self._service.check_refused("voucher.file", caller)
+            except ServiceError as error:
+                return JSONResponse(error.to_wire(), error.status)
             found = await run_in_threadpool(
                 self._service.voucher_file, parameters["ticket_id"], parameters["key"]
             )

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee
-from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, Ticket
+from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, Leg, Ticket
 from ferry_sdk.sandbox.requests.errors import conflict
 from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
 
@@ -34,6 +34,11 @@ class Booking:
     def open_tickets(self) -> list[Ticket]:
         """The tickets that are neither cancelled nor expired."""
         return [ticket for ticket in self.tickets if ticket.status not in GONE]
+
+    @property
+    def crossings(self) -> list[tuple[Ticket, Leg]]:
+        """The crossings with their tickets, in order of departure."""
+        return [(ticket, leg) for ticket in self.tickets for leg in ticket.legs]
 
     @property
     def total(self) -> Decimal:

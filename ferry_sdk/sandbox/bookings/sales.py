@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from string import digits
+from typing import TypeVar
 
 from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
+from ferry_sdk.sandbox.bookings.disruptions import apply_disruptions
 from ferry_sdk.sandbox.bookings.fees import ZERO
+from ferry_sdk.sandbox.bookings.places import check_places, check_selection, reserve
 from ferry_sdk.sandbox.bookings.records import (
     booking_record,
     created_record,
@@ -25,7 +28,7 @@ from ferry_sdk.sandbox.bookings.tickets import WAITING, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange, TicketFails
+from ferry_sdk.sandbox.faults.kinds import FailsLater, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests import requests
@@ -35,6 +38,8 @@ from ferry_sdk.sandbox.responses import bookings as responses
 
 # No vowels and no similar characters: a reference spells no word and is easy to read.
 _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
+
+FailureT = TypeVar("FailureT", TicketFails, FailsLater)
 
 
 class Sales:
@@ -76,6 +81,7 @@ class Sales:
     ) -> responses.CreatedBooking:
         """Book the selected availabilities."""
         tickets = chosen_tickets(request, self._offers, self._ids, context.now)
+        check_selection(request, tickets, self._offers, self._faults, context)
         if change := self._faults.take_details(PriceChange, context.operation):
             factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
             for ticket in tickets:
@@ -106,21 +112,25 @@ class Sales:
         self, request: requests.Identified, context: CallContext
     ) -> responses.ConfirmedBooking:
         """Pay and issue the tickets that wait or have failed."""
-        booking = self._booking(request.id, context.now)
+        booking = self._booking(request.id, context)
         if any(ticket.status in WAITING for ticket in booking.tickets) and self._faults.take(
             FaultKind.OPTION_EXPIRED, context.operation
         ):
             booking.expire()
         issuable = booking.issuable_tickets(context.now)
-        failing = self._ticket_to_fail(booking, issuable, context)
+        for ticket in issuable:
+            check_places(ticket, self._offers, context.now)
+        failing, _ = self._ticket_to_fail(TicketFails, booking, issuable, context)
         issued = [ticket for ticket in issuable if ticket is not failing]
         if failing is not None:
             failing.status = TicketStatus.FAILED
         numbers = [self._number(ticket) for ticket in issued]
-        for ticket, number in zip(issued, numbers, strict=True):
-            ticket.issue(context.now, number)
         if not issued:
             raise conflict("company_refused")
+        failing, failure = self._ticket_to_fail(FailsLater, booking, issued, context)
+        fails_after = timedelta(seconds=failure.seconds) if failure else None
+        for ticket, number in zip(issued, numbers, strict=True):
+            ticket.issue(context.now, number, fails_after if ticket is failing else None)
         self._counters.effect("bookings.confirm", booking.id)
         return {
             "booking_id": booking.id,
@@ -131,13 +141,13 @@ class Sales:
 
     def booking(self, request: requests.Identified, context: CallContext) -> responses.Booking:
         """Return a booking."""
-        return booking_record(self._booking(request.id, context.now), context)
+        return booking_record(self._booking(request.id, context), context)
 
     def cancel_booking(
         self, request: requests.BookingCancellation, context: CallContext
     ) -> responses.CancelledBooking:
         """Cancel every open ticket of a booking."""
-        booking = self._booking(request.booking_id, context.now, "booking_id")
+        booking = self._booking(request.booking_id, context, "booking_id")
         if request.booking_reference not in {None, booking.reference}:
             raise invalid("booking_reference", "reference_differs")
         fee = booking.cancel(context.now)
@@ -150,23 +160,23 @@ class Sales:
     ) -> responses.CancellationFee:
         """Return the fee of cancelling a booking or a ticket, without cancelling it."""
         if request.id in self._bookings:
-            booking = self._booking(request.id, context.now)
+            booking = self._booking(request.id, context)
             return fee_record(booking.fee(context.now), status_of(booking.tickets))
         if request.id in self._tickets:
-            _, ticket = self._ticket(request.id, context.now)
+            _, ticket = self._ticket(request.id, context)
             return fee_record(ticket.fee(context.now), ticket.status)
         raise not_found("id_unknown", "id")
 
     def ticket(self, request: requests.Identified, context: CallContext) -> responses.Ticket:
         """Return a ticket."""
-        booking, ticket = self._ticket(request.id, context.now)
+        booking, ticket = self._ticket(request.id, context)
         return ticket_record(ticket, booking, context)
 
     def ticket_by_tool(
         self, request: requests.Identified, context: CallContext
     ) -> responses.ViewedTicket:
         """Return a ticket with a summary of its booking."""
-        booking, ticket = self._ticket(request.id, context.now)
+        booking, ticket = self._ticket(request.id, context)
         return {
             **ticket_record(ticket, booking, context),
             "booking": {
@@ -181,7 +191,7 @@ class Sales:
         self, request: requests.TicketCancellation, context: CallContext
     ) -> responses.CancelledTicket:
         """Cancel one ticket."""
-        _, ticket = self._ticket(request.ticket_id, context.now, "ticket_id")
+        _, ticket = self._ticket(request.ticket_id, context, "ticket_id")
         if request.ticket_number not in {None, ticket.number}:
             raise invalid("ticket_number", "number_differs")
         ticket.cancel(context.now)
@@ -192,12 +202,12 @@ class Sales:
         self, request: requests.Identified, context: CallContext
     ) -> responses.VoucherAddress:
         """Return the URL of a ticket's voucher."""
-        _, ticket = self._ticket(request.id, context.now)
+        _, ticket = self._ticket(request.id, context)
         return {"url": voucher_url(ticket, context)}
 
     def mark_paid(self, request: requests.Payment, context: CallContext) -> responses.PaidTicket:
         """Record an external payment; repeating the same payment changes nothing."""
-        _, ticket = self._ticket(request.id, context.now)
+        _, ticket = self._ticket(request.id, context)
         if ticket.pay(request.external_payment_ref):
             self._counters.effect("tickets.mark_paid", ticket.id)
         return {"ticket_id": ticket.id, "payment_status": "paid"}
@@ -216,34 +226,44 @@ class Sales:
         self._bookings[booking.id] = booking
         for ticket in booking.tickets:
             self._tickets[ticket.id] = booking, ticket
+            reserve(ticket, self._offers)
             if ticket.number is not None:
                 self._numbers.add(ticket.number)
 
-    def _booking(self, booking_id: str, now: datetime, path: str = "id") -> Booking:
+    def _booking(self, booking_id: str, context: CallContext, path: str = "id") -> Booking:
         booking = self._bookings.get(booking_id)
         if booking is None:
             raise not_found("booking_unknown", path)
-        self._used[booking.id] = booking
-        booking.settle(now)
+        self._update(booking, context)
         return booking
 
-    def _ticket(self, ticket_id: str, now: datetime, path: str = "id") -> tuple[Booking, Ticket]:
+    def _ticket(
+        self, ticket_id: str, context: CallContext, path: str = "id"
+    ) -> tuple[Booking, Ticket]:
         found = self._tickets.get(ticket_id)
         if found is None:
             raise not_found("ticket_unknown", path)
-        booking, ticket = found
+        self._update(found[0], context)
+        return found
+
+    def _update(self, booking: Booking, context: CallContext) -> None:
+        """Apply what has happened to a booking since its last use."""
         self._used[booking.id] = booking
-        ticket.settle(now)
-        return booking, ticket
+        booking.settle(context.now)
+        apply_disruptions(booking, self._faults, context)
 
     def _ticket_to_fail(
-        self, booking: Booking, issuable: Sequence[Ticket], context: CallContext
-    ) -> Ticket | None:
-        failure = self._faults.take_details(TicketFails, context.operation)
+        self,
+        model: type[FailureT],
+        booking: Booking,
+        issuable: Sequence[Ticket],
+        context: CallContext,
+    ) -> tuple[Ticket, FailureT] | tuple[None, None]:
+        failure = self._faults.take_details(model, context.operation)
         if failure is None:
-            return None
+            return None, None
         wanted = booking.tickets[failure.index : failure.index + 1 or None]
-        return next((ticket for ticket in wanted if ticket in issuable), issuable[-1])
+        return next((ticket for ticket in wanted if ticket in issuable), issuable[-1]), failure
 
     def _number(self, ticket: Ticket) -> str:
         while True:

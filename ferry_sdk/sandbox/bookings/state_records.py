@@ -73,19 +73,21 @@ def _ticket_record(ticket: Ticket) -> Record:
         "payment_ref": ticket.payment_ref,
         "number": ticket.number,
         "issued_at": ticket.issued_at and _text(ticket.issued_at),
+        "fails_at": ticket.fails_at and _text(ticket.fails_at),
         "settlement": ticket.settlement
         and [str(ticket.settlement.penalty), str(ticket.settlement.refund)],
     }
 
 
 def _ticket(record: Record, network: Network) -> Ticket:
-    settlement, issued_at = record["settlement"], record["issued_at"]
+    settlement, issued_at, fails_at = (record[x] for x in ("settlement", "issued_at", "fails_at"))
     values: Record = {
         **record,
         "legs": tuple(_leg(each, network) for each in record["legs"]),
         "deadline": _moment(record["deadline"]),
         "status": TicketStatus(record["status"]),
         "issued_at": issued_at and _moment(issued_at),
+        "fails_at": fails_at and _moment(fails_at),
         "settlement": settlement and Fee(*map(Decimal, settlement)),
     }
     return Ticket(**values)
@@ -116,6 +118,7 @@ def _leg_record(leg: Leg) -> Record:
         "place": [place.id, place.kind.code, place.index, place.capacity, place.count],
         "supplement": str(place.supplement),
         "price": str(leg.price),
+        "moved": leg.moved,
     }
 
 
@@ -141,7 +144,7 @@ def _leg(record: Record, network: Network) -> Leg:
         tariffs=(tariff,),
         places=(place,),
     )
-    return Leg(offer, tariff, place, Decimal(record["price"]))
+    return Leg(offer, tariff, place, Decimal(record["price"]), record["moved"])
 
 
 def _sailing(record: Record, network: Network) -> Sailing:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 from ferry_sdk.models.enums import TicketStatus
@@ -28,12 +28,31 @@ GONE = frozenset({TicketStatus.CANCELED, TicketStatus.EXPIRED})
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A booked crossing: an availability with a tariff, a place and a price."""
+    """A booked crossing: an availability with a tariff, a place and a price.
+
+    Attributes:
+        moved: Whether the company has moved its departure.
+    """
 
     offer: Offer
     tariff: Tariff
     place: Place
     price: Decimal
+    moved: bool = False
+
+    def move(self, by: timedelta) -> Leg:
+        """Return the crossing at another time, as the company has moved it."""
+        old = self.offer.sailing
+        sailing = dataclasses.replace(
+            old, depart_at=_later(old.depart_at, by), arrive_at=_later(old.arrive_at, by)
+        )
+        offer = dataclasses.replace(self.offer, sailing=sailing)
+        return dataclasses.replace(self, offer=offer, moved=True)
+
+
+def _later(moment: datetime, by: timedelta) -> datetime:
+    """Add elapsed time, which differs from local time where summer time begins or ends."""
+    return (moment.astimezone(timezone.utc) + by).astimezone(moment.tzinfo)
 
 
 @dataclass(slots=True)
@@ -44,6 +63,7 @@ class Ticket:
         legs: The crossings, in order.
         deadline: The last moment to pay or, once paid, to issue it.
         settlement: The amounts kept and refunded when it was cancelled or expired.
+        fails_at: When a Pending ticket fails instead of being issued.
         key: The secret part of the voucher's URL.
     """
 
@@ -57,6 +77,7 @@ class Ticket:
     number: str | None = None
     issued_at: datetime | None = None
     settlement: Fee | None = None
+    fails_at: datetime | None = None
 
     @property
     def company(self) -> Company:
@@ -93,10 +114,39 @@ class Ticket:
 
     def settle(self, now: datetime) -> None:
         """Apply the passage of time: issue a pending ticket, expire an overdue one."""
-        if self.status is TicketStatus.PENDING and self.issued_at and now >= self.issued_at:
+        if self.status is TicketStatus.PENDING and self.fails_at is not None:
+            if now >= self.fails_at:
+                self._fail()
+        elif self.status is TicketStatus.PENDING and self.issued_at and now >= self.issued_at:
             self.status = TicketStatus.ISSUED
         elif self.status in WAITING and now >= self.deadline:
             self.expire()
+
+    def holds_place(self, now: datetime) -> bool:
+        """Tell whether the company keeps its places, without changing the ticket."""
+        if self.status is TicketStatus.BLOCKED:
+            return now < self.deadline
+        if self.status is TicketStatus.PENDING:
+            return self.fails_at is None or now < self.fails_at
+        return self.status is TicketStatus.ISSUED
+
+    def _fail(self) -> None:
+        """Fail instead of being issued; only an external payment stays."""
+        self.status = TicketStatus.FAILED
+        self.paid = self.payment_ref is not None
+        self.number = self.issued_at = self.fails_at = None
+
+    def lose_sailing(self) -> None:
+        """Cancel the ticket because the company cancels a sailing; refund it in full."""
+        self.status = TicketStatus.CANCELED
+        self.settlement = Fee(ZERO, self.charged)
+
+    def move(self, leg: Leg, by: timedelta) -> None:
+        """Move a crossing; the deadline moves with the departure, and is not after it."""
+        ended_at = self.ends_at
+        self.legs = tuple(each.move(by) if each is leg else each for each in self.legs)
+        self.deadline = self.ends_at if self.deadline == ended_at else self.deadline
+        self.deadline = min(self.deadline, self.ends_at)
 
     def expire(self) -> None:
         """Expire the ticket and refund its payment in full."""
@@ -129,11 +179,18 @@ class Ticket:
             for leg, price in zip(self.legs, prices, strict=True)
         )
 
-    def issue(self, now: datetime, number: str) -> None:
-        """Pay and issue the ticket; with some companies it is pending for a few seconds."""
+    def issue(self, now: datetime, number: str, fails_after: timedelta | None = None) -> None:
+        """Pay and issue the ticket; with some companies it is pending for a few seconds.
+
+        Args:
+            now: The time.
+            number: The ticket number.
+            fails_after: How long it is pending before it fails; by default it does not.
+        """
         self.paid = True
         self.number = number
         self.issued_at = now + self.company.issuing_time
+        self.fails_at = None if fails_after is None else now + fails_after
         self.status = TicketStatus.PENDING
         self.settle(now)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from ferry_sdk.sandbox.faults import reply_faults, value_faults
+from ferry_sdk.sandbox.faults import kinds, reply_faults, value_faults
 from ferry_sdk.sandbox.faults.kinds import Delay, Details, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 from ferry_sdk.sandbox.faults.reply_faults import ReplyFault, RequestFault
@@ -62,6 +62,11 @@ DETAILS: dict[FaultKind, type[BaseModel]] = {
     FaultKind.PRICE_CHANGE: PriceChange,
     FaultKind.OPTION_EXPIRED: Details,
     FaultKind.TICKET_FAILS: TicketFails,
+    FaultKind.REFUSED: kinds.Refused,
+    FaultKind.PLACE_TAKEN: kinds.PlaceTaken,
+    FaultKind.FAILS_LATER: kinds.FailsLater,
+    FaultKind.SAILING_CANCELLED: kinds.SailingCancelled,
+    FaultKind.DEPARTURE_MOVED: kinds.DepartureMoved,
     FaultKind.MCP_ENVELOPE: McpOptions,
 }
 """The model of the details of each kind of fault."""
@@ -223,9 +228,21 @@ class Faults:
         """Return the fault of this kind that occurs now for `operation`, if any."""
         return self._take(operation, lambda fault: fault.kind is kind)
 
-    def take_details(self, model: type[DetailsT], operation: str) -> DetailsT | None:
-        """Return the details of the fault with this model that occurs now, if any."""
-        fault = self._take(operation, lambda fault: isinstance(fault.details, model))
+    def take_details(
+        self,
+        model: type[DetailsT],
+        operation: str,
+        applies: Callable[[DetailsT], bool] = lambda _: True,
+    ) -> DetailsT | None:
+        """Return the details of the fault with this model that occurs now, if any.
+
+        A fault that does not apply stays pending.
+        """
+
+        def fits(fault: Fault) -> bool:
+            return isinstance(fault.details, model) and applies(fault.details)
+
+        fault = self._take(operation, lambda fault: isinstance(fault.details, model), fits)
         return fault.details if fault is not None and isinstance(fault.details, model) else None
 
     def reshape(self, operation: str, value: JsonValue) -> JsonValue:

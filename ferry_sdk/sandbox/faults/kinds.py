@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -73,6 +73,17 @@ class FaultKind(str, Enum):
     TICKET_FAILS = "ticket_fails"
     """One ticket fails when the booking is confirmed."""
 
+    REFUSED = "refused"
+    """The service refuses a valid request with a status and a code; nothing is done."""
+    PLACE_TAKEN = "place_taken"
+    """Somebody else takes the selected place before the booking is created."""
+    FAILS_LATER = "fails_later"
+    """One ticket is Pending after the confirmation, and fails some seconds later."""
+    SAILING_CANCELLED = "sailing_cancelled"
+    """The company has cancelled a sailing when its booking or ticket is next used."""
+    DEPARTURE_MOVED = "departure_moved"
+    """The company has moved a departure when its booking or ticket is next used."""
+
     MCP_ENVELOPE = "mcp_envelope"
     """One MCP reply uses other options than the current ones."""
 
@@ -106,6 +117,70 @@ class PriceChange(Details):
 
     factor: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = 1.1
     amount: Annotated[float, Field(ge=-1_000_000, le=1_000_000, allow_inf_nan=False)] = 0.0
+
+
+class Refused(Details):
+    """A refusal of a valid request.
+
+    Attributes:
+        status: The HTTP status.
+        code: The error code; by default the operation's, else that of the status.
+        message: The message; by default a sentence in the caller's language.
+    """
+
+    status: Literal[400, 402, 403, 404, 409, 410, 422] = 409
+    code: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")] | None = None
+    message: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+
+
+class PlaceTaken(Details):
+    """The loss of a selected place to somebody else.
+
+    Attributes:
+        index: The crossing of the booking, in order of departure.
+        sold_out: Whether later searches no longer offer this kind of place on the sailing.
+    """
+
+    index: Annotated[int, Field(ge=0, le=1)] = 0
+    sold_out: bool = True
+
+
+class FailsLater(Details):
+    """The failure of one ticket some time after the confirmation.
+
+    Attributes:
+        index: The index of the ticket in the booking; -1 is the last.
+        seconds: How long the ticket is Pending, by the service's clock.
+    """
+
+    index: Annotated[int, Field(ge=-1)] = -1
+    seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 3.0
+
+
+class Disruption(Details):
+    """A change by the company of a sailing that is booked.
+
+    Attributes:
+        index: The crossing of the booking, in order of departure.
+        only_issued: Whether to wait until the ticket is issued.
+    """
+
+    index: Annotated[int, Field(ge=0, le=1)] = 0
+    only_issued: bool = False
+
+
+class SailingCancelled(Disruption):
+    """The cancellation of a sailing, with a full refund of its ticket."""
+
+
+class DepartureMoved(Disruption):
+    """Another time of departure and arrival; a crossing moves once.
+
+    Attributes:
+        minutes: How much later it departs; earlier if negative.
+    """
+
+    minutes: Annotated[int, Field(ge=-10_080, le=10_080)] = 60
 
 
 class TicketFails(Details):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -102,23 +102,43 @@ class Place:
     count: int
     supplement: Decimal
 
+    @property
+    def units(self) -> int:
+        """How many places of its kind it consists of."""
+        return self.capacity // self.kind.berths
+
     def name_in(self, language: str) -> str:
         """Return the name in a language (two letters), or the English name."""
         return self.kind.names.get(language, self.kind.names["en"])
 
 
 def places_for(
-    offer_id: str, sailing: Sailing, party: Party, fares: Fares, now: datetime
+    offer_id: str,
+    sailing: Sailing,
+    party: Party,
+    fares: Fares,
+    now: datetime,
+    taken: Callable[[PlaceKind], int] = lambda _: 0,
 ) -> tuple[Place, ...]:
-    """Return the places that a party can have on a sailing; empty if it is sold out."""
+    """Return the places that a party can have on a sailing; empty if it is sold out.
+
+    Args:
+        offer_id: The start of their ids.
+        sailing: The sailing.
+        party: The party.
+        fares: How much is sold, and what a place costs.
+        now: The time of the search.
+        taken: How many places of a kind are taken on top of what `fares` knows.
+    """
     found: list[Place] = []
     adult_fare = fares.adult(sailing, now)
     for kind in _kinds_on(sailing.journey.route):
         if not party.fits(kind):
             continue
         units = -(-party.berths // kind.berths)
-        count = fares.places_left(sailing, kind.code, kind.units, now) // units
-        if count:
+        left = fares.places_left(sailing, kind.code, kind.units, now) - taken(kind)
+        count = left // units
+        if count > 0:
             found.append(
                 Place(
                     id=f"{offer_id}.{kind.code}",

@@ -19,8 +19,15 @@ from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
-from ferry_sdk.sandbox.offers.accommodation import Party, Traveller, places_for
+from ferry_sdk.sandbox.offers.accommodation import (
+    Party,
+    Place,
+    PlaceKind,
+    Traveller,
+    places_for,
+)
 from ferry_sdk.sandbox.offers.fares import Fares, Tariff, euros, levels, round_to_cents
+from ferry_sdk.sandbox.offers.inventory import Inventory
 from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
@@ -53,9 +60,12 @@ class _Way(NamedTuple):
 class Offers:
     """Searches and remembers offers; the same seed, search and time give the same offers."""
 
-    def __init__(self, network: Network, clock: Clock, seed: int) -> None:
+    def __init__(
+        self, network: Network, clock: Clock, seed: int, inventory: Inventory | None = None
+    ) -> None:
         random = SeededRandom(seed)
         self.network = network
+        self.inventory: Inventory = inventory or Inventory()
         self.timetable: Timetable = Timetable(random)
         self.catalogue: Catalogue = Catalogue(network, self.timetable, clock)
         self._clock = clock
@@ -121,6 +131,13 @@ class Offers:
                 self._cache.move_to_end(availability_id)
         return None if found is None else self._offer(found)
 
+    def is_free(self, sailing: Sailing, place: Place, now: datetime) -> bool:
+        """Tell whether a place is left after all reservations."""
+        kind = place.kind
+        taken = self.inventory.taken(sailing.id, kind.code, now)
+        left = self._fares.places_left(sailing, kind.code, kind.units, now) - taken
+        return not taken or left >= place.units
+
     def for_travellers(self, offer: Offer, travellers: tuple[Traveller, ...]) -> Offer:
         """Return the same offer for travellers of other ages."""
         party = Party(offer.party.company, travellers)
@@ -147,9 +164,14 @@ class Offers:
             raise invalid("request.company", "journey_not_sailed", value=company.code)
         return journey
 
-    def _offer(self, found: OfferInputs) -> Offer:
+    def _offer(self, found: OfferInputs, *, reserved: bool = False) -> Offer:
+        """Return the offer of a search; with `reserved`, without the places taken since."""
         sailing, now = found.sailing, found.issued_at
-        places = places_for(found.id, sailing, found.party, self._fares, now)
+
+        def taken(kind: PlaceKind) -> int:
+            return self.inventory.taken(sailing.id, kind.code, now) if reserved else 0
+
+        places = places_for(found.id, sailing, found.party, self._fares, now, taken)
         vehicle = self._fares.vehicle(sailing, found.vehicle, now) if found.vehicle else 0
         people = [self._fares.passenger(sailing, one.age, now) for one in found.party.travellers]
         fare = euros(sum(people, start=vehicle))
@@ -175,7 +197,8 @@ class Offers:
 
     def _keep_available(self, found: list[OfferInputs]) -> tuple[Offer, ...]:
         """Remember and return the offers with a place left."""
-        pairs = [(each, offer) for each in found for offer in [self._offer(each)] if offer.places]
+        offers = [(each, self._offer(each, reserved=True)) for each in found]
+        pairs = [(each, offer) for each, offer in offers if offer.places]
         with self._lock:
             for each, _ in pairs:
                 self._cache[each.id] = each

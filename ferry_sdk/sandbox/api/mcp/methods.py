@@ -119,9 +119,13 @@ def answer(call: Call, service: Service, caller: Caller, options: McpOptions) ->
     """
     if call.method == "tools/call":
         return _call_tool(call, service, caller, options)
-    if call.method == "resources/read":
-        value = service.perform(call.operation, {}, caller)
-        return resource_answer(call.id, call.text("uri"), value, options)
+    try:
+        if call.method == "resources/read":
+            value = service.perform(call.operation, {}, caller)
+            return resource_answer(call.id, call.text("uri"), value, options)
+        service.check_refused(call.operation, caller)
+    except ServiceError as error:
+        raise JsonRpcError(REFUSED, error.message, cast("Json", error.to_wire())) from None
     return response(call.id, _result_of(call, options))
 
 

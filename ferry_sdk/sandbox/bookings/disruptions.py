@@ -1,0 +1,37 @@
+"""What a company changes after the sale: it cancels a sailing, or moves a departure.
+
+The interface has no event for either, so a client learns of it when it reads the booking again.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ferry_sdk.models.enums import TicketStatus
+from ferry_sdk.sandbox.bookings.bookings import Booking
+from ferry_sdk.sandbox.bookings.tickets import GONE
+from ferry_sdk.sandbox.faults.faults import Faults
+from ferry_sdk.sandbox.faults.kinds import DepartureMoved, Disruption, SailingCancelled
+from ferry_sdk.sandbox.requests.access import CallContext
+
+
+def apply_disruptions(booking: Booking, faults: Faults, context: CallContext) -> None:
+    """Cancel a sailing or move a departure of a booking, if a fault says so."""
+
+    def applies(details: Disruption) -> bool:
+        if details.index >= len(booking.crossings):
+            return False
+        ticket, leg = booking.crossings[details.index]
+        if leg.moved and isinstance(details, DepartureMoved):
+            return False
+        is_issued = ticket.status is TicketStatus.ISSUED
+        is_open = ticket.status not in GONE and context.now < leg.offer.ends_at
+        return is_open and (is_issued or not details.only_issued)
+
+    cancelled = faults.take_details(SailingCancelled, context.operation, applies)
+    if cancelled is not None:
+        booking.crossings[cancelled.index][0].lose_sailing()
+    moved = faults.take_details(DepartureMoved, context.operation, applies)
+    if moved is not None:
+        ticket, leg = booking.crossings[moved.index]
+        ticket.move(leg, timedelta(minutes=moved.minutes))
