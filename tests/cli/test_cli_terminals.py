@@ -28,6 +28,7 @@ DRIVEN = {
     "confirm",
     "cancel",
     "voucher",
+    "reconcile",
     "ports",
     "companies",
     "vehicles",
@@ -287,6 +288,16 @@ def test_ports_are_found_by_country(ferry_sandbox, tmp_path):
 def test_companies_and_vehicles_are_found(ferry_sandbox, tmp_path, words, found):
     with terminal(ferry_sandbox, tmp_path, *words) as person:
         assert found in person.finish(0)
+
+
+@LONG
+def test_reconcile_shows_what_does_not_agree(ferry_sandbox, tmp_path):
+    (tmp_path / "payments.csv").write_text("booking_id,amount,currency\nb1,5.00,EUR\n", "utf-8")
+    journal = ("--journal", f"sqlite:///{tmp_path / 'ferry.db'}")
+    with terminal(ferry_sandbox, tmp_path, "reconcile", "payments.csv", *journal) as person:
+        shown = person.finish(1)
+    assert "5.00 EUR" in shown
+    assert "not known" in shown
 
 
 @LONG

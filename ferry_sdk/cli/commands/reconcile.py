@@ -1,0 +1,143 @@
+"""`ferry reconcile`: compare a file of payments with the bookings on record."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from pydantic import ValidationError
+
+from ferry_sdk import aftersales
+from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation
+from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
+from ferry_sdk.cli.terminal.output import count, print_json, print_table, say, show_progress
+from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.models.base import path_of
+from ferry_sdk.models.display.money import money
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from ferry_sdk.journal import Journal
+
+_DIFFERS = 1
+"""The exit code if something does not agree; that of `diff`."""
+_REQUIRED = ("booking_id", "amount", "currency")
+
+
+def reconcile(
+    *,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV with booking_id, amount, currency; also reference, refunded. - is stdin.",
+        ),
+    ],
+    journal: Annotated[
+        str,
+        typer.Option("--journal", metavar="URL", help="A journal, such as sqlite:///ferry.db."),
+    ],
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Compare payments with the bookings on record. Exits with 1 if something does not agree."""
+    payments = [*_read(file)]
+    with (
+        _open(journal) as record,
+        open_client(base_url, token_file) as ferry,
+        show_progress("Reading the bookings"),
+    ):
+        report = aftersales.reconcile(ferry, record, payments)
+    rows = report.rows()
+    if as_json:
+        print_json({"reconciliation": _document(report)})
+    elif rows:
+        heads = ["problem", "booking", "expected", "found"]
+        table = [
+            (
+                kind.replace("_", " "),
+                one.booking_id,
+                _amount(one.expected, one.currency),
+                _amount(one.found, one.currency),
+            )
+            for kind, one in rows
+        ]
+        print_table(heads, table, right=("expected", "found"))
+    else:
+        say(f"{count(len(payments), 'payment')}, no discrepancy.")
+    if rows:
+        sys.stdout.flush()
+        raise typer.Exit(_DIFFERS)
+
+
+def _open(url: str) -> Journal:
+    try:
+        from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
+    except ModuleNotFoundError as error:  # its exit code would be that of a discrepancy
+        raise ConfigurationError(str(error)) from None
+    return Journal(url)
+
+
+def _read(file: Path) -> Iterator[Payment]:
+    """Read the payments of a CSV file.
+
+    Raises:
+        InvalidInputError: The file cannot be read; the message names the line and the column.
+    """
+    try:
+        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
+    except UnicodeDecodeError:
+        raise InvalidInputError("not UTF-8", field=str(file)) from None
+    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
+    try:
+        missing = [name for name in _REQUIRED if name not in (reader.fieldnames or ())]
+        if missing:
+            raise InvalidInputError(f"no column {missing[0]}", field=f"{file}: line 1")
+        for row in reader:
+            yield _parse(row, f"{file}: line {reader.line_num}")
+    except csv.Error as error:
+        raise InvalidInputError(str(error), field=f"{file}: line {reader.line_num}") from None
+
+
+def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
+    if None in row:
+        raise InvalidInputError("more values than columns", field=where)
+    members = {name: row.get(name) or None for name in Payment.model_fields}
+    try:
+        return Payment.model_validate(members)
+    except ValidationError as error:
+        column, problem = path_of(error)
+    problem = problem if members[column] else "expected a value"
+    raise InvalidInputError(problem, field=f"{where}, column {column}")
+
+
+def _document(report: Reconciliation) -> dict[str, list[dict[str, str | None]]]:
+    kinds: dict[str, list[Discrepancy]] = {kind: [] for kind in report.__slots__}
+    for kind, one in report.rows():
+        kinds[kind].append(one)
+    return {
+        kind: [
+            {
+                "booking_id": one.booking_id,
+                "expected": None if one.expected is None else str(one.expected),
+                "found": None if one.found is None else str(one.found),
+                "currency": one.currency,
+            }
+            for one in found
+        ]
+        for kind, found in kinds.items()
+    }
+
+
+def _amount(value: Decimal | None, currency: str | None) -> str:
+    return "not known" if value is None else money(value, currency or "")
