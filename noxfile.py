@@ -15,7 +15,7 @@ import nox
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 VERSIONS = ("lowest", "newest")
-EXTRAS = "aiohttp,cli,journal,notebook,otel,postgresql,rate,sandbox"
+EXTRAS = "aiohttp,cli,journal,notebook,otel,postgresql,rate,sandbox,scan"
 PYTEST = ("python", "-m", "pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal")
 SHOWN = {"aiohttp", "anyio", "httpcore", "httpx", "httpx2", "pydantic", "sqlalchemy", "tenacity"}
 

@@ -24,6 +24,7 @@ FRONT_DOORS = (
     "ferry_sdk.notebook",
     "ferry_sdk.otel",
     "ferry_sdk.sandbox",
+    "ferry_sdk.scan",
 )
 """What these name in `__all__` is public."""
 BEHIND_THEM = "ferry_sdk.resources"

@@ -13,6 +13,7 @@ import ferry_sdk
 
 EXTRAS = (
     "aiohttp",
+    "fastapi_offline",
     "fpdf",
     "matplotlib",
     "mcp",
@@ -20,6 +21,7 @@ EXTRAS = (
     "pandas",
     "opentelemetry",
     "psycopg",
+    "pyarrow",
     "pyrate_limiter",
     "pytest",
     "redis",
@@ -41,6 +43,7 @@ OPTIONAL = (
     "ferry_sdk.otel",
     "ferry_sdk.pytest_plugin",
     "ferry_sdk.sandbox",
+    "ferry_sdk.scan",
 )
 HINTS = {
     "agents": ("ferry_sdk.agents.stdio", "serve"),
@@ -48,6 +51,7 @@ HINTS = {
     "notebook": ("ferry_sdk.notebook", "fares_by_day"),
     "otel": ("ferry_sdk.otel", "event_hooks"),
     "sandbox": ("ferry_sdk.sandbox", "Sandbox"),
+    "scan": ("ferry_sdk.scan", "FareScan"),
 }
 """What the module of each extra gives, where it is installed."""
 

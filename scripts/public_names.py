@@ -27,6 +27,7 @@ PACKAGES = (
     "ferry_sdk.notebook",
     "ferry_sdk.otel",
     "ferry_sdk.sandbox",
+    "ferry_sdk.scan",
 )
 """The packages whose `__all__` is public; a name of several is documented in the first."""
 

@@ -103,6 +103,17 @@ def sandbox() -> None:
         ferry.catalogue.ports()
 
 
+def scan() -> None:
+    """Write and read a part."""
+    import_all("ferry_sdk.scan")
+    tables = import_module("ferry_sdk.scan.tables")
+    part = {"scan": "1", "searches": (), "run": "1"}
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "part-00000.parquet")
+        tables.write_part(tables.Part(path, **part), {}, [])
+        tables.read_report(path, "1")
+
+
 USES = {
     "agents": agents,
     "aiohttp": lambda: asyncio.run(aiohttp()),
@@ -114,6 +125,7 @@ USES = {
     "postgresql": postgresql,
     "rate": rate,
     "sandbox": sandbox,
+    "scan": scan,
 }
 
 if not Path(ferry_sdk.__file__).is_relative_to(sys.prefix):

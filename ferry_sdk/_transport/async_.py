@@ -75,6 +75,10 @@ class AsyncTransport:
         """Close the HTTP client."""
         await self.shared.close()
 
+    async def close_loop(self) -> None:
+        """Close the connections of this event loop, which ends before the client."""
+        await self.shared.close_loop()
+
     def run(self, operation: Operation[T] | Plan[T]) -> Coroutine[Any, Any, T]:
         """Make a call and return its result."""
         if isinstance(operation, Plan):

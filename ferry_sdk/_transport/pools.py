@@ -215,6 +215,12 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
         if loop in self._resources and self._resources[loop].connections.pid == process_id():
             await self._resources.pop(loop).client.aclose()
 
+    async def close_loop(self) -> None:
+        """Close the client's own connections of this event loop, which ends before the client."""
+        loop = _running_loop()
+        if self._given is None and loop in self._resources:
+            await self._resources.pop(loop).client.aclose()
+
     def _forget_ended_loops(self) -> None:
         for known in self._resources.keyrefs():  # a copy: other threads may change the dict
             loop = known()

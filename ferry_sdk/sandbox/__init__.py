@@ -7,6 +7,7 @@ writes `__all__` from the block.
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,19 +47,27 @@ _MODULES = (
 _EXTRA = ("starlette", "uvicorn", "segno", "fpdf")
 
 
+def load(name: str) -> ModuleType:
+    """Return a module of this package.
+
+    Raises:
+        ModuleNotFoundError: It needs the extra, which is not installed.
+    """
+    try:
+        return import_module(f".{name}", __name__)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in _EXTRA:
+            raise
+        raise ModuleNotFoundError(
+            f'the local service requires an extra: pip install "ferry-sdk[sandbox]" '
+            f"({error.name} is not installed)",
+            name=error.name,
+        ) from error
+
+
 def __getattr__(name: str) -> object:
     if name in __all__:
-        for module_name in _MODULES:
-            try:
-                module = import_module(f".{module_name}", __name__)
-            except ModuleNotFoundError as error:
-                if error.name is None or error.name.partition(".")[0] not in _EXTRA:
-                    raise
-                raise ModuleNotFoundError(
-                    f'the local service requires an extra: pip install "ferry-sdk[sandbox]" '
-                    f"({error.name} is not installed)",
-                    name=error.name,
-                ) from error
+        for module in map(load, _MODULES):
             if name in vars(module):
                 return vars(module)[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

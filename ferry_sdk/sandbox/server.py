@@ -18,6 +18,7 @@ from typing_extensions import Self
 from ferry_sdk.sandbox.api import rest
 from ferry_sdk.sandbox.api.control import Control
 from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint, McpSessions
+from ferry_sdk.sandbox.api.openapi import pages
 from ferry_sdk.sandbox.bookings.state import StateFile
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
@@ -212,7 +213,7 @@ class LocalService:
         control = Control(
             self.clock, self.faults, self.counters, self.mcp, self._tokens, self.reset
         )
-        endpoints = rest.routes(service, self._tokens, self.faults)
+        endpoints = [*rest.routes(service, self._tokens, self.faults), *pages.routes()]
         app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
         return service, apply_conventions(app, self.clock)
 

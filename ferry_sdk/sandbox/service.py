@@ -210,21 +210,29 @@ def _service_error(error: RefusedError, operation: str, caller: Caller) -> Servi
     field, message = messages[0]
     return ServiceError(
         error.status,
-        _code(error, operation, caller),
+        code_of(
+            operation,
+            error.status,
+            malformed=caller.protocol == "rest" and isinstance(error, MalformedError),
+        ),
         message if field is None else f"{field}: {message}",
         field,
         tuple({"field": path, "message": words} for path, words in messages if path is not None),
     )
 
 
-def _code(error: RefusedError, operation: str, caller: Caller) -> str:
-    """Return the error code: general for access and REST validation, else the operation's."""
+def code_of(operation: str, status: int, *, malformed: bool) -> str:
+    """Return the code of an error.
+
+    Args:
+        operation: The public name.
+        status: The HTTP status.
+        malformed: Whether a REST request is invalid, independent of the state of the service.
+    """
     known = OPERATIONS[operation]
-    if error.status == HTTPStatus.NOT_FOUND and known.reads_ticket:
+    if status == HTTPStatus.NOT_FOUND and known.reads_ticket:
         return "TICKET_NOT_FOUND"
-    general = error.status == HTTPStatus.FORBIDDEN or (
-        caller.protocol == "rest" and isinstance(error, MalformedError)
-    )
+    general = status == HTTPStatus.FORBIDDEN or malformed
     if known.error_code and not general:
         return known.error_code
-    return _CODES.get(error.status) or HTTPStatus(error.status).name
+    return _CODES.get(status) or HTTPStatus(status).name

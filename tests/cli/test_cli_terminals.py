@@ -34,6 +34,7 @@ DRIVEN = {
     "vehicles",
     "doctor",
     "sandbox",
+    "openapi",
     "demo",
     "mcp",
 }
@@ -316,6 +317,12 @@ def test_sandbox_runs_until_ctrl_c(tmp_path):
         person.expect("Ctrl-C stops")
         person.child.send("\x03")
         assert "# stopped" in person.finish(0)
+
+
+def test_openapi_prints_the_document(tmp_path):
+    with terminal(None, tmp_path, "openapi") as person:
+        shown = person.finish(0)
+    assert '"openapi": "3.1.0"' in shown
 
 
 def test_demo_runs_both_protocols(tmp_path):

@@ -52,7 +52,9 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "notebook": ("matplotlib", "pandas"),
     "otel": ("opentelemetry",),
     "postgresql": ("sqlalchemy", "psycopg"),
+    "rate": ("pyrate_limiter", "redis"),
     "sandbox": ("fpdf", "segno", "starlette", "uvicorn"),
+    "scan": ("pyarrow",),
 }
 """The importable modules that each extra installs."""
 

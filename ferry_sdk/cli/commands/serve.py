@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -82,6 +83,13 @@ def sandbox(
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def openapi() -> None:
+    """Print the local service as an OpenAPI 3.1 document, for clients in other languages."""
+    from ferry_sdk.sandbox import load  # noqa: PLC0415 -- the same
+
+    sys.stdout.write(load("api.openapi.document").document_text())
 
 
 def demo(

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, ClassVar
+from functools import partial
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from starlette.requests import Request
@@ -15,8 +16,8 @@ from starlette.routing import BaseRoute, Route
 
 from ferry_sdk.sandbox.clock import Clock, to_utc
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, Faults
-from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
+from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, FaultRequest, Faults
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     has_local_origin,
     is_this_machine,
@@ -26,9 +27,11 @@ from ferry_sdk.sandbox.http.conventions import (
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 from ferry_sdk.sandbox.requests.fields import Moment
+from ferry_sdk.sandbox.responses import control as responses
+from ferry_sdk.sandbox.responses.control import JsonObject
 
 _Fields = Mapping[str, JsonValue]
-_Handler = Callable[[_Fields], JsonValue]
+_Handler = Callable[[_Fields], object]
 _PAGE = 1000
 _CENTURY = 100 * 366 * 24 * 3600.0
 
@@ -64,38 +67,25 @@ class Control:
 
     def routes(self) -> list[BaseRoute]:
         """Return one route for each path."""
-        handlers: dict[str, dict[str, _Handler]] = {
-            "clock": {
-                "GET": self._clock,
-                "POST": self._move_clock,
-                "DELETE": _after(self.clock.reset, self._clock),
-            },
-            "faults": {
-                "GET": self._faults,
-                "POST": self._add_fault,
-                "DELETE": _after(self.faults.clear, self._faults),
-            },
-            "faults/kinds": {"GET": self._kinds},
-            "counters": {
-                "GET": self._counters,
-                "DELETE": _after(self.counters.reset, self._counters),
-            },
-            "options": {
-                "GET": self._options,
-                "PATCH": self._set_options,
-                "DELETE": _after(self.switches.reset, self._options),
-            },
-            "reset": {"POST": _after(self.reset, lambda _: {})},
-        }
+        handlers: dict[str, dict[str, _Handler]] = {}
+        for each in ENDPOINTS:
+            handlers.setdefault(each.path, {})[each.method] = partial(each.handle, self)
         return [
-            Route(f"/_sandbox/{name}", self._endpoint(methods), methods=list(methods))
-            for name, methods in handlers.items()
+            Route(path, self._endpoint(methods), methods=list(methods))
+            for path, methods in handlers.items()
         ]
 
-    def _clock(self, _: _Fields) -> JsonValue:
+    def read_clock(self, _: _Fields) -> responses.ClockReading:
+        """Read the clock."""
         return {"now": self.clock.now().isoformat(), "frozen": self.clock.frozen}
 
-    def _move_clock(self, fields: _Fields) -> JsonValue:
+    def reset_clock(self, _: _Fields) -> responses.ClockReading:
+        """Restore the initial time."""
+        self.clock.reset()
+        return self.read_clock({})
+
+    def move_clock(self, fields: _Fields) -> responses.ClockReading:
+        """Move, freeze or resume the clock."""
         update = parse_fields(ClockUpdate, fields)
         # Validate everything first: an invalid update changes nothing.
         moment = to_utc(update.travel_to or self.clock.now())
@@ -106,21 +96,30 @@ class Control:
             self.clock.travel_to(update.travel_to)
         if update.advance is not None:
             self.clock.advance(update.advance)
-        return self._clock({})
+        return self.read_clock({})
 
-    def _faults(self, _: _Fields) -> JsonValue:
+    def list_faults(self, _: _Fields) -> responses.FaultsState:
+        """List the faults."""
         return {
             "pending": [fault.to_wire() for fault in self.faults.pending],
             "taken": [fault.to_wire() for fault in self.faults.taken],
         }
 
-    def _add_fault(self, fields: _Fields) -> JsonValue:
+    def clear_faults(self, _: _Fields) -> responses.FaultsState:
+        """Remove all faults."""
+        self.faults.clear()
+        return self.list_faults({})
+
+    def add_fault(self, fields: _Fields) -> JsonObject:
+        """Request a fault."""
         return self.faults.add(Fault.read(fields)).to_wire()
 
-    def _kinds(self, _: _Fields) -> JsonValue:
+    def list_kinds(self, _: _Fields) -> JsonObject:
+        """List the kinds of fault, with the JSON Schema of their details."""
         return {kind.value: details.model_json_schema() for kind, details in DETAILS.items()}
 
-    def _counters(self, fields: _Fields) -> JsonValue:
+    def read_counters(self, fields: _Fields) -> responses.CountersState:
+        """Read the counters."""
         after = parse_fields(CountersQuery, fields).after
         effects = self.counters.effects
         end = after + _PAGE
@@ -139,12 +138,29 @@ class Control:
             "connections": self.counters.connections,
         }
 
-    def _options(self, _: _Fields) -> JsonValue:
+    def reset_counters(self, _: _Fields) -> responses.CountersState:
+        """Set every counter to zero."""
+        self.counters.reset()
+        return self.read_counters({})
+
+    def read_options(self, _: _Fields) -> JsonObject:
+        """Read the options of /mcp."""
         return self.switches.current.model_dump(mode="json")
 
-    def _set_options(self, fields: _Fields) -> JsonValue:
+    def set_options(self, fields: _Fields) -> JsonObject:
+        """Change some options of /mcp."""
         self.switches.set(**fields)
-        return self._options({})
+        return self.read_options({})
+
+    def reset_options(self, _: _Fields) -> JsonObject:
+        """Restore the initial options of /mcp."""
+        self.switches.reset()
+        return self.read_options({})
+
+    def reset_all(self, _: _Fields) -> JsonObject:
+        """Clear bookings, faults, counters and sessions; restore the clock and the options."""
+        self.reset()
+        return {}
 
     def _endpoint(
         self, handlers: Mapping[str, _Handler]
@@ -182,14 +198,39 @@ class Control:
         return problem(401, "UNAUTHORIZED", "The control token is missing or wrong", challenge)
 
 
-def _after(act: Callable[[], None], show: _Handler) -> _Handler:
-    """Return a handler that acts and then answers with the new state."""
+class Endpoint(NamedTuple):
+    """One method of one path of the controls; the docstring of its handler says what it does.
 
-    def handle(_: _Fields) -> JsonValue:
-        act()
-        return show({})
+    Attributes:
+        answer: The type of its answer.
+        fields: The model of its body, or of its query if the method is GET.
+    """
 
-    return handle
+    method: str
+    path: str
+    handle: Callable[[Control, _Fields], object]
+    answer: Any
+    fields: type[BaseModel] | None = None
+
+
+_CLOCK, _FAULTS, _COUNTERS = "/_sandbox/clock", "/_sandbox/faults", "/_sandbox/counters"
+_OPTIONS = "/_sandbox/options"
+
+ENDPOINTS = (
+    Endpoint("GET", _CLOCK, Control.read_clock, responses.ClockReading),
+    Endpoint("POST", _CLOCK, Control.move_clock, responses.ClockReading, ClockUpdate),
+    Endpoint("DELETE", _CLOCK, Control.reset_clock, responses.ClockReading),
+    Endpoint("GET", _FAULTS, Control.list_faults, responses.FaultsState),
+    Endpoint("POST", _FAULTS, Control.add_fault, FaultRequest, FaultRequest),
+    Endpoint("DELETE", _FAULTS, Control.clear_faults, responses.FaultsState),
+    Endpoint("GET", f"{_FAULTS}/kinds", Control.list_kinds, JsonObject),
+    Endpoint("GET", _COUNTERS, Control.read_counters, responses.CountersState, CountersQuery),
+    Endpoint("DELETE", _COUNTERS, Control.reset_counters, responses.CountersState),
+    Endpoint("GET", _OPTIONS, Control.read_options, McpOptions),
+    Endpoint("PATCH", _OPTIONS, Control.set_options, McpOptions, McpOptions),
+    Endpoint("DELETE", _OPTIONS, Control.reset_options, McpOptions),
+    Endpoint("POST", "/_sandbox/reset", Control.reset_all, JsonObject),
+)
 
 
 def _parse_body(body: bytes) -> _Fields:

@@ -24,30 +24,31 @@ from ferry_sdk.sandbox.service import Service, ServiceError
 
 
 class Endpoint(NamedTuple):
-    """One method of one path, with its operation and its status on success."""
+    """One method of one path, with its operation, its status on success and what it does."""
 
     method: str
     path: str
     operation: str
     success: int
+    summary: str
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/api/availability", "availability.search", 200),
-    Endpoint("POST", "/api/booking", "bookings.create", 201),
-    Endpoint("POST", "/api/booking/confirm", "bookings.confirm", 201),
-    Endpoint("POST", "/api/booking/cancel", "bookings.cancel", 201),
-    Endpoint("POST", "/api/booking/cancel-fee", "bookings.cancel_fee", 200),
-    Endpoint("GET", "/api/booking/{id}", "bookings.get", 200),
-    Endpoint("POST", "/api/ticket/cancel", "tickets.cancel", 201),
-    Endpoint("GET", "/api/ticket/{id}", "tickets.get", 200),
-    Endpoint("GET", "/api/ticket/{id}/pdf", "tickets.pdf", 200),
-    Endpoint("POST", "/api/ticket/{id}/mark-paid", "tickets.mark_paid", 200),
-    Endpoint("POST", "/api/departure", "catalogue.departures", 201),
-    Endpoint("POST", "/api/journey", "catalogue.journeys", 201),
-    Endpoint("GET", "/api/port", "catalogue.ports", 200),
-    Endpoint("GET", "/api/vehicle-brand", "catalogue.vehicle_brands", 200),
-    Endpoint("GET", "/api/vehicle-data", "catalogue.vehicle_types", 200),
+    Endpoint("POST", "/api/availability", "availability.search", 200, "Search sailings"),
+    Endpoint("POST", "/api/booking", "bookings.create", 201, "Create a booking"),
+    Endpoint("POST", "/api/booking/confirm", "bookings.confirm", 201, "Confirm a booking"),
+    Endpoint("POST", "/api/booking/cancel", "bookings.cancel", 201, "Cancel a booking"),
+    Endpoint("POST", "/api/booking/cancel-fee", "bookings.cancel_fee", 200, "Preview a fee"),
+    Endpoint("GET", "/api/booking/{id}", "bookings.get", 200, "Read a booking"),
+    Endpoint("POST", "/api/ticket/cancel", "tickets.cancel", 201, "Cancel a ticket"),
+    Endpoint("GET", "/api/ticket/{id}", "tickets.get", 200, "Read a ticket"),
+    Endpoint("GET", "/api/ticket/{id}/pdf", "tickets.pdf", 200, "Find a voucher"),
+    Endpoint("POST", "/api/ticket/{id}/mark-paid", "tickets.mark_paid", 200, "Record a payment"),
+    Endpoint("POST", "/api/departure", "catalogue.departures", 201, "List departures"),
+    Endpoint("POST", "/api/journey", "catalogue.journeys", 201, "List journeys"),
+    Endpoint("GET", "/api/port", "catalogue.ports", 200, "List ports"),
+    Endpoint("GET", "/api/vehicle-brand", "catalogue.vehicle_brands", 200, "List vehicle brands"),
+    Endpoint("GET", "/api/vehicle-data", "catalogue.vehicle_types", 200, "List vehicle types"),
 )
 
 
@@ -119,6 +120,8 @@ class _Api:
         arguments = _arguments(request, body if endpoint.method == "POST" else b"")
         if isinstance(arguments, Response):
             return arguments
+        if arguments.keys() & request.path_params.keys():  # the id in the path is no field
+            return error_response(request, 422, "VALIDATION_ERROR", "unknown_field")
         caller = caller_of(request, access, "rest")
         try:
             answer = self._service.perform(

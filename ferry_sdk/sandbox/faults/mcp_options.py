@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.sandbox.requests.errors import parse_fields
 
 _TEN_YEARS = 10 * 365 * 24 * 3600
@@ -42,7 +43,9 @@ class McpOptions(BaseModel):
         ended_early: Whether the stream ends before the reply.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, strict=True, json_schema_extra=describe_properties
+    )
 
     is_absent: bool = False
     reply: Literal["auto", "json", "sse"] = "auto"

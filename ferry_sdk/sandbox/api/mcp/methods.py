@@ -104,11 +104,16 @@ class Call:
             raise JsonRpcError(INVALID_PARAMS, f"Unknown tool: {name}")
         if self.method == "resources/read":
             if (uri := self.text("uri")) in RESOURCES:
-                return "mcp." + uri.rpartition("/")[2].replace("-", "_")
+                return resource_operation(uri)
             raise UnknownResourceError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
         if self.method in _OPERATIONS:
             return _OPERATIONS[self.method]
         raise JsonRpcError(METHOD_NOT_FOUND, f"Method not found: {self.method}")
+
+
+def resource_operation(uri: str) -> str:
+    """Return the public name of the operation that reads a resource."""
+    return "mcp." + uri.rpartition("/")[2].replace("-", "_")
 
 
 def answer(call: Call, service: Service, caller: Caller, options: McpOptions) -> JsonValue:
@@ -150,7 +155,15 @@ def _result_of(call: Call, options: McpOptions) -> Json:
     if call.method == "initialize":
         return _initialize_result(call, options)
     if call.method == "tools/list":
-        return {"tools": [_tool_record(name, **tool) for name, tool in TOOLS.items()]}
+        return {
+            "tools": [
+                {
+                    **tool_record(name),
+                    "inputSchema": OPERATIONS[f"mcp.{name}"].arguments.model_json_schema(),
+                }
+                for name in TOOLS
+            ]
+        }
     if call.method == "resources/list":
         return {
             "resources": [
@@ -168,17 +181,17 @@ def _result_of(call: Call, options: McpOptions) -> Json:
     return {}
 
 
-def _tool_record(name: str, *, title: str, description: str, destroys: bool) -> Json:
-    operation = OPERATIONS[f"mcp.{name}"]
-    reads = operation.access is Access.READ_ONLY
+def tool_record(name: str) -> Json:
+    """Return a tool without the schema of its arguments."""
+    tool = TOOLS[name]
+    reads = OPERATIONS[f"mcp.{name}"].access is Access.READ_ONLY
     return {
         "name": name,
-        "title": title,
-        "description": description,
-        "inputSchema": operation.arguments.model_json_schema(),
+        "title": tool["title"],
+        "description": tool["description"],
         "annotations": {
             "readOnlyHint": reads,
-            "destructiveHint": destroys,
+            "destructiveHint": tool["destroys"],
             "idempotentHint": reads,
             "openWorldHint": False,
         },

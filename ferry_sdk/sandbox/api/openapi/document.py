@@ -1,0 +1,294 @@
+"""The service as an OpenAPI 3.1 document, made from the models that the service itself uses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from ferry_sdk._version import __version__
+from ferry_sdk.sandbox.api import control, rest
+from ferry_sdk.sandbox.api.mcp.methods import RESOURCES, TOOLS, resource_operation, tool_record
+from ferry_sdk.sandbox.api.openapi.examples import Example, examples
+from ferry_sdk.sandbox.http.conventions import CORRELATION_ID, REQUEST_ID
+from ferry_sdk.sandbox.requests.access import Access
+from ferry_sdk.sandbox.requests.errors import text
+from ferry_sdk.sandbox.requests.operations import OPERATIONS
+from ferry_sdk.sandbox.responses.fields import Error
+from ferry_sdk.sandbox.service import code_of
+
+Json = dict[str, Any]
+
+_JSON = "application/json"
+_HEADERS = {name: {"$ref": f"#/components/headers/{name}"} for name in (REQUEST_ID, CORRELATION_ID)}
+_ACCESS = {
+    Access.READ_ONLY: "Every token allows it.",
+    Access.READ_WRITE: "It requires a read-write token.",
+    Access.ORGANISATION: "It requires the organisation token. Call it from a server only.",
+}
+_GENERAL_ERRORS = {
+    400: ("MALFORMED_JSON", "malformed_json", "The body is not JSON in UTF-8."),
+    401: ("UNAUTHORIZED", "unauthorized", "The token is missing or unknown."),
+    403: ("FORBIDDEN", "forbidden", "The token does not allow this."),
+    404: ("NOT_FOUND", "no_such_address", "There is nothing at this address."),
+    406: ("NOT_ACCEPTABLE", "not_acceptable", "`Accept` does not allow application/json."),
+    413: ("BODY_TOO_LARGE", "body_too_large", "The body has more than 1 MiB."),
+    415: ("UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type", "The body is of another type."),
+}
+"""By status: the code, the key of the message, and when it occurs."""
+_REFUSALS = {
+    404: "It does not exist.",
+    409: "It conflicts with the current state.",
+    422: "The request is invalid, or does not fit the search or the network.",
+}
+_SELECTION = {
+    "availability_id": "$response.body#/0/id",
+    "tariff_id": "$response.body#/0/tariffs/0/id",
+    "place_id": "$response.body#/0/places/0/id",
+}
+_BOOKING, _TICKET = "$response.body#/booking_id", "$response.body#/ticket_id"
+_LINKS: Mapping[str, Mapping[str, Json]] = {
+    "availability.search": {"bookings.create": {"availabilities": [_SELECTION]}},
+    "bookings.create": {
+        "bookings.get": {"id": _BOOKING},
+        "bookings.confirm": {"id": _BOOKING},
+        "bookings.cancel": {"booking_id": _BOOKING},
+        "bookings.cancel_fee": {"id": _BOOKING},
+    },
+    "bookings.confirm": {
+        "tickets.get": {"id": _TICKET},
+        "tickets.pdf": {"id": _TICKET},
+        "tickets.cancel": {"ticket_id": _TICKET},
+    },
+    "bookings.get": {"tickets.mark_paid": {"id": "$response.body#/tickets/0/id"}},
+}
+"""By operation: what its answer is used for, and the arguments that come from it."""
+
+
+class _Schemas(GenerateJsonSchema):
+    """Schemas without titles of fields and without defaults.
+
+    Generators of TypeScript make a field with a default required.
+    """
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        del schema
+        return False
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        made = super().literal_schema(schema)
+        if "const" in made:
+            made.pop("enum", None)  # some versions of pydantic write both
+        return made
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+
+@cache
+def document_text() -> str:
+    """Return the document as JSON; it is made at the first call and kept."""
+    return json.dumps(document(), indent=2) + "\n"
+
+
+def document() -> Json:
+    """Return the document."""
+    whole: Json = json.loads(Path(__file__).with_name("base.json").read_text(encoding="utf-8"))
+    definitions, schemas = _schemas()
+    performed = examples()
+    paths: dict[str, Json] = {}
+    for endpoint in rest.ENDPOINTS:
+        record = _operation(endpoint, schemas, definitions, performed[endpoint.operation])
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = record
+    paths.update(whole["paths"])
+    for each in control.ENDPOINTS:
+        record = _control(each, schemas, definitions)
+        paths.setdefault(each.path, {})[each.method.lower()] = record
+    whole["info"]["version"] = __version__
+    whole["paths"] = paths
+    whole["components"]["responses"].update(_general_errors())
+    whole["components"]["schemas"].update(definitions)
+    whole["x-mcp"] = _mcp(schemas)
+    return whole
+
+
+def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
+    """Return the named schemas; and those of arguments by model and of answers by operation."""
+    answers = {
+        name: TypeAdapter[Any](operation.answer)
+        for name, operation in OPERATIONS.items()
+        if operation.answer not in {None, bytes}
+    }
+    answers["Error"] = TypeAdapter[Any](Error)
+    models: dict[str, Any] = {
+        model.__name__: model for model in (OPERATIONS[name].arguments for name in OPERATIONS)
+    }
+    for each in control.ENDPOINTS:
+        models[f"control.{each.handle.__name__}"] = each.answer
+        if each.fields is not None:
+            models[each.fields.__name__] = each.fields
+    found, whole = TypeAdapter.json_schemas(
+        [
+            *((name, "serialization", adapter) for name, adapter in answers.items()),
+            *((name, "validation", TypeAdapter[Any](model)) for name, model in models.items()),
+        ],
+        ref_template="#/components/schemas/{model}",
+        schema_generator=_Schemas,
+    )
+    definitions: dict[str, Json] = whole["$defs"]
+    for schema in definitions.values():  # the fields have descriptions of their own
+        if "description" in schema:
+            schema["description"] = schema["description"].partition("\n\nAttributes:")[0]
+    return definitions, {str(key): schema for (key, _), schema in found.items()}
+
+
+def _operation(
+    endpoint: rest.Endpoint, schemas: Json, definitions: dict[str, Json], example: Example
+) -> Json:
+    operation = OPERATIONS[endpoint.operation]
+    model = definitions[operation.arguments.__name__]
+    parameters: list[Json] = [
+        {"$ref": f"#/components/parameters/{name}"} for name in ("language", "correlation")
+    ]
+    record: Json = {
+        "operationId": endpoint.operation,
+        "summary": endpoint.summary,
+        "description": _ACCESS[operation.access],
+        "tags": [endpoint.operation.partition(".")[0]],
+        "parameters": parameters,
+    }
+    arguments = dict(example.arguments)
+    if "{id}" in endpoint.path:
+        field = {"schema": model["properties"]["id"], "example": arguments.pop("id")}
+        parameters.insert(0, {"name": "id", "in": "path", "required": True, **field})
+    if endpoint.method == "POST":
+        if "{id}" in endpoint.path:  # the body has the other arguments
+            del model["properties"]["id"]
+            model["required"].remove("id")
+        body = {"schema": schemas[operation.arguments.__name__], "example": arguments}
+        record["requestBody"] = {"required": "required" in model, "content": {_JSON: body}}
+    answer = schemas[endpoint.operation]
+    record["responses"] = {
+        str(endpoint.success): {
+            "description": _description(answer, definitions),
+            "headers": _HEADERS,
+            "content": {_JSON: {"schema": answer, "example": example.answer}},
+            **_links(endpoint.operation),
+        },
+        **dict(sorted(_errors(endpoint, example))),
+    }
+    return record
+
+
+def _control(endpoint: control.Endpoint, schemas: Json, definitions: Mapping[str, Json]) -> Json:
+    name = f"control.{endpoint.handle.__name__}"
+    record: Json = {
+        "operationId": name,
+        "summary": (endpoint.handle.__doc__ or "").rstrip("."),
+        "tags": ["control"],
+        "security": [{}, {"control": []}],
+    }
+    errors = {"401": "The control token is missing or wrong.", "403": "Only this machine can."}
+    if endpoint.fields is not None:
+        errors["422"] = "A field is unknown or invalid."
+        model = endpoint.fields.__name__
+        if endpoint.method == "GET":
+            fields = definitions[model]["properties"].items()
+            record["parameters"] = [
+                {"name": field, "in": "query", "schema": schema} for field, schema in fields
+            ]
+        else:
+            record["requestBody"] = {"content": {_JSON: {"schema": schemas[model]}}}
+    record["responses"] = {
+        status: {
+            "description": words,
+            "headers": _HEADERS,
+            "content": {
+                _JSON: {
+                    "schema": schemas[name if status == "200" else "Error"],
+                }
+            },
+        }
+        for status, words in {"200": "What it is now.", **errors}.items()
+    }
+    return record
+
+
+def _description(schema: Json, definitions: Mapping[str, Json]) -> str:
+    """Return the description of the type of an answer."""
+    named: str = schema.get("items", schema)["$ref"].rpartition("/")[2]
+    words: str = definitions[named]["description"]
+    return f"A list: {words[0].lower()}{words[1:]}" if "items" in schema else words
+
+
+def _links(operation: str) -> Json:
+    """Return what the answer of an operation is used for, as links."""
+    links: Json = {}
+    for target, arguments in _LINKS.get(operation, {}).items():
+        path = next(each.path for each in rest.ENDPOINTS if each.operation == target)
+        where = "parameters" if "{id}" in path else "requestBody"
+        links[target] = {"operationId": target, where: arguments}
+    return {"links": links} if links else {}
+
+
+def _errors(endpoint: rest.Endpoint, example: Example) -> Iterator[tuple[str, Json]]:
+    """Yield the errors of an operation, by status."""
+    in_path = "{id}" in endpoint.path
+    statuses = [401, 406]
+    if OPERATIONS[endpoint.operation].access is not Access.READ_ONLY:
+        statuses.append(403)
+    if endpoint.method == "POST":
+        statuses += [400, 413, 415]
+    for status in statuses:
+        yield str(status), {"$ref": f"#/components/responses/Error{status}"}
+    if endpoint.method == "POST" or in_path:  # the others take no arguments
+        for status, error in example.errors.items():
+            malformed = status == HTTPStatus.UNPROCESSABLE_ENTITY
+            codes = {code_of(endpoint.operation, status, malformed=it) for it in (False, malformed)}
+            if in_path and status == HTTPStatus.NOT_FOUND:  # an id with a slash is another path
+                codes.add("NOT_FOUND")
+            yield str(status), _error(_REFUSALS[status], codes, error)
+
+
+def _general_errors() -> Iterator[tuple[str, Json]]:
+    """Yield the errors that do not come from an operation, by their names in the document."""
+    for status, (code, key, words) in _GENERAL_ERRORS.items():
+        message: Error = {"error": True, "code": code, "message": text(key, "en")}
+        response = _error(words, {code}, message)
+        if status == HTTPStatus.UNAUTHORIZED:
+            challenge = {"WWW-Authenticate": {"$ref": "#/components/headers/WWW-Authenticate"}}
+            response["headers"] = {**_HEADERS, **challenge}
+        yield f"Error{status}", response
+
+
+def _error(words: str, codes: set[str], example: Error) -> Json:
+    narrowed = {"properties": {"code": {"enum": sorted(codes)}}}
+    schema = {"allOf": [{"$ref": "#/components/schemas/Error"}, narrowed]}
+    content = {_JSON: {"schema": schema, "example": example}}
+    return {"description": words, "headers": _HEADERS, "content": content}
+
+
+def _mcp(schemas: Json) -> Json:
+    """Return the tools and the resources, with the schemas of what they take and answer."""
+    tools = {name: OPERATIONS[f"mcp.{name}"].arguments.__name__ for name in TOOLS}
+    return {
+        "tools": [
+            {
+                **tool_record(name),
+                "inputSchema": schemas[arguments],
+                "result": schemas[f"mcp.{name}"],
+            }
+            for name, arguments in tools.items()
+        ],
+        "resources": [
+            {"uri": uri, "description": words, "content": schemas[resource_operation(uri)]}
+            for uri, words in RESOURCES.items()
+        ],
+    }

@@ -1,0 +1,169 @@
+"""Examples of requests and responses: one journey, performed by the service itself.
+
+The clock is frozen and the ids have a seed, so the examples are the same on every machine. The
+year is far ahead, so that the example of a search can be sent to a running service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from pydantic import JsonValue
+
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults.faults import Faults
+from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
+from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
+from ferry_sdk.sandbox.responses.fields import Error
+from ferry_sdk.sandbox.service import Service, ServiceError
+
+NOW = datetime(2030, 5, 6, 9, tzinfo=timezone.utc)
+_UNKNOWN = "00000000-0000-4000-8000-000000000000"
+_BASE_URL = "http://127.0.0.1:8080"
+_LONGEST_IMAGE, _LONGEST_LIST = 60, 2
+
+_REQUEST = {
+    "company": "CTN",
+    "depart_code": "FRMRS",
+    "arrive_code": "TNLGN",
+    "out_journey_id": journey_id("FRMRS", "TNLGN"),
+    "out_at": "2030-07-05",
+    "out_time": "00:00",
+    "ret_journey_id": "",
+    "ret_at": "",
+    "ret_time": "",
+}
+_SEARCH = {
+    "request": _REQUEST,
+    "passengers": [{"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}],
+    "vehicle": {"code": "PEUGEOT__208"},
+}
+_PASSENGER = {
+    "type": "Adult",
+    "first_name": "Ada",
+    "last_name": "Byron",
+    "age": 35,
+    "gender": "F",
+    "birth_date": "1994-12-10",
+    "nationality": "GB",
+    "doc_type": "Passport",
+    "doc_number": "AB1234567",
+    "doc_expiration": "2034-01-31",
+}
+_BOOKING = {
+    "passengers": [_PASSENGER],
+    "reservation_type": "TICKET",
+    "vehicle": {"code": "CAR", "brand": "Peugeot", "model": "208", "identification": "AB-123-CD"},
+    "contact": {
+        "name": "Ada Byron",
+        "email": "ada@example.org",
+        "prefix": "+44",
+        "phone": "7700900123",
+    },
+}
+_OTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "availability.search": {"request": {**_REQUEST, "out_time": "23:59"}},
+    "tickets.mark_paid": {"external_payment_ref": "pi_other"},
+}
+"""What changes when a call is made again, so that it is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A call of an operation.
+
+    Attributes:
+        arguments: Its arguments.
+        answer: Its answer, with long lists and images shortened.
+        errors: What it answers to other arguments, by HTTP status.
+    """
+
+    arguments: Mapping[str, Any]
+    answer: Any
+    errors: dict[int, Error] = field(default_factory=dict[int, Error])
+
+
+def examples() -> dict[str, Example]:
+    """Return an example of every REST operation, and of the tool that views a ticket."""
+    journey = _Journey()
+    found = journey.perform("availability.search", _SEARCH)
+    selection = {
+        "availability_id": found[0]["id"],
+        "tariff_id": found[0]["tariffs"][0]["id"],
+        "place_id": found[0]["places"][0]["id"],
+    }
+    booking = {"availabilities": [selection], **_BOOKING}
+    created = {"id": journey.perform("bookings.create", booking)["booking_id"]}
+    read = journey.perform("bookings.get", created)
+    ticket = {"id": read["tickets"][0]["id"]}
+    payment = {"external_payment_ref": "pi_3NqX", "psp": "stripe", "paid_at": NOW.isoformat()}
+    journey.perform("tickets.mark_paid", {**ticket, **payment})
+    journey.perform("bookings.confirm", created)
+    for operation in ("bookings.get", "bookings.cancel_fee"):
+        journey.perform(operation, created)
+    for operation in ("tickets.get", "tickets.pdf", "mcp.view_ticket"):
+        journey.perform(operation, ticket)
+    journey.perform("tickets.cancel", {"ticket_id": ticket["id"]})
+    other = journey.perform("bookings.create", booking)["booking_id"]
+    journey.perform("bookings.cancel", {"booking_id": other})
+    journey.perform("catalogue.departures", {"provider_id": "CTN"})
+    for name in ("ports", "journeys", "vehicle_brands", "vehicle_types"):
+        journey.perform(f"catalogue.{name}", {})
+    for operation, example in journey.examples.items():
+        journey.add_errors(operation, example)
+    return journey.examples
+
+
+class _Journey:
+    """A service of its own, which remembers the last call of each operation."""
+
+    def __init__(self) -> None:
+        clock = Clock(NOW, frozen=True)
+        self.examples: dict[str, Example] = {}
+        self._service = Service(
+            clock=clock,
+            offers=Offers(Network.load(), clock, 1),
+            faults=Faults(),
+            counters=Counters(clock),
+            ids=Ids(SeededRandom(1)),
+        )
+
+    def perform(self, operation: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- JSON
+        answer = self._perform(operation, arguments)
+        self.examples[operation] = Example(arguments, _shorten(answer))
+        return answer
+
+    def add_errors(self, operation: str, example: Example) -> None:
+        """Make the call again, with unknown ids and with invalid fields, and note the errors."""
+        again = {**example.arguments, **_OTHER_ARGUMENTS.get(operation, {})}
+        ids = [name for name in again if name.endswith("id")]
+        for arguments in (
+            again,
+            {**again, **dict.fromkeys(ids, _UNKNOWN)},
+            {**dict.fromkeys(ids, ""), "colour": "red"},
+        ):
+            try:
+                self._perform(operation, arguments)
+            except ServiceError as error:
+                example.errors.setdefault(error.status, error.to_wire())
+
+    def _perform(self, operation: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- JSON
+        protocol: Protocol = "mcp" if operation.startswith("mcp.") else "rest"
+        caller = Caller(Access.ORGANISATION, "en", protocol, _BASE_URL)
+        return self._service.perform(operation, arguments, caller)
+
+
+def _shorten(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {key: _shorten(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shorten(item) for item in value[:_LONGEST_LIST]]
+    if isinstance(value, str) and value.startswith("data:"):
+        return f"{value[:_LONGEST_IMAGE]}…"
+    return value

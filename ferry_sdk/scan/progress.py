@@ -1,0 +1,47 @@
+"""The progress of a scan, on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from ferry_sdk.scan.report import ScanReport
+
+
+@contextmanager
+def show_progress(
+    report: Callable[[], ScanReport],
+) -> Generator[Callable[[], None], None, None]:
+    """Show the searches that are done, the rate, the remaining time and the failures.
+
+    Yields a function that shows what the report is now. Nothing is shown where standard error is
+    not a terminal, or rich is not installed.
+    """
+    isatty = getattr(sys.stderr, "isatty", bool)  # a program may have replaced or closed it
+    if not isatty() or find_spec("rich") is None:
+        yield lambda: None
+        return
+    from rich import progress  # noqa: PLC0415 -- an extra's
+    from rich.console import Console  # noqa: PLC0415 -- the same
+
+    with progress.Progress(
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[rate]:.1f}/s"),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("{task.fields[failed]} failed"),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        first = report()
+        task = bar.add_task("", total=first.size, completed=first.done, failed=0, rate=0)
+
+        def show() -> None:
+            now = report()
+            rate = bar.tasks[0].speed or 0
+            done = now.done + now.failed
+            bar.update(task, completed=done, failed=now.failed, rate=rate)
+
+        yield show

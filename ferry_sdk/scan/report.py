@@ -1,0 +1,53 @@
+"""How far a scan is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class ScanReport:
+    """How far a scan is, or a part of it.
+
+    Attributes:
+        size: The number of searches.
+        answered: Searches that found sailings.
+        nothing: Searches for which nothing sails.
+        failed: Searches that failed. The next run repeats them.
+        unreadable: Sailings and prices that could not be read.
+        reasons: How often a search failed, or a sailing could not be read, by the reason.
+    """
+
+    size: int = 0
+    answered: int = 0
+    nothing: int = 0
+    failed: int = 0
+    unreadable: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict[str, int], repr=False)
+
+    @property
+    def done(self) -> int:
+        """The searches that are not repeated."""
+        return self.answered + self.nothing
+
+    @property
+    def not_asked(self) -> int:
+        """The searches that no run has asked yet."""
+        return self.size - self.done - self.failed
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every search has been answered."""
+        return self.done == self.size
+
+    def __add__(self, other: ScanReport) -> ScanReport:
+        return ScanReport(
+            self.size + other.size,
+            self.answered + other.answered,
+            self.nothing + other.nothing,
+            self.failed + other.failed,
+            self.unreadable + other.unreadable,
+            dict(Counter(self.reasons) + Counter(other.reasons)),
+        )

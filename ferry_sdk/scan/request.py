@@ -1,0 +1,110 @@
+"""What a scan asks: its arguments, validated, and the routes that they mean."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any, Literal
+
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.catalogue import Port
+from ferry_sdk.planning.routes import Route
+from ferry_sdk.resources import arguments
+from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+Ends = tuple[Port | str, Port | str]
+AnyRoutes = Sequence[Ends | Route] | Literal["all"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """What a scan asks.
+
+    Attributes:
+        routes: Pairs of places, routes, or "all".
+        dates: The first and the last day.
+        parties: The parties.
+        companies: Only these; None: all that sail.
+        part_size: The searches of a part.
+        days: Every day.
+    """
+
+    routes: AnyRoutes
+    dates: tuple[date | str, date | str]
+    parties: Sequence[Party]
+    companies: Sequence[str] | None
+    part_size: int
+    days: list[date] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Validate the arguments.
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+        """
+        ends = [date.fromisoformat(arguments.day(one, "dates")) for one in self.dates]
+        span = (ends[-1] - ends[0]).days + 1 if len(ends) == 2 else 0  # noqa: PLR2004 -- a pair
+        object.__setattr__(self, "days", [ends[0] + timedelta(days) for days in range(span)])
+        if self.routes != "all" and not (self.routes and all(map(_is_route, self.routes))):
+            raise InvalidInputError('expected pairs of places, routes, or "all"', field="routes")
+        if not self.days:
+            raise InvalidInputError("expected the first and the last day", field="dates")
+        if not 0 < len({one.name for one in self.parties}) == len(self.parties):
+            raise InvalidInputError("expected parties with different names", field="parties")
+        if self.companies is not None and (isinstance(self.companies, str) or not self.companies):
+            raise InvalidInputError("expected a list of companies", field="companies")
+        if self.part_size not in range(20, 101):
+            raise InvalidInputError("expected a whole number from 20 to 100", field="part_size")
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The request as a manifest has it."""
+        routes: object = self.routes
+        if not isinstance(self.routes, str):
+            routes = [
+                [one.journey_id, *one.companies]
+                if isinstance(one, Route)
+                else [end.code if isinstance(end, Port) else end for end in one]
+                for one in self.routes
+            ]
+        return {
+            "routes": routes,
+            "dates": [str(self.days[0]), str(self.days[-1])],
+            "parties": [one.asked for one in self.parties],
+            "companies": None if self.companies is None else [*self.companies],
+            "part_size": self.part_size,
+        }
+
+    def searches(self, routes: Sequence[CompanyRoute]) -> SearchList:
+        """Return the searches on the routes of companies."""
+        return SearchList(self.days, routes, self.parties, self.part_size)
+
+    def company_routes(self, routes: Sequence[Route]) -> list[CompanyRoute]:
+        """Return the routes of each company, once and in an order that is always the same.
+
+        Raises:
+            InvalidInputError: No company is known to sail one of them.
+        """
+        found: set[CompanyRoute] = set()
+        for route in routes:
+            companies = self.companies or route.companies
+            if not companies and self.routes != "all":
+                raise InvalidInputError(
+                    f"the service does not say who sails {route.journey_id}; pass the companies",
+                    field="companies",
+                )
+            if not companies:
+                logger.warning("%s is not asked: no company is known", route.journey_id)
+            ends = route.depart_code, route.arrive_code
+            found.update(CompanyRoute(*ends, route.journey_id, company) for company in companies)
+        return sorted(found)
+
+
+def _is_route(given: object) -> bool:
+    """Return whether it is a route, or a pair of places."""
+    pair: Any = given
+    return isinstance(given, Route) or (isinstance(given, list | tuple) and len(pair) == 2)  # noqa: PLR2004 -- a pair

@@ -1,0 +1,340 @@
+"""`FareScan`: what is wanted, the folder that holds it, and its runs."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from datetime import date, datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from ferry_sdk._version import __version__
+from ferry_sdk.client import Ferry
+from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.models.display import require_packages
+from ferry_sdk.planning.routes import Route
+from ferry_sdk.scan.progress import show_progress
+from ferry_sdk.scan.report import ScanReport
+from ferry_sdk.scan.request import AnyRoutes, ScanRequest
+from ferry_sdk.scan.runner import (
+    AnyClient,
+    MakeClient,
+    PartResult,
+    look_up,
+    run_here,
+    run_with_executor,
+)
+from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
+from ferry_sdk.scan.storage import FORMAT, lock, part_path, read_manifest, write_manifest
+from ferry_sdk.scan.tables import Part, read_report, read_rows
+
+if TYPE_CHECKING:
+    from ferry_sdk.models.display.frames import DataFrame
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+_MOST_RUNS: Final = 100
+_MOST_REASONS: Final = 100
+"""How many runs, and how many reasons of each, a manifest has."""
+
+
+class FareScan:
+    """The fares of routes, on every day, for several parties, in a folder of Parquet files.
+
+    The searches are asked in parts, and each part has a file, which is written whole. What is
+    there is done: a scan that was stopped or killed goes on with what is missing.
+
+    Args:
+        folder: The folder. It is made if it does not exist.
+        routes: Pairs of places, as `trips.search` takes them, or routes of `routes.find`; or
+            "all": every route of the service.
+        dates: The first and the last day, local to the port; dates or YYYY-MM-DD.
+        parties: The travellers, each with a name.
+        companies: Only these, as a search takes them; None: all that sail.
+        part_size: The searches of a part, from 20 to 100.
+
+    Attributes:
+        folder: The folder.
+
+    Raises:
+        InvalidInputError: An argument is invalid; `field` names it.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        routes: AnyRoutes,
+        dates: tuple[date | str, date | str],
+        parties: Sequence[Party],
+        companies: Sequence[str] | None = None,
+        part_size: int = 50,
+    ) -> None:
+        self.folder: Path = Path(folder)
+        self._request = ScanRequest(routes, dates, parties, companies, part_size)
+        self._routes: list[CompanyRoute] | None = None
+        if not isinstance(routes, str):
+            known = [one for one in routes if isinstance(one, Route)]
+            if len(known) == len(routes):
+                self._routes = self._request.company_routes(known)
+        self._report = ScanReport()
+        self._of_run = ScanReport()
+
+    @property
+    def size(self) -> int:
+        """The number of searches: one for each company's route, day and party.
+
+        Who sails where is in the catalogues. They have been read if the scan has a folder or was
+        planned, and are not needed for routes of `routes.find`. Else they are read now, with a
+        client of ``FERRY_TOKEN`` and ``FERRY_BASE_URL``.
+
+        Raises:
+            ConfigurationError: They have to be read, and there are no such variables.
+            FerryError: They could not be read.
+        """
+        return len(self._searches()[1])
+
+    @property
+    def report(self) -> ScanReport:
+        """How far the scan is, read from the folder.
+
+        Raises:
+            InvalidInputError: The folder holds another scan.
+            FerryError: The size is not known; see `size`.
+        """
+        scan, searches = self._searches()
+        report = ScanReport()
+        for number in range(searches.part_count):
+            nothing = ScanReport(len(searches.part(number)))
+            report += read_report(part_path(self.folder, number), scan) or nothing
+        return report
+
+    def plan(self, client: AnyClient | MakeClient) -> int:
+        """Read the catalogues, send no search, and return the size.
+
+        Args:
+            client: A client, or a function that makes one.
+
+        Raises:
+            InvalidInputError: No company sails a route, or none is known; `field` names it.
+            FerryError: The catalogues could not be read.
+        """
+        if self._manifest() is None:
+            self._routes = look_up(client, self._request)[1]
+        return self.size
+
+    def run(
+        self,
+        client: AnyClient | MakeClient,
+        *,
+        executor: Executor | None = None,
+        workers: int = 4,
+        concurrency: int = 16,
+    ) -> ScanReport:
+        """Ask the searches that have not been answered, and write their parts.
+
+        It is not awaited: it has an event loop of its own, and so it works in a notebook. An
+        `AsyncFerry` needs less CPU than a `Ferry`, which is used in threads. At Ctrl-C it writes
+        the answers that it has, and ends.
+
+        Args:
+            client: A client, or a function that makes one; an executor needs a function, and a
+                process pool one that can be pickled.
+            executor: Any executor of `concurrent.futures`. Its workers have to see the folder.
+            workers: The most parts at the same time in an executor.
+            concurrency: The most searches at the same time, of each worker.
+
+        Returns:
+            How far the scan is. A search that failed is in ``.failed``; the next run repeats it.
+
+        Raises:
+            InvalidInputError: The folder holds another scan, another process scans into it, or an
+                argument is invalid.
+            AuthenticationError: The token is invalid.
+            FerryError: The catalogues could not be read, or the service cannot be reached.
+            OSError: A file could not be written. The others stay as they are.
+            concurrent.futures.BrokenExecutor: A worker was killed. Run the scan again with a new
+                executor.
+
+        Example:
+            ```python
+            from datetime import date, timedelta
+
+            from ferry_sdk import AsyncFerry
+            from ferry_sdk.sandbox import Sandbox
+            from ferry_sdk.scan import FareScan, Party
+
+            start = date.today() + timedelta(days=30)
+            couple = Party("couple", [{"type": "Adult", "gender": "Female", "age": 34}] * 2)
+            scan = FareScan(
+                "fares",
+                routes=[("Genoa", "Tunis")],
+                dates=(start, start + timedelta(days=6)),
+                parties=[couple],
+            )
+            with Sandbox() as sandbox:
+                report = scan.run(AsyncFerry(sandbox.token, base_url=sandbox.base_url))
+                print(report.size, "searches,", report.failed, "failed")
+                # > 14 searches, 0 failed
+            ```
+        """
+        for name, number in (("workers", workers), ("concurrency", concurrency)):
+            if number < 1:
+                raise InvalidInputError("expected a whole number from 1", field=name)
+        if executor is not None and isinstance(client, AnyClient):
+            raise InvalidInputError("an executor needs a function that makes one", field="client")
+        with lock(self.folder):
+            self._open(client)
+            parts = self._missing_parts()
+            with self._note_run(), show_progress(lambda: self._report) as show:
+                of_run = parts, self._take, show
+                if executor is None:
+                    run_here(client, concurrency, *of_run)
+                else:
+                    make: Any = client
+                    run_with_executor(executor, make, workers, concurrency, *of_run)
+        if self._report.failed:
+            logger.warning("%s of the searches failed; run again to repeat them", self._report)
+        return self._report
+
+    def to_frame(self) -> DataFrame:
+        """Return the rows of the folder as a pandas frame. Requires the extra ``notebook``.
+
+        Raises:
+            InvalidInputError: The folder holds another scan.
+            ModuleNotFoundError: pandas is not installed.
+        """
+        scan, searches = self._searches()
+        paths = (part_path(self.folder, number) for number in range(searches.part_count))
+        with require_packages("pandas"):
+            frame: DataFrame = read_rows(paths, scan).to_pandas(date_as_object=False)
+        return frame
+
+    def __repr__(self) -> str:
+        return f"FareScan({str(self.folder)!r})"
+
+    def _searches(self) -> tuple[str, SearchList]:
+        """Return the scan's id and its searches, from the manifest if there is one."""
+        manifest = self._manifest()
+        if manifest is not None:
+            routes = [CompanyRoute(*one) for one in manifest["company_routes"]]
+            return manifest["scan"], self._request.searches(routes)
+        if self._routes is None:
+            try:
+                with Ferry() as client:
+                    self.plan(client)
+            except ConfigurationError as error:
+                raise ConfigurationError(
+                    f"the routes are not known: call plan(client) first, or set {error}"
+                ) from error
+        return "", self._request.searches(self._routes or ())
+
+    def _manifest(self) -> dict[str, Any] | None:
+        """Return the manifest of the folder; None if there is none.
+
+        Raises:
+            InvalidInputError: It is the manifest of another scan.
+        """
+        manifest = read_manifest(self.folder)
+        if manifest is not None:
+            asked = json.loads(json.dumps(self._request.members))
+            other = [name for name, value in asked.items() if manifest["asked"][name] != value]
+            if other:
+                raise InvalidInputError(
+                    f"it holds a scan with other {', '.join(other)}; use another folder",
+                    field="folder",
+                )
+        return manifest
+
+    def _open(self, client: AnyClient | MakeClient) -> None:
+        """Write the manifest, or check that the one in the folder is of the client's service."""
+        manifest = self._manifest()
+        request = self._request if manifest is None else None
+        base_url, routes = look_up(client, request)
+        if manifest is None:
+            searches = self._request.searches(routes)
+            manifest = {
+                "format": FORMAT,
+                "library": __version__,
+                "scan": uuid4().hex,
+                "created_at": str(datetime.now(timezone.utc)),
+                "service": base_url,
+                "asked": self._request.members,
+                "size": len(searches),
+                "part_count": searches.part_count,
+                "company_routes": routes,
+                "runs": [],
+            }
+            write_manifest(self.folder, manifest)
+        elif manifest["service"] != base_url:
+            raise InvalidInputError(
+                f"it holds a scan of {manifest['service']}; use another folder", field="folder"
+            )
+
+    def _missing_parts(self) -> Iterator[Part]:
+        """Return the parts with searches that are not done, and begin the report of the run."""
+        scan, searches = self._searches()
+        run = uuid4().hex
+        missing: list[int] = []
+        self._report, self._of_run = ScanReport(len(searches)), ScanReport()
+        for number in range(searches.part_count):
+            known = read_report(part_path(self.folder, number), scan) or ScanReport()
+            self._report += ScanReport(0, known.answered, known.nothing)
+            if known.done < len(searches.part(number)):
+                missing.append(number)
+        return (
+            Part(part_path(self.folder.absolute(), number), scan, searches.part(number), run)
+            for number in missing
+        )
+
+    def _take(self, result: PartResult) -> None:
+        """Add the result of a part to the report.
+
+        Raises:
+            FerryError: Every other search would fail as well.
+        """
+        self._report += result.change
+        self._of_run += result.change
+        if result.error is not None:
+            raise result.error
+        if result.unreachable is not None and not self._of_run.done:
+            raise result.unreachable
+
+    @contextmanager
+    def _note_run(self) -> Generator[None, None, None]:
+        """Add the run in this block to the manifest."""
+        began_at = datetime.now(timezone.utc)
+
+        def note(error: BaseException | None) -> None:
+            self._report = self.report
+            manifest = read_manifest(self.folder) or {}
+            reasons = dict(Counter(self._report.reasons).most_common(_MOST_REASONS))
+            run = {
+                "library": __version__,
+                "began_at": str(began_at),
+                "ended_at": str(datetime.now(timezone.utc)),
+                "error": None if error is None else f"{type(error).__name__}: {error}",
+                **asdict(self._report),
+                "reasons": reasons,
+            }
+            manifest["runs"] = [*manifest["runs"], run][-_MOST_RUNS:]
+            write_manifest(self.folder, manifest)
+
+        try:
+            yield
+        except BaseException as error:
+            with suppress(OSError):  # the error of the run is the one to know
+                note(error)
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(
+                    f"{self._report.done} of {self._report.size} searches are in {self.folder}; "
+                    "run the scan again to go on"
+                ) from None
+            raise
+        note(None)

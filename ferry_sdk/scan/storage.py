@@ -1,0 +1,124 @@
+"""The folder of a scan: its manifest, its lock, and files that are written whole."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from ferry_sdk.errors import InvalidInputError
+
+FORMAT: Final = 1
+"""The format of the manifest and of the parts."""
+_MANIFEST: Final = "scan.json"
+_TEMPORARY: Final = ".tmp-"
+_locked: set[Path] = set()
+
+
+def part_path(folder: Path, number: int) -> Path:
+    """Return the file of a part."""
+    return folder / f"part-{number:05}.parquet"
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest of a folder; None if there is none.
+
+    Raises:
+        InvalidInputError: It cannot be read, or has another format.
+    """
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_bytes())
+        if manifest["format"] == FORMAT:
+            return dict(manifest)
+        problem = f"was written by ferry_sdk {manifest['library']} in another format"
+    except FileNotFoundError:
+        return None
+    except (ValueError, LookupError, TypeError):
+        problem = "cannot be read"
+    raise InvalidInputError(f"{_MANIFEST} {problem}; use another folder", field="folder")
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest.
+
+    Raises:
+        InvalidInputError: It is the first one, and there are parts already.
+    """
+    if not (folder / _MANIFEST).exists() and any(folder.glob("part-*.parquet")):
+        raise InvalidInputError(
+            f"there are parts, but no {_MANIFEST}; use another folder", field="folder"
+        )
+    content = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    write_file(folder / _MANIFEST, content.encode())
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a temporary file, and rename it when it is on the disk.
+
+    Raises:
+        OSError: Writing failed; a file that was there before has not changed.
+    """
+    temporary = path.with_name(f"{_TEMPORARY}{uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    if os.name == "posix":  # the new name is on the disk when the folder is
+        descriptor = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def lock(folder: Path) -> Generator[None, None, None]:
+    """Make the folder, and keep other scans out of it for the block.
+
+    Raises:
+        InvalidInputError: Another process, or another thread, scans into the folder.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    folder = folder.resolve()
+    if folder in _locked:
+        raise InvalidInputError("another thread scans into this folder", field="folder")
+    _locked.add(folder)
+    try:
+        with (folder / ".lock").open("ab") as file:
+            _lock_file(file.fileno())
+            for temporary in folder.glob(f"{_TEMPORARY}*"):  # of a process that was killed
+                temporary.unlink(missing_ok=True)
+            yield
+    finally:
+        _locked.discard(folder)
+
+
+def _lock_file(descriptor: int) -> None:
+    """Lock a file until it is closed, or the process ends.
+
+    A lock of POSIX belongs to one process. Unlike `flock`, the workers of a process that was
+    killed do not keep it.
+    """
+    try:
+        if os.name == "posix":
+            import fcntl  # noqa: PLC0415 -- not on Windows
+
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            msvcrt: Any = import_module("msvcrt")  # only on Windows
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    except OSError as error:
+        raise InvalidInputError(
+            f"another process scans into this folder ({error.strerror})", field="folder"
+        ) from None

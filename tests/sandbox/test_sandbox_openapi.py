@@ -1,0 +1,268 @@
+"""The document describes what the service takes and answers, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+from offline_service import ADULT, GUEST, NOW, ONE_TICKET, TWO_TICKETS, search_request, selection
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from ferry_sdk.sandbox.api.openapi.document import document_text
+from tests.support.wire import TLS
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = json.loads(document_text())
+OPERATIONS = {
+    (method.upper(), path): operation
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+}
+REST = {each: found for each, found in OPERATIONS.items() if each[1].startswith("/api/")}
+
+
+def closed(value):
+    """Return a schema in which the records of responses have no other fields than named ones."""
+    if isinstance(value, list):
+        return [closed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    inner = {key: closed(item) for key, item in value.items()}
+    if "properties" in value and "type" in value:
+        inner.setdefault("additionalProperties", False)
+    return inner
+
+
+CLOSED = {"components": {"schemas": closed(DOCUMENT["components"]["schemas"])}}
+FORMATS = FormatChecker(["date", "uuid"])
+
+
+def faults(schema, value):
+    """Return what is wrong with a value, by a schema of the document without other fields."""
+    validator = Draft202012Validator({**CLOSED, **schema}, format_checker=FORMATS)
+    return [f"{error.json_path}: {error.message[:200]}" for error in validator.iter_errors(value)]
+
+
+def resolved(thing):
+    """Return a response of the document, or the one that it refers to."""
+    if "$ref" not in thing:
+        return thing
+    *_, kind, name = thing["$ref"].split("/")
+    return DOCUMENT["components"][kind][name]
+
+
+def bodies(operation):
+    """Yield the media types of an operation with the status of the response, if it is one."""
+    for holder, status in [
+        (operation.get("requestBody", {}), None),
+        *((resolved(found), status) for status, found in operation["responses"].items()),
+    ]:
+        for media in holder.get("content", {}).values():
+            yield status, media
+
+
+def test_the_released_file_is_what_the_service_says():
+    released = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
+    assert released == DOCUMENT, "run python -m ferry_sdk openapi > docs/openapi.json"
+
+
+def test_every_reference_is_defined_and_every_schema_is_valid():
+    for name in set(re.findall(r'"#/components/(\w+/[^"]+)"', document_text())):
+        kind, _, key = name.partition("/")
+        assert key in DOCUMENT["components"][kind], name
+    for schema in DOCUMENT["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+
+
+def test_every_route_is_described_and_nothing_else(sandbox):
+    app = sandbox._app
+    while not isinstance(app, Starlette):
+        app = getattr(app, "_app", None) or app.app
+    routes = {
+        (method, route.path)
+        for route in app.routes
+        if isinstance(route, Route) and not route.path.startswith("/docs/")
+        for method in route.methods - {"HEAD"}
+    }
+    assert routes == set(OPERATIONS)
+
+
+def test_ids_of_operations_are_unique():
+    ids = [operation["operationId"] for operation in OPERATIONS.values()]
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("method_path", REST, ids=" ".join)
+def test_every_example_fits_its_schema(method_path):
+    examples = [
+        (media["schema"], media["example"])
+        for _, media in bodies(REST[method_path])
+        if "example" in media
+    ]
+    assert examples
+    assert not [fault for schema, example in examples for fault in faults(schema, example)]
+
+
+class Client:
+    """A client that compares every reply with the document."""
+
+    def __init__(self, http):
+        self.http = http
+        self.seen = set()
+
+    def __call__(self, method, template, path=None, *, expected=None, **how):
+        reply = self.http.request(method, path or template, **how)
+        operation = OPERATIONS[method, template]
+        status = str(reply.status_code)
+        self.seen.add((operation["operationId"], reply.status_code))
+        assert status in operation["responses"], f"{method} {template}: {status} {reply.text}"
+        response = resolved(operation["responses"][status])
+        (schema,) = [media["schema"] for media in response["content"].values()]
+        assert not faults(schema, reply.json())
+        for name in response.get("headers", {}):
+            assert name in reply.headers
+        if expected is not None:
+            assert reply.status_code == expected, reply.text
+        return reply.json()
+
+
+@pytest.fixture
+def call(http, sandbox):
+    http.headers["authorization"] = f"Bearer {sandbox.organisation_token}"
+    return Client(http)
+
+
+def book(call, line, *, back, is_open=False, vehicle=True):
+    for number in range(14):
+        day = NOW.date() + timedelta(days=60 + number)
+        request = search_request(line, day, day + timedelta(back) if back else None)
+        if is_open:
+            request |= {"out_is_open": True}
+        body = {"request": request, "passengers": [ADULT]}
+        if vehicle:
+            body["vehicle"] = {"code": "PEUGEOT__208"}
+        found = call("POST", "/api/availability", json=body)
+        ways = {"Outward", "Return"} if back else {"Outward"}
+        if isinstance(found, list) and {one["direction"] for one in found} == ways:
+            break
+    firsts = {one["direction"]: one for one in reversed(found)}
+    chosen = [selection(one, "FLEX") for one in firsts.values()]
+    more = {"vehicle": {"code": "CAR"}} if vehicle else {}
+    body = {"availabilities": chosen, "passengers": [GUEST], **more}
+    return call("POST", "/api/booking", json=body, expected=201)["booking_id"]
+
+
+@pytest.mark.parametrize(
+    ("line", "how"),
+    [
+        (ONE_TICKET, {"back": 7}),
+        (TWO_TICKETS, {"back": 7, "vehicle": False}),
+        (ONE_TICKET, {"back": None, "is_open": True}),
+    ],
+    ids=["one ticket there and back", "two tickets there and back", "an open ticket"],
+)
+def test_every_reply_of_a_journey_fits_the_document(call, sandbox, line, how):
+    sandbox.clock.travel_to(NOW)
+    booking = book(call, line, **how)
+    path = f"/api/booking/{booking}"
+    tickets = call("GET", "/api/booking/{id}", path, expected=200)["tickets"]
+    ticket = f"/api/ticket/{tickets[0]['id']}"
+    paid = {"external_payment_ref": "pi_1"}
+    call("POST", "/api/ticket/{id}/mark-paid", f"{ticket}/mark-paid", json=paid, expected=200)
+    call("POST", "/api/booking/confirm", json={"id": booking}, expected=201)
+    call("POST", "/api/booking/confirm", json={"id": booking}, expected=409)
+    sandbox.clock.advance(3600)
+    call("GET", "/api/booking/{id}", path, expected=200)
+    call("GET", "/api/ticket/{id}", ticket, expected=200)
+    call("GET", "/api/ticket/{id}/pdf", f"{ticket}/pdf", expected=200)
+    call("POST", "/api/booking/cancel-fee", json={"id": booking}, expected=200)
+    number = {"ticket_id": tickets[-1]["id"]}
+    call("POST", "/api/ticket/cancel", json=number, expected=201)
+    call("POST", "/api/ticket/cancel", json=number, expected=409)
+    call("GET", "/api/booking/{id}", path, expected=200)
+    again = {"external_payment_ref": "pi_2"}
+    call("POST", "/api/ticket/{id}/mark-paid", f"{ticket}/mark-paid", json=again, expected=409)
+    other = book(call, line, **how)
+    call("POST", "/api/booking/cancel", json={"booking_id": other}, expected=201)
+    call("POST", "/api/booking/cancel", json={"booking_id": other}, expected=409)
+
+
+def test_every_reply_of_the_catalogue_fits_the_document(call):
+    for name in ("port", "vehicle-brand", "vehicle-data"):
+        call("GET", f"/api/{name}", expected=200)
+    call("POST", "/api/journey", expected=201)
+    call("POST", "/api/departure", json={"provider_id": "CTN"}, expected=201)
+    call("POST", "/api/departure", json={"provider_id": "NOBODY"}, expected=422)
+
+
+@pytest.mark.parametrize("method_path", REST, ids=" ".join)
+def test_every_error_fits_the_document(call, sandbox, method_path):
+    method, template = method_path
+    path = template.replace("{id}", "nothing")
+    statuses = {401: {"authorization": "Bearer x"}, 406: {"accept": "text/plain"}}
+    for status, headers in statuses.items():
+        call(method, template, path, headers=headers, expected=status)
+    if "403" in OPERATIONS[method_path]["responses"]:
+        reading = {"authorization": f"Bearer {sandbox.read_only_token}"}
+        call(method, template, path, headers=reading, json={}, expected=403)
+    if method == "POST":
+        json_type = {"content-type": "application/json"}
+        call(method, template, path, content=b"{", headers=json_type, expected=400)
+        call(method, template, path, content=b"x" * 1_100_000, headers=json_type, expected=413)
+        call(method, template, path, content=b"x", headers={"content-type": "a/b"}, expected=415)
+        call(method, template, path, json={"colour": "red"}, expected=422)
+    if "{id}" in template or "schemas/Identified" in json.dumps(OPERATIONS[method_path]):
+        body = {"external_payment_ref": "pi_1"} if "mark-paid" in template else {"id": "nothing"}
+        how = {"json": body} if method == "POST" else {}
+        call(method, template, path, expected=404, **how)
+
+
+def test_the_controls_answer_what_the_document_says(http, sandbox):
+    sandbox.faults.add("server_error", "catalogue.ports", status=503, times=2)
+    http.get("/api/port")
+    call = Client(http)
+    for method, path in [each for each in OPERATIONS if each[1].startswith("/_sandbox")]:
+        body = {"kind": "delay_before", "seconds": 0} if path.endswith("/faults") else {}
+        how = {} if method in {"GET", "DELETE"} else {"json": body}
+        call(method, path, expected=200, **how)
+    call("POST", "/_sandbox/clock", json={"advance": -1}, expected=422)
+
+
+def test_the_document_needs_no_token_and_is_sent_once(sandbox):
+    with httpx.Client(verify=TLS, base_url=sandbox.base_url, timeout=30) as client:
+        first = client.get("/openapi.json")
+        again = client.get("/openapi.json", headers={"if-none-match": first.headers["etag"]})
+    assert first.json() == DOCUMENT
+    assert first.headers["content-type"] == "application/json"
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_page_and_its_files_need_no_token_and_no_other_host(sandbox):
+    with httpx.Client(verify=TLS, base_url=sandbox.base_url, timeout=30) as client:
+        page = client.get("/docs")
+        files = re.findall(r'(?:href|src)="(docs/[^"]+)"', page.text)
+        types = {name: client.get(f"/{name}").headers["content-type"] for name in files}
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert page.headers["content-security-policy"].startswith("default-src 'none'; ")
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert "//" not in page.text.replace("</", "")
+    assert types == {
+        name: f"text/{'css' if name.endswith('css') else 'javascript'}; charset=utf-8"
+        for name in files
+    }
+    assert len(types) == 4
+
+
+def test_without_the_files_of_the_page_an_error_names_the_extra(sandbox, monkeypatch):
+    from ferry_sdk.sandbox.api.openapi import pages
+
+    monkeypatch.setattr(pages, "_SWAGGER_UI", "not_installed_here")
+    reply = httpx.get(f"{sandbox.base_url}/docs/swagger-ui.css", verify=TLS, timeout=30)
+    assert reply.status_code == 404
+    assert "ferry-sdk[sandbox]" in reply.json()["message"]

@@ -1,0 +1,81 @@
+"""The parts of a scan in the workers of an executor."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import AuthenticationError, InvalidInputError
+from tests.scan.season import SIZE, check_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ferry_sdk.sandbox import Sandbox
+    from ferry_sdk.scan import FareScan
+
+
+class Executor(ThreadPoolExecutor):
+    """Threads that know the most tasks that were under way, and may lose one of them."""
+
+    def __init__(self, *, lost: int | None = None) -> None:
+        super().__init__(4)
+        self.tasks: list[Future[Any]] = []
+        self.most = 0
+        self.lost = lost
+
+    def submit(self, *work: Any, **more: Any) -> Future[Any]:
+        future = super().submit(*work, **more)
+        self.tasks.append(future)
+        if len(self.tasks) == self.lost:
+            future.result()
+            future = Future()
+            future.set_exception(BrokenProcessPool("a child process terminated abruptly"))
+        self.most = max(self.most, sum(not one.done() for one in self.tasks))
+        return future
+
+
+def test_an_executor_gets_a_part_a_task_and_no_more_than_it_has_workers(
+    scan: FareScan, make_client: Callable[[], Any], folder: Path
+) -> None:
+    with Executor() as executor:
+        assert scan.run(make_client, executor=executor, workers=1).is_complete
+    assert (len(executor.tasks), executor.most) == (2, 1)
+    assert executor.tasks[0].result().change.size == 0
+    check_rows(folder)
+
+
+def test_a_worker_that_is_killed_ends_the_run_and_the_next_goes_on(
+    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    with (
+        Executor(lost=1) as executor,
+        pytest.raises(BrokenProcessPool, match="run the scan again with a new executor"),
+    ):
+        scan.run(make_client, executor=executor, workers=1)
+    with Executor() as executor:
+        assert scan.run(make_client, executor=executor).is_complete
+    assert ferry_sandbox.counters.requests["availability.search"] == SIZE
+    check_rows(folder)
+
+
+def test_an_error_that_all_searches_meet_comes_out_of_a_worker(
+    scan: FareScan, make_client: partial[Any]
+) -> None:
+    with Executor() as executor, pytest.raises(AuthenticationError):
+        scan.run(partial(make_client.func, "other", **make_client.keywords), executor=executor)
+
+
+def test_an_executor_needs_a_function_that_makes_a_client(
+    scan: FareScan, make_client: Callable[[], Any]
+) -> None:
+    with Executor() as executor, pytest.raises(InvalidInputError) as caught:
+        scan.run(make_client(), executor=executor)
+    assert caught.value.field == "client"
+    with pytest.raises(InvalidInputError, match="client: expected a client"):
+        scan.run(lambda: None)  # type: ignore[arg-type, return-value]

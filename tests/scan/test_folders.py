@@ -1,0 +1,208 @@
+"""What a scan finds in its folder: parts that are damaged or of others, a lock, a full disk."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from shutil import copytree
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ferry_sdk import AsyncFerry, InvalidInputError
+from ferry_sdk.sandbox import Sandbox
+from ferry_sdk.scan import storage
+from tests.scan.season import DAYS, LONE, SIZE, check_rows, new_scan
+from tests.support.routes import know_routes
+from tests.support.tiers import LONG
+from tests.support.trip import NOW
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from ferry_sdk.scan import FareScan
+
+FIRST, SECOND = "part-00000.parquet", "part-00001.parquet"
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Sandbox]:
+    with Sandbox(now=NOW) as sandbox:
+        know_routes(sandbox)
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def known(service: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that is complete."""
+    folder = tmp_path_factory.mktemp("known")
+    assert new_scan(folder).run(partial(AsyncFerry, service.token, base_url=service.base_url)).done
+    return folder
+
+
+@pytest.fixture
+def make_client(service: Sandbox) -> Callable[..., AsyncFerry]:
+    know_routes(service)
+    return partial(AsyncFerry, service.token, base_url=service.base_url)
+
+
+@pytest.fixture
+def complete(scan: FareScan, folder: Path, known: Path) -> FareScan:
+    """A scan whose folder is complete."""
+    copytree(known, folder)
+    return scan
+
+
+@pytest.mark.parametrize("left", [0, 1, 300, -1])
+def test_a_truncated_part_is_asked_again(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path, left: int
+) -> None:
+    content = (folder / FIRST).read_bytes()
+    (folder / FIRST).write_bytes(content[:left])
+    assert complete.report.not_asked == SIZE / 2
+    assert complete.run(make_client).is_complete
+    check_rows(folder)
+
+
+def test_the_file_of_a_killed_process_is_removed(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path
+) -> None:
+    (folder / f"{storage._TEMPORARY}1").write_bytes(b"PAR1")
+    complete.run(make_client)
+    assert sorted(file.name for file in folder.iterdir()) == [".lock", FIRST, SECOND, "scan.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("routes", [("Tunis", "Genoa")]),
+        ("dates", (DAYS[0], DAYS[3])),
+        ("parties", [LONE]),
+        ("companies", ["GNV"]),
+        ("part_size", 20),
+    ],
+)
+def test_the_folder_of_another_scan_is_an_error(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path, name: str, value: object
+) -> None:
+    other = new_scan(folder, **{name: value})
+    for use in (lambda: other.run(make_client), lambda: other.report, other.to_frame):
+        with pytest.raises(InvalidInputError, match=f"with other {name}; use another folder"):
+            use()
+    assert complete.report.is_complete
+
+
+def test_the_folder_of_another_service_is_an_error(
+    complete: FareScan, make_client: Callable[..., Any]
+) -> None:
+    with pytest.raises(InvalidInputError, match="it holds a scan of http://127"):
+        complete.run(lambda: make_client(base_url="http://127.0.0.1:9"))
+
+
+def test_a_part_of_another_scan_is_an_error(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path, tmp_path: Path
+) -> None:
+    other = new_scan(tmp_path / "other", companies=["GNV"])
+    other.run(make_client)
+    before = (tmp_path / "other" / FIRST).read_bytes()
+    (folder / FIRST).write_bytes(before)
+    with pytest.raises(InvalidInputError, match=f"{FIRST} is of another scan"):
+        complete.run(make_client)
+    assert (folder / FIRST).read_bytes() == before
+    pq.write_table(pa.table({"a": [1]}), folder / FIRST)
+    with pytest.raises(InvalidInputError, match="written by another program"):
+        _ = complete.report
+
+
+def test_another_format_is_an_error(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("ferry_sdk.scan.tables.FORMAT", 2)
+    with pytest.raises(InvalidInputError, match="of another scan or format, written by ferry_sdk"):
+        complete.run(make_client)
+    monkeypatch.setattr("ferry_sdk.scan.storage.FORMAT", 2)
+    with pytest.raises(InvalidInputError, match=r"scan\.json was written by ferry_sdk .* another"):
+        complete.run(make_client)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"format": 1'])
+def test_a_manifest_that_cannot_be_read_is_an_error(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path, content: bytes
+) -> None:
+    (folder / "scan.json").write_bytes(content)
+    with pytest.raises(InvalidInputError, match=r"scan\.json cannot be read"):
+        complete.run(make_client)
+
+
+def test_parts_without_a_manifest_are_an_error(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path
+) -> None:
+    (folder / "scan.json").unlink()
+    with pytest.raises(InvalidInputError, match="there are parts, but no"):
+        complete.run(make_client)
+
+
+def test_a_full_disk_leaves_whole_parts(
+    scan: FareScan, make_client: Callable[[], Any], folder: Path, monkeypatch: Any
+) -> None:
+    # The manifest, its folder, the first part and its folder fit.
+    synced: list[int] = []
+
+    def fsync(descriptor: int) -> None:
+        synced.append(descriptor)
+        if len(synced) > 4:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match=r"No space left on device: '.*part-0000\d.parquet'"):
+        scan.run(make_client)
+    monkeypatch.undo()
+    assert len([*folder.glob("*.parquet")]) == 1
+    assert not [*folder.glob(f"{storage._TEMPORARY}*")]
+    assert json.loads((folder / "scan.json").read_text("utf-8"))["runs"] == []
+    assert scan.report.done == SIZE / 2
+    assert scan.run(make_client).is_complete
+    check_rows(folder)
+
+
+def test_two_scans_do_not_share_a_folder(
+    scan: FareScan, make_client: Callable[[], Any], folder: Path
+) -> None:
+    with (
+        storage.lock(folder),
+        pytest.raises(InvalidInputError, match="another thread scans into this folder"),
+    ):
+        scan.run(make_client)
+    assert scan.run(make_client).is_complete
+
+
+LOCKED = """
+import sys
+from pathlib import Path
+from ferry_sdk.scan.storage import lock
+with lock(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+@LONG
+def test_two_processes_do_not_share_a_folder(
+    scan: FareScan, make_client: Callable[[], Any], folder: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LOCKED, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline().strip() == b"locked"
+        with pytest.raises(InvalidInputError, match="another process scans into this folder"):
+            scan.run(make_client)
+        other.kill()
+    assert scan.run(make_client).is_complete

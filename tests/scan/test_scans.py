@@ -1,0 +1,267 @@
+"""A scan asks every search once, and its folder holds the answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+from importlib import reload
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from ferry_sdk import (
+    AsyncFerry,
+    AuthenticationError,
+    ConfigurationError,
+    ConnectionFailedError,
+    Ferry,
+    InvalidInputError,
+)
+from ferry_sdk import scan as package
+from ferry_sdk.scan import FareScan, Party
+from ferry_sdk.scan.progress import show_progress
+from ferry_sdk.scan.report import ScanReport
+from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan
+from tests.support.trip import TRAVELLERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ferry_sdk.sandbox import Sandbox
+
+
+def searches(sandbox: Sandbox) -> int:
+    return sandbox.counters.requests["availability.search"]
+
+
+def test_a_scan_finds_what_a_calendar_finds(
+    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    report = scan.run(make_client)
+    assert searches(ferry_sandbox) == report.size == report.done == SIZE
+    rows = check_rows(folder)
+    for party in (LONE, PAIR):
+        with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+            calendar = ferry.trips.calendar(
+                "Genoa", "Tunis", start=DAYS[0], end=DAYS[-1], passengers=party.passengers
+            )
+        mine = [row for row in rows if row["party"] == party.name and row["price"] is not None]
+        for day, one in calendar.items():
+            fares = [row for row in mine if row["day"] == day]
+            cheapest = min(fares, key=lambda row: row["price"], default=None)
+            found = None if cheapest is None else (cheapest["price"], cheapest["currency"])
+            assert found == (None if one.price is None else (one.price, one.currency)), day
+            assert len({row["sailing_id"] for row in fares}) == one.sailings
+
+
+def test_money_is_exact_and_moments_have_a_zone(
+    scan: FareScan, make_client: Callable[[], Any], folder: Path
+) -> None:
+    scan.run(make_client)
+    schema = pq.read_schema(folder / "part-00000.parquet")
+    kinds = {name: str(schema.field(name).type) for name in schema.names}
+    assert kinds["price"] == "decimal128(18, 4)"
+    assert kinds["day"] == "date32[day]"
+    moments = {name for name, kind in kinds.items() if kind == "timestamp[us, tz=UTC]"}
+    assert moments == {"asked_at", "depart_at", "arrive_at", "expires_at"}
+    row = next(row for row in check_rows(folder) if row["status"] == "answered")
+    assert isinstance(row["price"], Decimal)
+    assert row["depart_at"].utcoffset() == timedelta(0)
+    assert row["depart_local"].date() == row["day"]
+    frame = scan.to_frame()
+    assert len(frame) == len(check_rows(folder))
+    assert isinstance(frame["price"].dropna().iloc[0], Decimal)
+
+
+def test_the_size_is_known_before_a_search_is_sent(
+    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    assert scan.plan(make_client) == scan.size == scan.report.not_asked == SIZE
+    assert searches(ferry_sandbox) == 0
+    assert not folder.exists()
+
+
+def test_the_size_is_read_with_the_settings_of_the_environment(
+    scan: FareScan, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"plan\(client\).*FERRY_TOKEN"):
+        _ = scan.size
+    monkeypatch.setenv("FERRY_TOKEN", ferry_sandbox.token)
+    monkeypatch.setenv("FERRY_BASE_URL", ferry_sandbox.base_url)
+    assert scan.size == SIZE
+    assert searches(ferry_sandbox) == 0
+
+
+def test_routes_of_a_client_need_no_catalogue(ferry_sandbox: Sandbox, folder: Path) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        routes = ferry.routes.find("Genoa", "Tunis")
+    assert new_scan(folder, routes=routes).size == SIZE
+    assert new_scan(folder, routes=routes, companies=["GNV"]).size == SIZE / 2
+
+
+def test_every_route_can_be_scanned(make_client: Callable[[], Any], folder: Path) -> None:
+    everything = new_scan(folder, routes="all", dates=(DAYS[0], DAYS[0]), parties=[LONE])
+    with Ferry("token", base_url=make_client.keywords["base_url"]) as ferry:
+        sailings = sum(len(route.companies) for route in ferry.routes.find())
+    assert everything.plan(make_client) == sailings > 400
+
+
+def test_what_is_there_is_not_asked_again(
+    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    first = scan.run(make_client)
+    again = new_scan(folder)
+    assert again.size == SIZE
+    assert again.run(make_client) == first == again.report
+    assert searches(ferry_sandbox) == SIZE
+    (folder / "part-00001.parquet").unlink()
+    assert again.report.not_asked == SIZE / 2
+    assert again.run(make_client) == first
+    assert searches(ferry_sandbox) == SIZE * 1.5
+    check_rows(folder)
+
+
+def test_a_failed_search_is_noted_and_repeated(
+    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    ferry_sandbox.faults.add("server_error", "availability.search", times=7, after=3)
+    report = scan.run(make_client)
+    assert (report.failed, report.done, report.is_complete) == (7, SIZE - 7, False)
+    failed = [row for row in check_rows(folder) if row["status"] == "failed"]
+    assert len(failed) == 7
+    assert all(row["reason"].startswith("ServerError: ") for row in failed)
+    (run,) = json.loads((folder / "scan.json").read_text("utf-8"))["runs"]
+    assert run["failed"] == sum(run["reasons"].values()) == 7
+    before = searches(ferry_sandbox)
+    assert scan.run(make_client).is_complete
+    assert searches(ferry_sandbox) == before + 7
+    assert not [row for row in check_rows(folder) if row["status"] == "failed"]
+
+
+def test_an_invalid_token_ends_the_scan(
+    scan: FareScan, ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    other = partial(AsyncFerry, "other", base_url=ferry_sandbox.base_url)
+    with pytest.raises(AuthenticationError):
+        scan.run(other, concurrency=4)
+    assert searches(ferry_sandbox) < SIZE / 2
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        assert scan.run(ferry).is_complete
+    check_rows(folder)
+
+
+def test_a_service_that_cannot_be_reached_ends_the_scan(
+    ferry_sandbox: Sandbox, make_client: Callable[[], Any], folder: Path
+) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        scan = new_scan(folder, routes=ferry.routes.find("Genoa", "Tunis"))
+    ferry_sandbox.stop()
+    with pytest.raises(ConnectionFailedError):
+        scan.run(make_client)
+    assert scan.report.done == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process cannot send itself Ctrl-C")
+def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(
+    scan: FareScan, ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    sent: list[object] = []
+
+    def interrupt(event: object) -> None:
+        sent.append(event)
+        if len(sent) == 40:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    address = {"base_url": ferry_sandbox.base_url}
+    ferry = AsyncFerry(ferry_sandbox.token, **address, event_hooks={"response": [interrupt]})
+    ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.1, times=None)
+    with pytest.raises(KeyboardInterrupt, match=rf"of {SIZE} searches are in .*to go on"):
+        scan.run(ferry, concurrency=4)
+    kept = scan.report.done
+    assert 0 < kept < SIZE
+    assert {file.suffix for file in folder.iterdir()} == {".json", ".parquet", ""}
+    before = searches(ferry_sandbox)
+    assert scan.run(ferry).is_complete
+    assert searches(ferry_sandbox) == before + SIZE - kept
+    check_rows(folder)
+
+
+def test_a_scan_runs_where_an_event_loop_runs_already(
+    scan: FareScan, ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    async def cell() -> None:
+        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+            assert scan.run(ferry).is_complete
+            assert len(await ferry.catalogue.ports()) > 0
+
+    asyncio.run(cell())
+    check_rows(folder)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("routes", []),
+        ("routes", "Genoa"),
+        ("routes", ["Genoa", "Tunis"]),
+        ("dates", (DAYS[1], DAYS[0])),
+        ("dates", (DAYS[0],)),
+        ("dates", ("soon", "later")),
+        ("parties", []),
+        ("parties", [LONE, LONE]),
+        ("companies", []),
+        ("companies", "GNV"),
+        ("part_size", 19),
+        ("part_size", 101),
+    ],
+)
+def test_an_invalid_argument_is_named(folder: Path, field: str, value: object) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        new_scan(folder, **{field: value})
+    assert caught.value.field == field
+    assert not folder.exists()
+
+
+def test_a_party_takes_no_name_of_a_traveller() -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        Party("pair", [{**TRAVELLERS[0], "first_name": "Marguerite"}])
+    assert caught.value.field == "passengers[0].first_name"
+
+
+def test_a_route_that_nobody_sails_is_an_error(
+    make_client: Callable[[], Any], folder: Path
+) -> None:
+    with pytest.raises(InvalidInputError, match="no company sails from ESTRF to ITGOA"):
+        new_scan(folder, routes=[("ESTRF", "ITGOA")]).run(make_client)
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("stream", "is_shown"), [(StringIO(), False), (Terminal(), True)])
+def test_progress_is_shown_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, stream: StringIO, is_shown: bool
+) -> None:
+    monkeypatch.setattr("sys.stderr", stream)
+    reports = [ScanReport(60, 30, 10, 5), ScanReport(60)]
+    with show_progress(lambda: reports[-1]) as show:
+        reports.pop()
+        show()
+    assert ("45/60" in stream.getvalue(), "5 failed" in stream.getvalue()) == (is_shown,) * 2
+
+
+def test_the_package_without_pyarrow_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "ferry-sdk\[scan\]"'):
+        reload(package)

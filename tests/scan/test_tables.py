@@ -1,0 +1,87 @@
+"""The rows of an answer."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import Ferry, NoSailingsError, Records
+from ferry_sdk.models.records import Unreadable
+from ferry_sdk.sandbox import Sandbox
+from ferry_sdk.scan.searches import CompanyRoute, Search
+from ferry_sdk.scan.tables import Answer, Rows
+from tests.scan.season import DAYS, LONE
+from tests.support.trip import NOW, found
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferry_sdk import Availability
+
+SEARCH = Search(CompanyRoute("FRMRS", "TNLGN", "1", "CTN"), DAYS[0], LONE)
+
+
+@pytest.fixture(scope="module")
+def sailing() -> Iterator[Availability]:
+    with Sandbox(now=NOW) as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        yield found(ferry)
+
+
+def rows(answer: Answer) -> list[dict[str, object]]:
+    made = Rows()
+    made.add(answer)
+    return made.table().to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("amount", "status"),
+    [
+        ("82.5", "answered"),
+        ("0", "answered"),
+        ("82.12345", "unreadable"),
+        ("164.60000000000002", "unreadable"),
+        ("99999999999999.9999", "answered"),
+        ("100000000000000", "unreadable"),
+        ("1E+40", "unreadable"),
+    ],
+)
+def test_no_price_is_rounded(sailing: Availability, amount: str, status: str) -> None:
+    tariff = sailing.tariffs[0].model_copy(update={"amount": Decimal(amount)})
+    changed = sailing.model_copy(update={"tariffs": (tariff,)})
+    (row,) = rows(Answer(SEARCH, NOW, Records([changed])))
+    assert row["status"] == status
+    assert row["price"] == (Decimal(amount) if status == "answered" else None)
+
+
+def test_a_fare_that_is_not_valid_one_way_is_left_out(sailing: Availability) -> None:
+    locked = sailing.tariffs[0].model_copy(update={"roundtrip_locked": True})
+    without_fare = sailing.model_copy(update={"tariffs": (locked,)})
+    without_place = sailing.model_copy(update={"places": ()})
+    (row,) = rows(Answer(SEARCH, NOW, Records([without_fare, without_place])))
+    assert (row["status"], row["price"]) == ("nothing", None)
+
+
+def test_a_sailing_that_cannot_be_read_has_a_row(sailing: Availability) -> None:
+    lost = Unreadable(1, "tariffs[0].amount", "expected a number", raw={})
+    *_, row = rows(Answer(SEARCH, NOW, Records([sailing], [lost])))
+    (only,) = rows(Answer(SEARCH, NOW, Records([], [lost])))
+    first, *_ = rows(Answer(SEARCH, NOW, Records([sailing], [lost])))
+    assert first == only == {**only, "status": "unreadable"}
+    assert only["reason"] == "tariffs[0].amount: expected a number"
+    assert row["status"] == "answered"
+
+
+def test_a_search_that_finds_no_sailing_is_answered(sailing: Availability) -> None:
+    error = NoSailingsError("nothing", status_code=404)
+    for answer in (Answer(SEARCH, NOW, error=error), Answer(SEARCH, NOW)):
+        (row,) = rows(answer)
+        assert (row["status"], row["search"]) == ("nothing", f"1/CTN/{DAYS[0]}/lone")
+
+
+def test_a_row_has_the_moments_of_its_sailing(sailing: Availability) -> None:
+    first, *_ = rows(Answer(SEARCH, NOW, Records([sailing])))
+    assert first["depart_at"] == sailing.depart_at
+    assert first["arrive_local"] == sailing.arrive_at.replace(tzinfo=None)
+    assert first["asked_at"] == NOW
