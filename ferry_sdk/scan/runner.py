@@ -34,7 +34,7 @@ from typing import Any, Final, TypeVar
 
 from anyio.from_thread import start_blocking_portal
 
-from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import (
     AuthenticationError,
     ConfigurationError,
@@ -156,7 +156,7 @@ class PartRunner:
                 places = " to ".join(map(str, one))
                 raise InvalidInputError(f"no company sails from {places}", field="routes")
             routes += found
-        return self._client.availability.transport.settings.base_url, routes
+        return transport_of(self._client).settings.base_url, routes
 
     async def _call(self, function: Callable[..., Any], *args: object, **kwargs: object) -> Any:  # noqa: ANN401 -- of either client
         """Call a method of the client, in a thread if the client is a sync one."""
@@ -186,9 +186,8 @@ async def _open_runner(
     finally:
         runner.close()
         if isinstance(client, AsyncFerry):
-            await (
-                client.availability.transport.close_loop() if client is given else client.aclose()
-            )
+            transport: Any = transport_of(client)
+            await (transport.close_loop() if client is given else client.aclose())
         elif client is not given:
             client.close()
 
