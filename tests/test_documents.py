@@ -12,6 +12,7 @@ from tests.support.blocks import (
     BLOCKS,
     MODULES,
     PAGES,
+    RECIPES,
     ROOT,
     SAYS,
     TO_SAVE,
@@ -49,7 +50,7 @@ def test_a_block_runs_and_says_what_it_shows(
 def test_a_block_to_save_has_one_meaning_and_a_use() -> None:
     titles = [block.title for block in TO_SAVE]
     assert sorted(titles) == sorted(set(titles))
-    for title in titles:
+    for title in sorted({*titles} - {*RECIPES}):
         uses = (f'"{title}"', f"from {Path(title).stem} import")
         assert any(use in block.source for block in BLOCKS for use in uses), title
 

@@ -17,7 +17,7 @@ import anyio
 from ferry_sdk._engine.effects import drive, drive_async
 from ferry_sdk.agents.decisions import ToolRunner
 from ferry_sdk.agents.policy.answers import Answer
-from ferry_sdk.agents.policy.approval import ApprovalRequest
+from ferry_sdk.agents.policy.approval import ApprovalRequest, ApprovalT, approver_of
 from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
@@ -29,7 +29,6 @@ from ferry_sdk.errors import ConfigurationError
 
 T = TypeVar("T")
 FerryT = TypeVar("FerryT", bound=Ferry | AsyncFerry)
-ApprovalT = TypeVar("ApprovalT")
 _FINAL_TIMEOUT = 1.0
 """Seconds that an async `audit` gets when the task of its call was cancelled."""
 
@@ -188,14 +187,18 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
         name: str,
         arguments: Mapping[str, Any] | str,
         *,
-        approve: Callable[[ApprovalRequest], bool],
+        approve: Callable[[ApprovalRequest], bool] | str,
     ) -> Answer:
-        """Call a tool with an `approve` for this call only; confirmation codes are not accepted.
+        """Call a tool with an approval for this call only; confirmation codes are not accepted.
 
-        The price is read again and may differ from that of `preview`: let `approve` compare the
-        `digest` of its request with the digest that the person agreed to.
+        Args:
+            name: The tool's name.
+            arguments: A mapping, or the JSON text of an object.
+            approve: The `digest` of the request that a person has approved, or a function like that
+                of the toolkit. The price is read again: a write whose request now has another
+                digest is refused with ``price_changed``.
         """
-        return self._run(*self._runner.call(name, arguments, approve))
+        return self._run(*self._runner.call(name, arguments, approver_of(approve)))
 
     def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)
@@ -225,10 +228,10 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
         name: str,
         arguments: Mapping[str, Any] | str,
         *,
-        approve: Callable[[ApprovalRequest], object],
+        approve: Callable[[ApprovalRequest], object] | str,
     ) -> Answer:
-        """Call a tool with an `approve` for this call only; see `Toolkit.perform`."""
-        return await self._run(*self._runner.call(name, arguments, approve))
+        """Call a tool with an approval for this call only; see `Toolkit.perform`."""
+        return await self._run(*self._runner.call(name, arguments, approver_of(approve)))
 
     async def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferry_sdk import ConflictError
-from tests.agents.agent import approve_all, error, order, result_of, sailings
+from tests.agents.agent import approve_all, book, error, order, result_of, sailings
 from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferry_sdk.agents import AuditRecord
+    from ferry_sdk.sandbox import Sandbox
 
 
 @pytest.mark.parametrize("returned", mostly_long([False, None, 1, "yes", ["yes"]]))
@@ -70,3 +72,21 @@ def test_stop_iteration_from_approve_approves_nothing(
         answer = toolkit.perform("bookings_create", wanted, approve=lambda _: next(iter(())))
         assert error(answer, "internal_error", status="failed")["outcome"] == "not_sent"
     result_of(toolkit.perform("bookings_create", wanted, approve=approve_all))
+
+
+def test_a_digest_approves_only_the_request_that_a_person_saw(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, sending_nothing: Any
+) -> None:
+    toolkit = toolkit_of(writes=True, approve=approve_all)
+    booking_id = book(toolkit)["booking_id"]
+    result_of(toolkit.call("bookings_confirm", {"booking_id": booking_id}))
+    named = {"booking_id": booking_id}
+    seen = toolkit.preview("bookings_cancel", named)
+    ferry_sandbox.clock.advance(timedelta(days=29, hours=12))
+    with sending_nothing():
+        for digest in (seen.digest, ""):
+            refused = toolkit.perform("bookings_cancel", named, approve=digest)
+            error(refused, "price_changed")
+    dearer = toolkit.preview("bookings_cancel", named)
+    assert dearer.amount > seen.amount
+    result_of(toolkit.perform("bookings_cancel", named, approve=dearer.digest))

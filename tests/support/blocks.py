@@ -94,6 +94,8 @@ def all_blocks() -> list[Block]:
 BLOCKS = all_blocks()
 TO_SAVE = [block for block in BLOCKS if block.title]
 """Blocks that a reader is told to save: other blocks import or start them."""
+RECIPES = {block.title: block for block in TO_SAVE if block.title.startswith("book_with_")}
+"""Blocks that need an agent framework; tests/agents/recipes runs them."""
 
 
 def python(*arguments: object, cwd: Path, new: bool = False) -> str:

@@ -9,15 +9,17 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import TypeVar
 
 from ferry_sdk.agents.policy.answers import Answer, RefusedError
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.models.display.money import format_amount
 
+ApprovalT = TypeVar("ApprovalT")
 VALID_FOR = 300.0
 """Seconds for which an approval is valid, by a code or not."""
 _MAX_CODES = 1000
@@ -69,6 +71,21 @@ class ApprovalRequest:
         ]
         canonical = json.dumps(asked, sort_keys=True).encode()
         return hashlib.blake2b(canonical, digest_size=16).hexdigest()
+
+
+def approver_of(
+    approve: Callable[[ApprovalRequest], ApprovalT] | str,
+) -> Callable[[ApprovalRequest], ApprovalT | bool]:
+    """Return the function that approves a write; that of a digest approves only its request."""
+    if not isinstance(approve, str):
+        return approve
+
+    def compare(request: ApprovalRequest) -> bool:
+        if request.digest != approve:
+            raise RefusedError("price_changed", "what was approved has changed meanwhile")
+        return True
+
+    return compare
 
 
 def approval_answer(request: ApprovalRequest, code: str) -> Answer:

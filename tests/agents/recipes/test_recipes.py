@@ -1,0 +1,94 @@
+"""The recipes of the guide book and ask a person, with the frameworks' own scripted models."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk.agents import Toolkit
+from ferry_sdk.planning.catalogues import clear_cache
+from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, book
+from tests.agents.recipes.adapters import ADAPTERS, client_of
+from tests.support.routes import know_routes
+from tests.support.tiers import mostly_long
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk.sandbox import Sandbox
+
+    Run = Callable[[Any, Callable[[str], bool]], str]
+
+TRIP = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-06", "passengers": TRAVELLERS}
+
+
+def book_a_trip(results: list[Any]) -> Any:
+    """Search, book the cheapest offer, and tell the end."""
+    if not results:
+        return "trips_find", TRIP
+    if len(results) == 1:
+        offer = results[0]["result"]["offers"][0]["offer"]
+        return "bookings_create", {"offer": offer, "passengers": PASSENGERS}
+    return told(results[-1])
+
+
+def told(result: Any) -> str:
+    """Return how a call ended: its status, the code of its error, or the framework's words."""
+    if not isinstance(result, dict):
+        return f"the framework: {result}"
+    return str(result["error"]["code"] if "error" in result else result["status"])
+
+
+@pytest.fixture(params=mostly_long(ADAPTERS, short=2))
+def run(
+    request: pytest.FixtureRequest, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Run]:
+    """Run the recipe of a framework with a script and a person."""
+    monkeypatch.setenv("LANGSMITH_TRACING", "false")
+    know_routes(ferry_sandbox)
+    yield lambda script, ask: ADAPTERS[request.param](ferry_sandbox, script, ask)
+    clear_cache()
+
+
+def test_a_recipe_books_what_a_person_approves(run: Run, ferry_sandbox: Sandbox) -> None:
+    questions: list[str] = []
+    end = run(book_a_trip, lambda question: not questions.append(question))
+    assert end == "done"
+    (question,) = questions
+    assert "EUR" in question
+    assert ferry_sandbox.counters.requests["bookings.create"] == 1
+
+
+def test_a_recipe_books_nothing_that_a_person_refuses(run: Run, ferry_sandbox: Sandbox) -> None:
+    questions: list[str] = []
+    run(book_a_trip, lambda question: bool(questions.append(question)))
+    assert len(questions) == 1
+    assert ferry_sandbox.counters.requests["bookings.create"] == 0
+
+
+def test_a_yes_is_not_used_for_a_price_that_has_risen(run: Run, ferry_sandbox: Sandbox) -> None:
+    with client_of(ferry_sandbox) as ferry:
+        booking_id = book(Toolkit(ferry, writes=True, approve=approve_all))["booking_id"]
+        ferry.bookings.confirm(booking_id)
+        named = {"booking_id": booking_id}
+        questions: list[str] = []
+
+        def cancel(results: list[Any]) -> Any:
+            assert len(results) < 6, results
+            if not results:
+                return "bookings_get", named
+            if len(results) == 1 or told(results[-1]) in {"price_changed", "penalty_exceeded"}:
+                return "bookings_cancel", named
+            return told(results[-1])
+
+        def ask(question: str) -> bool:
+            questions.append(question)
+            if len(questions) == 1:
+                ferry_sandbox.clock.advance(timedelta(days=29, hours=12))
+            return len(questions) == 1
+
+        run(cancel, ask)
+        assert len(set(questions)) == 2, questions
+        assert ferry_sandbox.counters.requests["bookings.cancel"] == 0
