@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, cast
 
-from ferry_sdk._engine.effects import CallUser, Flow, RunBlocking
+from ferry_sdk._engine.effects import CallUser, Flow, RunBlocking, Sleep
 from ferry_sdk.errors import ConfigurationError, FerryError
 from ferry_sdk.hooks import is_async_function
 from ferry_sdk.types import RateLimiter
@@ -66,6 +66,8 @@ def acquire(limiter: RateLimiter, context: Context, until: float | None) -> Flow
         RequestTimeoutError: The deadline has passed.
         Exception: What a limiter of the user raises, unless a write is read back.
     """
+    # Makes the HTTP client, if there is none yet: that takes long, and a turn would be late.
+    yield from Sleep(0.0)
     request = TurnRequest(until, context.goes_first, context.clock)
     try:
         if isinstance(limiter, FlowLimiter) and _is_own(limiter):

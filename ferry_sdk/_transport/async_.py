@@ -34,7 +34,7 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk._transport import httpx_interface as _http
 from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import AsyncHttpClient
-from ferry_sdk._transport.pools import AsyncShared
+from ferry_sdk._transport.pools import AsyncShared, call_in_loop, running_loop
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 from ferry_sdk._transport.sync import save
 from ferry_sdk._transport.threads import GRACE, seconds_until, start_thread
@@ -236,9 +236,13 @@ async def _run_blocking(effect: RunBlocking[T]) -> T:
     future = start_thread(effect.function, or_here=True)
     if future.done():
         return future.result()
+    done, loop = anyio.Event(), running_loop()
+    # Not a thread of anyio: there are 40, and the function may wait long, such as for a limiter.
+    future.add_done_callback(lambda _: call_in_loop(loop, done.set))
     until = None if effect.until is None else effect.until + GRACE
     with anyio.move_on_after(seconds_until(until, math.inf)):
-        return await anyio.to_thread.run_sync(future.result, abandon_on_cancel=True)
+        await done.wait()
+        return future.result()
     raise RequestTimeoutError("the deadline has passed")
 
 

@@ -173,7 +173,7 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
             ConfigurationError: The client is closed.
         """
         self._require_open()
-        loop = _running_loop()
+        loop = running_loop()
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():
             self._forget_ended_loops()
@@ -188,7 +188,7 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
             ConfigurationError: The client is closed, before or during the wait.
         """
         woken = anyio.Event()
-        wake = partial(_call_in_loop, _running_loop(), woken.set)
+        wake = partial(call_in_loop, running_loop(), woken.set)
         sleepers = self.resources().sleepers
         sleepers.add(woken.set)
         try:
@@ -210,8 +210,8 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
             if resources is not None:
                 resources.connections.close()
                 if resources.connections.pid == process_id():
-                    _call_in_loop(loop, resources.wake)
-        loop = _running_loop()
+                    call_in_loop(loop, resources.wake)
+        loop = running_loop()
         if loop in self._resources and self._resources[loop].connections.pid == process_id():
             await self._resources.pop(loop).client.aclose()
 
@@ -235,14 +235,14 @@ def _has_ended(loop: Any) -> bool:  # noqa: ANN401 -- of asyncio or of trio
     return hasattr(loop, "is_closed") and loop.is_closed()
 
 
-def _call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio
+def call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio
     """Schedule a function in an event loop, from any thread."""
     schedule = getattr(loop, "call_soon_threadsafe", None) or loop.run_sync_soon
     with suppress(RuntimeError):  # the loop has ended
         schedule(function)
 
 
-def _running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
+def running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
     """Return the running event loop of asyncio, or the token of trio's."""
     import asyncio  # noqa: PLC0415 -- threads do not need it
 

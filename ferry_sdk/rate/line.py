@@ -16,6 +16,7 @@ from threading import RLock
 from typing import Final
 
 from ferry_sdk._engine.effects import Signal
+from ferry_sdk.errors import ConnectionFailedError
 from ferry_sdk.rate.schedule import LATENESS, Schedule
 
 _LOOK: Final = 1.0
@@ -57,6 +58,8 @@ class Line:
         self._lapses = 0.0
         self._ask_at = 0.0
         self._is_asking = False
+        self._failure = ""
+        self._failed_until = 0.0
 
     def join(self, now: float, *, goes_first: bool) -> Waiter:
         """Add a request at the end, or behind those that go first."""
@@ -79,9 +82,14 @@ class Line:
         Returns:
             None if the request has its turn. Else the seconds after which, or after whose signal,
             it has to look again; 0 if it has to reserve a turn.
+
+        Raises:
+            ConnectionFailedError: The storage did not answer a moment ago.
         """
         with self._lock:
             waiter.signal, waiter.is_stalled = Signal(), False
+            if now < self._failed_until:
+                raise ConnectionFailedError(self._failure)
             if self._is_asking or not self._is_head(waiter, now):
                 seconds = _LOOK
             elif self._turn is None or now > self._lapses:
@@ -112,6 +120,10 @@ class Line:
                     self._turn, self._lapses = turn, max(turn, clock()) + LATENESS
                 else:
                     self._ask_at = turn
+        except ConnectionFailedError as error:
+            # Those that wait as well need not try it one after another.
+            self._failure, self._failed_until = str(error), clock() + _LOOK
+            raise
         finally:
             with self._lock:
                 self._is_asking = False

@@ -19,7 +19,7 @@ _AHEAD: Final = 0.1
 """Seconds before a turn of a shared schedule at which it is reserved."""
 _UNITS: Final = 1_000_000
 """The bucket counts in units of its clock: microseconds, as milliseconds round a fast rate."""
-_TIMEOUT: Final = 5.0
+_TIMEOUT: Final = 3.0
 """Seconds to wait for Redis."""
 _SKEW_AGE: Final = 60.0
 """Seconds after which the clock of Redis is read again."""
@@ -88,10 +88,17 @@ class RedisSchedule(Schedule):
     def __init__(self, limit: Limit, url: str) -> None:
         from pyrate_limiter import RedisStateStore  # noqa: PLC0415 -- an extra installs it
         from redis import Redis, RedisError  # noqa: PLC0415 -- the same
+        from redis.backoff import NoBackoff  # noqa: PLC0415 -- the same
+        from redis.retry import Retry  # noqa: PLC0415 -- the same
 
         redis: Any = Redis  # its types differ from version to version
         try:
-            client = redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT)
+            client = redis.from_url(
+                url,
+                socket_timeout=_TIMEOUT,
+                socket_connect_timeout=_TIMEOUT,
+                retry=Retry(NoBackoff(), 1),  # a connection may be of a server that has ended
+            )
         except ValueError:
             raise InvalidInputError("not a URL of Redis", field="storage") from None
         self._client = client

@@ -1,0 +1,157 @@
+"""Requests that wait for a rate, in virtual time: event loops that wake late, or not at all."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk._engine.effects import RunBlocking, Sleep
+from ferry_sdk._engine.limiter import TurnRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk import Rate
+    from ferry_sdk._engine.effects import Effect
+
+
+class Loop:
+    """An event loop, or a thread: what it does waits until it is free.
+
+    Args:
+        latency: The most seconds by which it wakes late.
+    """
+
+    def __init__(self, latency: float = 0.0) -> None:
+        self.latency = latency
+        self.free_at = 0.0
+
+
+class World:
+    """Runs requests by a clock that nobody waits for.
+
+    Attributes:
+        now: The clock, in seconds.
+        left: When each request left, and its name, in order.
+    """
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.left: list[tuple[float, str]] = []
+        self._random = random.Random(7)  # noqa: S311 -- no secret
+        self._events: list[tuple[float, int, Loop, Callable[[], None]]] = []
+        self._numbers = count()
+
+    @property
+    def moments(self) -> list[float]:
+        return [moment for moment, _ in self.left]
+
+    @property
+    def names(self) -> list[str]:
+        return [name for _, name in self.left]
+
+    @property
+    def most(self) -> int:
+        """The most requests that left within any second."""
+        moments = self.moments
+        return max(bisect_left(moments, at + 1) - index for index, at in enumerate(moments))
+
+    @property
+    def mean(self) -> float:
+        """Requests a second, from the first to the last."""
+        return (len(self.left) - 1) / (self.moments[-1] - self.moments[0])
+
+    def clock(self) -> float:
+        return self.now
+
+    def at(self, moment: float, work: Callable[[], None], loop: Loop) -> None:
+        heappush(self._events, (moment, next(self._numbers), loop, work))
+
+    def run(self, until: float = float("inf")) -> None:
+        """Do what is due until then, or until nothing is left."""
+        while self._events and self._events[0][0] <= until:
+            moment, _, loop, work = heappop(self._events)
+            if loop.free_at > moment:
+                self.at(loop.free_at, work, loop)
+            else:
+                self.now = moment
+                work()
+
+    def send(self, rate: Rate, name: str, loop: Loop, **request: Any) -> Waiting:
+        """Begin to wait for a turn."""
+        return Waiting(self, rate, name, loop, TurnRequest(clock=self.clock, **request))
+
+    def saturate(self, rate: Rate, loop: Loop, seconds: float) -> None:
+        """Have 20 requests wait all the time; each takes a third of a second."""
+        until = self.now + seconds
+
+        def send() -> None:
+            if self.now < until:
+                waiting = self.send(rate, "a search", loop)
+                waiting.then = lambda: self.at(self.now + 0.3, send, loop)
+
+        for _ in range(20):
+            self.at(self.now, send, loop)
+
+    def latency(self, loop: Loop) -> float:
+        return self._random.uniform(0, loop.latency)
+
+
+class Waiting:
+    """A request that waits.
+
+    Attributes:
+        error: What ended it, but for its turn.
+        then: Called when it leaves.
+    """
+
+    def __init__(
+        self, world: World, rate: Rate, name: str, loop: Loop, request: TurnRequest
+    ) -> None:
+        self.error: BaseException | None = None
+        self.then: Callable[[], object] = lambda: None
+        self._world, self._name, self._loop = world, name, loop
+        self._steps = rate.steps(request)
+        self._sleeps = 0
+        world.at(world.now, partial(self._go_on, 0), loop)
+
+    def stop(self, error: BaseException) -> None:
+        """Cancel it now, wherever it is."""
+        self._advance(partial(self._steps.throw, error))
+
+    def _go_on(self, sleep: int) -> None:
+        if sleep == self._sleeps:  # else it was woken, or has ended, before that
+            self._advance(partial(next, self._steps))
+
+    def _advance(self, step: Callable[[], Effect[Any]]) -> None:
+        self._sleeps += 1
+        try:
+            effect = step()
+            while isinstance(effect, RunBlocking):
+                effect.function()
+                effect = self._steps.send(None)
+        except StopIteration:
+            self._world.left.append((self._world.now, self._name))
+            self.then()
+        except BaseException as error:  # noqa: BLE001 -- a test looks at it
+            self.error = error
+        else:
+            assert isinstance(effect, Sleep)
+            self._sleep(effect)
+
+    def _sleep(self, effect: Sleep) -> None:
+        world, loop = self._world, self._loop
+        go_on = partial(self._go_on, self._sleeps)
+        world.at(world.now + effect.seconds + world.latency(loop), go_on, loop)
+
+        def wake() -> None:
+            world.at(world.now + world.latency(loop), go_on, loop)
+
+        assert effect.signal is not None
+        # The block never ends: a signal that is set later finds the request gone on.
+        self._signal = effect.signal.call(wake)
+        self._signal.__enter__()

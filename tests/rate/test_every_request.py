@@ -1,0 +1,369 @@
+"""A limiter is asked before every request, and nothing leaves that it does not let go."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import (
+    AsyncFerry,
+    ConfigurationError,
+    Ferry,
+    OutcomeUnknownError,
+    Rate,
+    RequestTimeoutError,
+)
+from ferry_sdk._engine.limiter import current_request
+from ferry_sdk.journal import Journal
+from ferry_sdk.sandbox.http.conventions import Conventions
+from tests.support.trip import DAY, TRAVELLERS, booked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The path of every request that the local service got, those that it does not count too."""
+    paths: list[str] = []
+    answer = Conventions.__call__
+
+    async def note(self: Conventions, scope: Any, receive: Any, send: Any) -> None:
+        paths.append(scope["path"])
+        await answer(self, scope, receive, send)
+
+    monkeypatch.setattr(Conventions, "__call__", note)
+    return paths
+
+
+@pytest.fixture
+def journal() -> Iterator[Journal]:
+    with Journal("sqlite://") as made:
+        yield made
+
+
+class Counting:
+    """Lets everything go.
+
+    Attributes:
+        asked: What for, in order.
+        first: The same, of those that go before all others.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.first: list[str] = []
+
+    def acquire(self, operation: str) -> None:
+        self.asked.append(operation)
+        if current_request.get().goes_first:
+            self.first.append(operation)
+
+
+class AsyncCounting(Counting):
+    async def acquire(self, operation: str) -> None:  # type: ignore[override]
+        super().acquire(operation)
+
+
+class Refusing:
+    """Lets nothing go."""
+
+    def acquire(self, operation: str) -> None:
+        raise LookupError(operation)
+
+
+class Blocking:
+    """Lets nothing go, and does not say so."""
+
+    def __init__(self) -> None:
+        self.ends = threading.Event()
+
+    def acquire(self, operation: str) -> None:
+        self.ends.wait()
+
+
+def read(ferry: Ferry, sandbox: Sandbox) -> None:
+    ferry.catalogue.ports()
+
+
+def retry(ferry: Ferry, sandbox: Sandbox) -> None:
+    sandbox.faults.add("server_error", "catalogue.ports", times=2)
+    ferry.catalogue.ports()
+
+
+def resend(ferry: Ferry, sandbox: Sandbox) -> None:
+    sandbox.faults.add("unauthorized", "catalogue.ports")
+    ferry.catalogue.ports()
+
+
+def handshake(ferry: Ferry, sandbox: Sandbox) -> None:
+    ferry.mcp.ports()
+
+
+def new_session(ferry: Ferry, sandbox: Sandbox) -> None:
+    ferry.mcp.ports()
+    sandbox.faults.add("session_expired", "mcp.ports")
+    ferry.mcp.ports()
+
+
+def guard(ferry: Ferry, sandbox: Sandbox) -> None:
+    booking = booked(ferry)
+    total = ferry.bookings.get(booking.booking_id).total_price
+    ferry.bookings.confirm(booking.booking_id, expect_total=total)
+
+
+def read_back(ferry: Ferry, sandbox: Sandbox) -> None:
+    booking = booked(ferry)
+    sandbox.faults.add("lose_reply", "bookings.confirm")
+    assert ferry.bookings.confirm(booking.booking_id).read_back
+
+
+def recover(ferry: Ferry, sandbox: Sandbox) -> None:
+    booking = booked(ferry)
+    sandbox.faults.add("lose_reply", "bookings.confirm")
+    sandbox.faults.add("not_json", "bookings.get", times=None)
+    with pytest.raises(OutcomeUnknownError) as unknown:
+        ferry.bookings.confirm(booking.booking_id)
+    sandbox.faults.clear()
+    assert ferry.recover(unknown.value).read_back
+
+
+def wait(ferry: Ferry, sandbox: Sandbox) -> None:
+    booking = booked(ferry)
+    ferry.bookings.wait(booking.booking_id, until="payment_due", deadline=30)
+
+
+def voucher(ferry: Ferry, sandbox: Sandbox) -> None:
+    ticket_id = ferry.bookings.confirm(booked(ferry).booking_id).ticket_id
+    with TemporaryDirectory() as folder:
+        ferry.tickets.save_pdf(ticket_id, Path(folder) / "voucher.pdf")
+
+
+def batch(ferry: Ferry, sandbox: Sandbox) -> None:
+    ferry.trips.search("Marseille", "Tunis", on=DAY, passengers=TRAVELLERS)
+
+
+KINDS: dict[Callable[[Ferry, Sandbox], None], list[str]] = {
+    read: ["catalogue.ports"],
+    retry: ["catalogue.ports"] * 3,
+    resend: ["catalogue.ports"] * 2,
+    handshake: ["mcp.ports"] * 3,  # initialize, its notification, the read
+    new_session: ["mcp.ports"] * 7,
+    guard: ["bookings.get", "bookings.confirm"],
+    read_back: ["bookings.confirm", "bookings.get"],
+    recover: ["bookings.get"],
+    wait: ["bookings.wait"],
+    voucher: ["tickets.save_pdf"] * 2,
+    batch: ["availability.search"],
+}
+"""What makes requests, and what the limiter is asked for last."""
+
+
+@pytest.mark.usefixtures("look_once")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_limiter_is_asked_as_often_as_the_service(
+    kind: Callable[[Ferry, Sandbox], None],
+    mostly_sync_clients: Clients,
+    ferry_sandbox: Sandbox,
+    requests: list[str],
+) -> None:
+    clients = mostly_sync_clients
+    limiter = AsyncCounting() if clients.is_async else Counting()
+    ferry = clients(lambda: ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=limiter)
+    kind(ferry, ferry_sandbox)
+    assert len(limiter.asked) == len(requests)
+    assert limiter.asked[-len(KINDS[kind]) :] == KINDS[kind]
+
+
+def test_read_backs_and_handshakes_go_first(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    limiter = Counting()
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=limiter)
+    for kind in (read, guard, read_back, handshake):
+        kind(ferry, ferry_sandbox)
+    assert limiter.first == ["bookings.get", "mcp.ports", "mcp.ports"]
+
+
+def test_what_a_limiter_raises_reaches_the_caller_and_nothing_leaves(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Refusing())
+    for call in (ferry.catalogue.ports, ferry.mcp.ports, partial(ferry.bookings.cancel, "b-1")):
+        with pytest.raises(LookupError):
+            call()
+    assert not ferry_sandbox.counters.connections
+
+
+def test_a_limiter_that_raises_leaves_the_outcome_of_a_lost_write_unknown(
+    clients: Clients, ferry_sandbox: Sandbox, journal: Journal
+) -> None:
+    class Later(Counting):
+        def acquire(self, operation: str) -> None:
+            if operation == "bookings.get":
+                raise LookupError(operation)
+
+    ferry = clients(
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Later(), journal=journal
+    )
+    booking = booked(ferry)
+    ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
+    with pytest.raises(OutcomeUnknownError) as unknown:
+        ferry.bookings.confirm(booking.booking_id)
+    assert unknown.value.attempts[-1].problem == "ConfigurationError"
+    with pytest.raises(OutcomeUnknownError) as again:
+        ferry.recover(unknown.value)
+    assert isinstance(again.value.__cause__, ConfigurationError)
+    assert isinstance(again.value.__cause__.__cause__, LookupError)
+    assert [entry.state for entry in journal.unresolved()] == ["unknown"]
+
+
+def test_a_write_that_waits_until_its_deadline_is_not_sent(
+    clients: Clients, ferry_sandbox: Sandbox, journal: Journal
+) -> None:
+    limiter = Blocking()
+    settings: Any = {"base_url": ferry_sandbox.base_url, "limiter": limiter, "journal": journal}
+    ferry = clients(ferry_sandbox.token, deadline=0.3, **settings)
+    try:
+        with pytest.raises(RequestTimeoutError) as late:
+            ferry.bookings.cancel("b-1")
+    finally:
+        limiter.ends.set()
+    assert late.value.outcome == "not_sent"
+    while journal.unresolved():
+        time.sleep(0.01)  # the entry was not made in time, so a thread withdraws it
+    assert not ferry_sandbox.counters.connections
+
+
+def test_a_write_that_is_interrupted_in_the_line_is_not_sent(
+    ferry_sandbox: Sandbox, journal: Journal
+) -> None:
+    class Interrupted:
+        def acquire(self, operation: str) -> None:
+            raise KeyboardInterrupt
+
+    with (
+        Ferry(
+            ferry_sandbox.token,
+            base_url=ferry_sandbox.base_url,
+            limiter=Interrupted(),
+            journal=journal,
+        ) as ferry,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        ferry.bookings.cancel("b-1")
+    assert not journal.unresolved()
+    assert not ferry_sandbox.counters.connections
+
+
+def test_a_deadline_ends_the_wait_for_a_rate(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    rate = Rate("1/minute")
+    rate.acquire("the only turn of this minute")
+    ferry = clients(
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate, deadline=0.3
+    )
+    with pytest.raises(RequestTimeoutError) as late:
+        ferry.catalogue.ports()
+    assert late.value.outcome == "not_sent"
+    assert not ferry_sandbox.counters.connections
+
+
+def test_a_limiter_of_ones_own_can_ask_a_rate(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    class Two(Rate):
+        def acquire(self, operation: str) -> None:
+            asked.append(operation)
+            super().acquire(operation)
+
+    asked: list[str] = []
+    rate = Two("1/minute")
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)
+    ferry.catalogue.ports()
+    with pytest.raises(RequestTimeoutError):
+        ferry.with_options(deadline=0.3).catalogue.ports()
+    assert asked == ["catalogue.ports"] * 2
+    assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
+
+
+@pytest.mark.parametrize("limiter", [object(), Counting, "50/second", AsyncCounting()])
+def test_a_client_takes_no_limiter_that_it_cannot_ask(limiter: Any) -> None:
+    with pytest.raises(ConfigurationError, match="limiter: "):
+        Ferry("token", base_url="https://ferry.example", limiter=limiter)
+
+
+def test_an_awaitable_is_not_awaited_by_threads(ferry_sandbox: Sandbox) -> None:
+    class Hidden:
+        def acquire(self, operation: str) -> object:
+            return AsyncCounting().acquire(operation)
+
+    with (
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Hidden()) as ferry,
+        pytest.raises(ConfigurationError, match="AsyncFerry"),
+    ):
+        ferry.catalogue.ports()
+
+
+def test_a_hundred_tasks_can_wait_for_a_limiter_that_blocks(ferry_sandbox: Sandbox) -> None:
+    class Together(Counting):
+        def acquire(self, operation: str) -> None:
+            barrier.wait()
+
+    barrier = threading.Barrier(100)
+
+    async def search_together() -> None:
+        async with AsyncFerry(
+            ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Together()
+        ) as ferry:
+            await asyncio.gather(*(ferry.catalogue.vehicle_types() for _ in range(100)))
+
+    asyncio.run(search_together())
+
+
+def test_a_task_that_is_cancelled_in_the_line_takes_no_turn_and_no_connection(
+    ferry_sandbox: Sandbox,
+) -> None:
+    rate = Rate("10/second")
+
+    async def search_and_stop() -> None:
+        async with AsyncFerry(
+            ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate
+        ) as ferry:
+            await ferry.catalogue.vehicle_types()
+            tasks = [asyncio.create_task(ferry.catalogue.vehicle_types()) for _ in range(50)]
+            await asyncio.sleep(0)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            stopped = sum(task.cancelled() for task in tasks)
+            await ferry.catalogue.vehicle_types()
+            assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 52 - stopped
+            assert stopped >= 40
+
+    asyncio.run(search_and_stop())
+    assert ferry_sandbox.counters.connections <= 11
+
+
+def test_closing_the_client_ends_the_wait(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    rate = Rate("1/minute")
+    rate.acquire("the only turn of this minute")
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)
+    with ThreadPoolExecutor() as threads:
+        call = threads.submit(ferry.catalogue.ports)
+        while not rate._line()._others:
+            time.sleep(0.01)
+        ferry.close()
+        with pytest.raises(ConfigurationError, match="closed"):
+            call.result()

@@ -1,0 +1,194 @@
+"""The rate that requests leave with, and who is next, in virtual time."""
+
+from __future__ import annotations
+
+import pytest
+
+from ferry_sdk import ConnectionFailedError, Rate, RequestTimeoutError
+from ferry_sdk.rate.schedule import Schedule
+from tests.rate.simulation import Loop, World
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def rate() -> Rate:
+    return Rate("50/second")
+
+
+@pytest.fixture
+def loop() -> Loop:
+    return Loop()
+
+
+def share(text: str, processes: int) -> list[Rate]:
+    """Rates of several processes with one schedule, as over Redis."""
+    rates = [Rate(text) for _ in range(processes)]
+    schedule = Schedule(rates[0]._limit)
+    schedule.is_shared = True
+    for rate in rates:
+        rate._line().schedule = schedule
+    return rates
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"), [("50/second", 50), ("1200/minute", 20), ("5/second", 5)]
+)
+@pytest.mark.parametrize("processes", [1, 4])
+def test_the_rate_is_used_and_kept_in_every_second(
+    world: World, text: str, limit: int, processes: int
+) -> None:
+    for rate in share(text, processes):
+        world.saturate(rate, Loop(latency=0.008), seconds=20)
+    world.run()
+    assert world.mean >= 0.93 * limit
+    assert world.most <= limit
+
+
+def test_a_fast_rate_is_used_although_every_wake_up_is_late(world: World) -> None:
+    rate, loop = Rate("1000/second"), Loop(latency=0.001)
+    for number in range(3000):
+        world.send(rate, f"{number}", loop)
+    world.run()
+    assert world.mean >= 850
+    assert world.most <= 1000
+
+
+def test_a_stalled_loop_does_not_send_afterwards_what_it_could_not_send(
+    world: World, rate: Rate
+) -> None:
+    loop = Loop(latency=0.002)
+    world.saturate(rate, loop, seconds=20)
+    stalls = 10
+    for number in range(stalls):
+        world.run(1001.0 + 2 * number)
+        loop.free_at = world.now + 0.7
+    world.run()
+    assert world.most <= 50
+    assert world.mean >= 0.93 * 50 * (1 - 0.7 * stalls / 20)
+
+
+@pytest.mark.parametrize("after", [0.0, 5.0])
+def test_a_burst_leaves_at_once_after_a_pause(world: World, loop: Loop, after: float) -> None:
+    rate = Rate("10/second", burst=4)
+    world.now += after
+    for number in range(6):
+        world.send(rate, f"{number}", loop)
+    world.run()
+    assert [round(moment - world.moments[0], 1) for moment in world.moments] == [
+        0, 0, 0, 0, 0.1, 0.2,
+    ]  # fmt: skip
+
+
+def test_requests_leave_in_the_order_in_which_they_came(
+    world: World, rate: Rate, loop: Loop
+) -> None:
+    names = [f"{number}" for number in range(30)]
+    for name in names:
+        world.send(rate, name, loop)
+    world.run()
+    assert world.names == names
+
+
+def test_a_read_back_takes_the_next_turn(world: World, rate: Rate, loop: Loop) -> None:
+    for number in range(30):
+        world.send(rate, f"{number}", loop)
+    world.run(world.now + 0.2)
+    before = len(world.left)
+    for name in ("first", "second"):
+        world.send(rate, name, loop, goes_first=True)
+    world.run()
+    assert world.names[before : before + 2] == ["first", "second"]
+    assert world.mean >= 0.96 * 50  # no turn is lost
+
+
+def test_a_read_back_passes_what_waits_in_other_processes(world: World, loop: Loop) -> None:
+    rates = share("30/minute", 4)  # two seconds a turn
+    for rate in rates:
+        for number in range(5):
+            world.send(rate, f"{number}", loop)
+    world.run(world.now + 5)
+    before = len(world.left)
+    world.send(rates[0], "read-back", loop, goes_first=True)
+    world.run()
+    assert world.names[before] == "read-back"
+
+
+def test_a_turn_of_a_request_that_is_cancelled_is_the_next_ones(
+    world: World, rate: Rate, loop: Loop
+) -> None:
+    waiting = [world.send(rate, f"{number}", loop) for number in range(20)]
+    world.run(world.now + 0.1)
+    gone = waiting[len(world.left) : 15]
+    for one in gone:
+        one.stop(KeyboardInterrupt())
+    world.run()
+    assert all(isinstance(one.error, KeyboardInterrupt) for one in gone)
+    assert len(world.left) == 20 - len(gone)
+    assert world.mean >= 0.96 * 50
+
+
+def test_a_deadline_ends_the_wait_and_no_turn_is_lost(world: World, rate: Rate, loop: Loop) -> None:
+    until = world.now + 0.25
+    waiting = [
+        world.send(rate, f"{number}", loop, until=until if number % 2 else None)
+        for number in range(40)
+    ]
+    world.run(until)
+    late = [one for one in waiting if one.error is not None]
+    assert all(isinstance(one.error, RequestTimeoutError) for one in late)
+    assert {one.error.outcome for one in late if one.error} == {"not_sent"}
+    assert len(late) >= 10
+    world.run()
+    assert len(world.left) == 40 - len(late)
+    assert world.mean >= 0.96 * 50
+
+
+def test_a_loop_that_never_wakes_does_not_hold_up_the_others(
+    world: World, rate: Rate, loop: Loop
+) -> None:
+    ended = Loop()
+    for number in range(3):
+        world.send(rate, f"ended {number}", ended)
+        world.send(rate, f"{number}", loop)
+    world.run(world.now)
+    ended.free_at = float("inf")
+    world.run(world.now + 30)
+    assert [name for name in world.names if "ended" not in name] == ["0", "1", "2"]
+
+
+def test_a_loop_that_wakes_again_has_its_turns(world: World, rate: Rate, loop: Loop) -> None:
+    stalled = Loop()
+    for number in range(3):
+        world.send(rate, f"stalled {number}", stalled)
+        world.send(rate, f"{number}", loop)
+    world.run(world.now)
+    stalled.free_at = world.now + 10
+    world.run()
+    assert len(world.left) == 6
+    assert world.most <= 50
+
+
+def test_the_storage_is_asked_once_for_all_that_wait_while_it_fails(
+    world: World, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (rate,) = share("50/second", 1)
+    asked: list[float] = []
+
+    def fail(now: float, *, is_urgent: bool) -> tuple[float, bool]:
+        asked.append(now)
+        raise ConnectionFailedError("the storage failed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rate._line().schedule, "reserve", fail)
+        waiting = [world.send(rate, f"{number}", loop) for number in range(30)]
+        world.run()
+    assert [type(one.error) for one in waiting] == [ConnectionFailedError] * 30
+    assert len(asked) == 1
+    world.now += 2
+    world.send(rate, "afterwards", loop)
+    world.run()
+    assert world.names == ["afterwards"]

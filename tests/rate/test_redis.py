@@ -1,0 +1,118 @@
+"""A rate that several processes share over a real Redis."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import ConnectionFailedError, Ferry, Rate
+from tests.support.redis_server import RedisServer, binary
+from tests.support.tiers import LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    program = binary()
+    if program is None:
+        pytest.skip("Redis is not installed: there is no redis-server")
+    with RedisServer(program) as server:
+        yield server
+
+
+@pytest.fixture
+def url(redis: RedisServer) -> str:
+    """The address of an empty storage."""
+    redis.restart()
+    return redis.url
+
+
+def turns(rate: Rate, count: int) -> list[float]:
+    """Reserve turns, and return them by the clock of the storage."""
+    schedule = rate._line().schedule
+    reserved = []
+    for _ in range(count):
+        turn, is_reserved = schedule.reserve(time.monotonic(), is_urgent=True)
+        assert is_reserved
+        reserved.append(turn - schedule._zero(time.monotonic()))
+    return reserved
+
+
+def test_rates_of_the_same_storage_have_different_turns(url: str) -> None:
+    rate = Rate("30/minute", storage=url)
+    other = pickle.loads(pickle.dumps(rate))
+    reserved = sorted(turns(rate, 3) + turns(other, 3) + turns(rate, 3))
+    pauses = [after - before for before, after in pairwise(reserved)]
+    assert len(pauses) == 8
+    assert all(round(pause, 3) >= 2.06 for pause in pauses)
+
+
+def test_rates_that_differ_do_not_share_their_turns(url: str) -> None:
+    turns(Rate("1/minute", storage=url), 3)
+    (turn,) = turns(rate := Rate("2/minute", storage=url), 1)
+    assert turn <= time.monotonic() - rate._line().schedule._zero(time.monotonic())
+
+
+def test_a_turn_far_ahead_is_free_for_a_read_back_of_another_process(url: str) -> None:
+    rate, other = Rate("1/minute", storage=url), Rate("1/minute", storage=url)
+    (before,) = turns(rate, 1)
+    _, is_reserved = rate._line().schedule.reserve(time.monotonic(), is_urgent=False)
+    assert not is_reserved
+    (turn,) = turns(other, 1)
+    assert turn - before == pytest.approx(61.8, abs=0.01)
+
+
+def test_calls_go_on_after_a_restart_of_the_storage(
+    clients: Clients, ferry_sandbox: Sandbox, redis: RedisServer
+) -> None:
+    rate = Rate("600/minute", storage=redis.url)
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)
+    ferry.catalogue.ports()
+    redis.restart()
+    ferry.catalogue.ports()
+
+
+def test_a_storage_that_does_not_answer_is_an_error_and_nothing_leaves(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    rate = Rate("50/second", storage="redis://user:secret@127.0.0.1:9")
+    ferry = clients(
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate, max_retries=0
+    )
+    with pytest.raises(ConnectionFailedError, match="the storage of the rate limiter") as failed:
+        ferry.catalogue.ports()
+    assert failed.value.outcome == "not_sent"
+    assert "secret" not in f"{failed.value!r}{failed.value.__cause__!r}"
+    assert not ferry_sandbox.counters.connections
+
+
+def search(address: tuple[str, str], rate: Rate, count: int) -> None:
+    """Ask for the ports, one after another, in a process of a pool."""
+    token, base_url = address
+    with Ferry(token, base_url=base_url, limiter=rate) as ferry:
+        for _ in range(count):
+            ferry.catalogue.vehicle_types()
+
+
+@LONG
+def test_a_pool_of_processes_keeps_to_one_rate(url: str, ferry_sandbox: Sandbox) -> None:
+    rate = Rate("1200/minute", storage=url)
+    ask = partial(search, (ferry_sandbox.token, ferry_sandbox.base_url), rate)
+    began = time.monotonic()
+    with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as processes:
+        list(processes.map(ask, [20] * 3))
+    assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 60
+    # 59 pauses of 1/20 s or more; each process alone would be done after 19.
+    assert time.monotonic() - began >= 59 / 20

@@ -1,0 +1,75 @@
+"""One rate for threads, tasks, event loops and the processes of a fork."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from ferry_sdk import AsyncFerry, Ferry, Rate
+from tests.support.processes import run
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox import Sandbox
+
+EACH = 10
+
+FORKING = """
+import os, threading
+from ferry_sdk import Rate
+
+rate = Rate("1/minute")
+rate.acquire("the only turn of this minute")
+threading.Thread(target=rate.acquire, args=["waits"], daemon=True).start()
+while not rate._line()._others:
+    pass
+child = os.fork()
+if not child:
+    rate.acquire("a turn of the child's own")
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(status), len(rate._line()._others), flush=True)
+os._exit(0)
+"""
+
+
+def test_threads_and_event_loops_share_a_rate(ferry_sandbox: Sandbox) -> None:
+    rate = Rate("50/second")
+    token, base_url = ferry_sandbox.token, ferry_sandbox.base_url
+
+    async def search_in_tasks() -> None:
+        async with AsyncFerry(token, base_url=base_url, limiter=rate) as ferry:
+            await asyncio.gather(*(ferry.catalogue.vehicle_types() for _ in range(EACH)))
+
+    async def search_in_trio() -> None:
+        async with (
+            AsyncFerry(token, base_url=base_url, limiter=rate) as ferry,
+            trio.open_nursery() as nursery,
+        ):
+            for _ in range(EACH):
+                nursery.start_soon(ferry.catalogue.vehicle_types)
+
+    began = time.monotonic()
+    with (
+        Ferry(token, base_url=base_url, limiter=rate) as ferry,
+        ThreadPoolExecutor(EACH + 3) as threads,
+    ):
+        calls = [threads.submit(ferry.catalogue.vehicle_types) for _ in range(EACH)]
+        loops = [threads.submit(asyncio.run, search_in_tasks()) for _ in range(2)]
+        loops.append(threads.submit(trio.run, search_in_trio))
+        for ended in (*calls, *loops):
+            ended.result()
+    assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 4 * EACH
+    assert time.monotonic() - began >= (4 * EACH - 1) / 50
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_has_a_line_of_its_own() -> None:
+    ended = run([sys.executable, "-W", "ignore", "-c", FORKING])
+    assert ended.stdout == "0 1\n", ended.stderr
