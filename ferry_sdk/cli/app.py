@@ -15,6 +15,7 @@ from ferry_sdk._version import __version__
 from ferry_sdk.cli.commands.catalogue import companies, ports, vehicles
 from ferry_sdk.cli.commands.confirm_cancel import cancel, confirm
 from ferry_sdk.cli.commands.doctor import doctor
+from ferry_sdk.cli.commands.journal import list_entries, settle_entry, show_entry
 from ferry_sdk.cli.commands.reconcile import reconcile
 from ferry_sdk.cli.commands.search_book import book, calendar, search
 from ferry_sdk.cli.commands.serve import demo, mcp, openapi, sandbox
@@ -25,6 +26,11 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Trips and bookings": (search, calendar, book, show, confirm, cancel, voucher, reconcile),
     "Names and codes": (ports, companies, vehicles),
     "Setup": (doctor, sandbox, openapi, demo, mcp),
+}
+JOURNAL_COMMANDS: dict[str, Callable[..., None]] = {
+    "list": list_entries,
+    "show": show_entry,
+    "settle": settle_entry,
 }
 app: typer.Typer = typer.Typer(
     name="ferry",
@@ -39,6 +45,11 @@ for _panel, _commands in COMMANDS.items():
         app.command(_command.__name__, rich_help_panel=_panel, context_settings=_settings)(
             report_errors(_command)
         )
+
+_journal = typer.Typer(no_args_is_help=True, help="Look up the writes on record, and settle them.")
+for _name, _command in JOURNAL_COMMANDS.items():
+    _journal.command(_name)(report_errors(_command))
+app.add_typer(_journal, name="journal", rich_help_panel="Trips and bookings")
 
 
 def _print_version(is_requested: bool) -> None:  # noqa: FBT001 -- called by typer

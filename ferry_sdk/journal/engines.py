@@ -62,6 +62,14 @@ def is_in_memory(url: URL) -> bool:
     )
 
 
+def missing_file(url: str) -> str | None:
+    """Return the path of a SQLite database that does not exist; None for any other database."""
+    parts = make_url(url)
+    is_file = parts.get_backend_name() == "sqlite" and not is_in_memory(parts)
+    path = parts.database if is_file and "uri" not in parts.query else None
+    return None if path is None or os.path.exists(path) else path  # noqa: PTH110 -- like SQLite
+
+
 def display_url(url: URL) -> str:
     """Return a database's address without password and options."""
     return url.set(query={}).render_as_string(hide_password=True)

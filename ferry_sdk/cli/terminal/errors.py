@@ -195,7 +195,7 @@ _HINTS: tuple[tuple[type[FerryError], str], ...] = (
     (ConfigurationError, "run `ferry doctor`; set the token with FERRY_TOKEN or --token-file"),
     (AuthenticationError, "the token is invalid or expired; run `ferry doctor`"),
     (PermissionDeniedError, "the token lacks the permission; it may be read-only"),
-    (UnresolvedWriteError, "check its outcome, then resolve it in the journal"),
+    (UnresolvedWriteError, "check its outcome, then run `ferry journal settle`"),
     (PriceChangedError, "nothing was confirmed"),
     (PenaltyExceededError, "nothing was cancelled"),
     (APIError, "nothing was changed"),
