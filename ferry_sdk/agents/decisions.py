@@ -261,7 +261,9 @@ class ToolRunner:
             return (yield from self._recover(arguments, identity, earlier))
         try:
             plan = yield from write.plan(arguments.values, identity)
-            self.duplicates.keep_hold(identity.key, plan.hold)
+            with self._store.transaction():  # whoever takes over an unsent write releases its hold
+                plan = replace(plan, hold=plan.count())
+                self.duplicates.keep_hold(identity.key, plan.hold)
         except BaseException:
             self.duplicates.abandon(identity.key)
             raise

@@ -17,6 +17,7 @@ import pytest
 
 from ferry_sdk import ConfigurationError, Ferry
 from ferry_sdk.agents import Toolkit
+from ferry_sdk.agents.policy import duplicates
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import StateFile
@@ -33,9 +34,13 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
 WRITER = """
-import json, sys
+import json, os, sys
 from ferry_sdk import Ferry
 from ferry_sdk.agents import Toolkit
+from ferry_sdk.agents.policy.duplicates import Duplicates
+if "--killed" in sys.argv:
+    sys.argv.remove("--killed")
+    Duplicates.keep_hold = lambda *_: os._exit(9)
 base_url, token, state, limit, orders = sys.argv[1:]
 with Ferry(token, base_url=base_url) as ferry:
     toolkit = Toolkit(
@@ -154,6 +159,31 @@ def test_a_confirmation_of_unknown_outcome_is_read_back_by_another_toolkit(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
+def test_an_unknown_id_is_not_blamed_on_a_restart_if_a_file_outlives_it(
+    again: Callable[..., Any],
+) -> None:
+    for settings, is_blamed in (({}, False), ({"state": None}, True)):
+        answer = again(**settings).call("bookings_cancel", {"booking_id": "b-4711"})
+        assert ("restarted" in json.dumps(error(answer, "unseen_id"))) is is_blamed
+
+
+@pytest.mark.parametrize("machine", ["elsewhere", None])
+def test_a_write_on_another_machine_is_not_over_because_its_pid_is_unknown_here(
+    machine: str | None, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    other, own = (duplicates.Duplicates(StateFile(path), print) for _ in range(2))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "getpid", lambda: ended.pid)
+        other.begin("here", "b-1")
+        patched.setattr(duplicates, "machine_id", lambda: machine)
+        other.begin("there", "b-2")
+    own.begin("here", "b-1")
+    with pytest.raises(RefusedError, match="in progress"):
+        own.begin("there", "b-2")
+
+
 def test_the_file_is_private_and_holds_no_travellers_and_no_token(
     again: Callable[..., Any], ferry_sandbox: Sandbox, path: Path
 ) -> None:
@@ -248,8 +278,8 @@ def test_a_state_that_cannot_be_written_after_the_write_leaves_it_unknown(
     assert error(toolkit.call("bookings_create", asked), "under_way")
 
 
-def start_writer(sandbox: Sandbox, path: Path, limit: str, orders: str) -> Any:
-    options = [sandbox.base_url, sandbox.token, str(path), limit, orders]
+def start_writer(sandbox: Sandbox, path: Path, limit: str, orders: str, *more: str) -> Any:
+    options = [sandbox.base_url, sandbox.token, str(path), limit, orders, *more]
     pipe = subprocess.PIPE
     return start([sys.executable, "-c", WRITER, *options], stdin=pipe, stdout=pipe, text=True)
 
@@ -307,3 +337,16 @@ def test_a_killed_process_leaves_its_write_and_its_price_on_record(
     )
     limited.settle(write.correlation_id, happened=False)
     assert toolkit.unresolved == ()
+
+
+def test_a_process_that_is_killed_before_its_write_leaves_no_amount_counted(
+    toolkit: Toolkit, ferry: Ferry, ferry_sandbox: Sandbox, path: Path
+) -> None:
+    asked = order(sailings_of(toolkit)[0])
+    limit = "1000"
+    writer = start_writer(ferry_sandbox, path, limit, json.dumps([asked]), "--killed")
+    writer.communicate("\n", timeout=60)
+    assert writer.returncode == 9
+    budget = Budget({"EUR": limit}, None, StateFile(path))
+    budget.hold("another", Decimal(limit), "EUR")
+    assert not ferry_sandbox.counters.effects

@@ -49,9 +49,7 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "writes_disabled": "Do not try again: only reading is allowed here. "
     "Tell the user what they would have to do themselves.",
     "unseen_id": "Use ids exactly as a result has shown them. Search again for a sailing; "
-    "for a booking call bookings_get first, for a ticket tickets_get. If a result has just shown "
-    "this id, the server was restarted since: do not search in a loop, tell the user that "
-    "their host has to keep one session for all calls, or start the server with --state.",
+    "for a booking call bookings_get first, for a ticket tickets_get.",
     "offer_expired": "Search again and use the ids of the new result.",
     "price_changed": "Search or read again, tell the user the new price, "
     "and go on only if they agree.",

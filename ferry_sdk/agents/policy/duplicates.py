@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Final
 
 from pydantic import JsonValue
@@ -77,6 +80,7 @@ class WriteInProgress:
         target_id: The booking or ticket that it changes.
         owner: Identifies the toolkit.
         pid: Its process.
+        machine: Identifies the processes among which `pid` is unique, if that is known.
         until: When other processes may take it over; seconds since the epoch.
         hold: The amount that is counted for it.
         unknown: Its record from the moment when it is sent.
@@ -88,6 +92,7 @@ class WriteInProgress:
     until: float
     hold: Hold | None = None
     unknown: UnknownOutcome | None = None
+    machine: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,9 @@ class Duplicates:
             if key in self._unknown:
                 return self._unknown[key]
             until = time.time() + _PREPARED_FOR
-            self._under_way[key] = WriteInProgress(subject, self._owner, os.getpid(), until)
+            self._under_way[key] = WriteInProgress(
+                subject, self._owner, os.getpid(), until, machine=machine_id()
+            )
             return None
 
     def keep_hold(self, key: str, hold: Hold | None) -> None:
@@ -161,7 +168,7 @@ class Duplicates:
     def _take_over(self) -> None:
         """Conclude the writes of processes that have ended."""
         for key, write in tuple(self._under_way.items()):
-            if write.owner == self._owner or (time.time() < write.until and _is_alive(write.pid)):
+            if write.owner == self._owner or (time.time() < write.until and not _has_ended(write)):
                 continue
             del self._under_way[key]
             if write.unknown is not None:
@@ -234,14 +241,30 @@ class Duplicates:
         self._completed[key] = write
 
 
-def _is_alive(pid: int) -> bool:
-    """Return False if the process has ended; True if that is unknown."""
+def machine_id() -> str | None:
+    """Identify the processes among which a pid is unique; return None if they are not known.
+
+    Containers that share a file have pids of their own, often with equal host names.
+    """
     if os.name != "posix":  # elsewhere, `os.kill` ends the process
-        return True
+        return None
+    if sys.platform != "linux":
+        return socket.gethostname()
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
     except OSError:
+        return None
+
+
+def _has_ended(write: WriteInProgress) -> bool:
+    """Return True if the process of a write has ended, False if it has not or that is unknown."""
+    if write.machine is None or write.machine != machine_id():
+        return False
+    try:
+        os.kill(write.pid, 0)
+    except ProcessLookupError:
         return True
-    return True
+    except OSError:
+        return False
+    return False

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, PlainSerializer
 from pydantic_core import to_jsonable_python
 
+from ferry_sdk.agents.policy.answers import NEXT_STEPS, RefusedError
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.tools.planning import TripsTable
 from ferry_sdk.agents.tools.sanitize import clean_text
@@ -30,6 +31,11 @@ REMEMBERED = 10_000
 _PERSONAL = ("in_board", "vehicle", "meals", "animals")
 """The fields of a sailing that depend on the travellers; they are not stored."""
 _TariffKey = tuple[str, bool, int, Decimal, str]
+_RESTARTED = (
+    "If a result has just shown this id, the server was restarted since: do not search in a loop, "
+    "tell the user that their host has to keep one session for all calls, or start the server with "
+    "--state."
+)
 _MAX_LENGTH = 60
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 
@@ -115,6 +121,18 @@ class KnownIds:
         # The offers of another toolkit or state are unknown here, as their ids differ.
         self._series = state.table("series", str)
         self._numbers = state.table("numbers", int)
+
+    def unseen_id(self, what: str, field: str) -> RefusedError:
+        """Return the refusal of an id that is not remembered."""
+        problem = f"no result has shown {what}, or it was shown too long ago"
+        if self._state.outlives_process:
+            return RefusedError("unseen_id", problem, field=field)
+        return RefusedError(
+            "unseen_id",
+            f"{problem}, or before this server was restarted",
+            field=field,
+            next_step=f"{NEXT_STEPS['unseen_id']} {_RESTARTED}",
+        )
 
     def offer(self, availability_id: str) -> Offer | None:
         """Return the sailing with this id, if it is remembered."""

@@ -128,12 +128,7 @@ def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
         return arguments
     known = known_ids.trip(offer)
     if known is None:
-        raise RefusedError(
-            "unseen_id",
-            "no search has shown this offer, or it was shown too long ago, or before this server "
-            "was restarted",
-            field="offer",
-        )
+        raise known_ids.unseen_id("this offer", "offer")
     ways = known.places
     if letters is None:
         return {**arguments, "availabilities": known.trip.select()}

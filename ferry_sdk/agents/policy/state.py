@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Generator, Iterator, MutableMapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
@@ -63,7 +63,13 @@ class Recent(OrderedDict[K, V]):
 
 
 class State:
-    """The state of one toolkit in memory; safe to share between threads."""
+    """The state of one toolkit in memory; safe to share between threads.
+
+    Attributes:
+        outlives_process: Whether later processes know it.
+    """
+
+    outlives_process: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -93,6 +99,8 @@ class StateFile(State):
         ConfigurationError: The file cannot be used, is not a state file or one of another version,
             or others can use it.
     """
+
+    outlives_process = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__()

@@ -68,7 +68,8 @@ class Plan:
         amount: The price, or the penalty that is kept.
         currency: The currency of `amount`.
         travellers: The travellers' names, each in quotes.
-        hold: The amount that is counted for it, if it costs anything.
+        count: Counts the amount, or refuses the write if it exceeds a limit.
+        hold: The amount that is counted for it.
         check: Refuses the write if it is no longer valid.
     """
 
@@ -76,6 +77,7 @@ class Plan:
     summary: str
     amount: Decimal
     currency: str
+    count: Callable[[], Hold]
     travellers: tuple[str, ...] = field(default=(), repr=False)
     hold: Hold | None = None
     check: Callable[[], None] = lambda: None
@@ -164,9 +166,9 @@ class Create:
             f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}{dearer}",
             amount,
             currency,
+            lambda: self._state.budget.hold(identity.key, amount, currency),
             tuple(quote(f"{one.first_name} {one.last_name}") for one in passengers),
-            self._state.budget.hold(identity.key, amount, currency),
-            lambda: self._check(chosen),
+            check=lambda: self._check(chosen),
         )
 
     def conclude(self, plan: Plan, result: BookingCreated) -> list[str]:
@@ -194,13 +196,15 @@ class Create:
     def _choice(self, chosen: Selection, where: str) -> _Choice:
         offer = self._state.known_ids.offer(chosen.availability_id)
         if offer is None:
-            raise _unseen_id("the sailing", f"{where}.availability_id")
+            raise self._state.known_ids.unseen_id("the sailing", f"{where}.availability_id")
         tariffs = {one.id: one for one in offer.sailing.tariffs}
         if chosen.tariff_id not in tariffs:
-            raise _unseen_id("the tariff of this sailing", f"{where}.tariff_id")
+            raise self._state.known_ids.unseen_id(
+                "the tariff of this sailing", f"{where}.tariff_id"
+            )
         places = {one.id: one for one in offer.sailing.places}
         if chosen.place_id not in places:
-            raise _unseen_id("the place of this sailing", f"{where}.place_id")
+            raise self._state.known_ids.unseen_id("the place of this sailing", f"{where}.place_id")
         return _Choice(offer, tariffs[chosen.tariff_id], places[chosen.place_id])
 
     def _check(self, chosen: list[_Choice]) -> None:
@@ -229,7 +233,9 @@ class _Change:
         one: str = values[self._subject]
         known = self._state.known_ids.record(self._subject, one)
         if known is None:
-            raise _unseen_id("the " + self._subject.removesuffix("_id"), self._subject)
+            raise self._state.known_ids.unseen_id(
+                "the " + self._subject.removesuffix("_id"), self._subject
+            )
         key = self._state.fingerprint(type(self).__name__, self._subject, one)
         return Identity(key, {self._subject: one}, known.booking_id or one)
 
@@ -255,20 +261,24 @@ class Confirm(_Change):
                 found=format_amount(total),
                 currency=currency,
             )
-        hold = self._state.budget.hold(booking_id, total, currency)
         approved = self._state.budget.approved(booking_id) or (total, currency)
         is_dearer = total > approved[0] or currency != approved[1]
-        if is_dearer and "expect_total" not in values:
-            self._state.budget.release(hold)
-            raise RefusedError(
-                "price_changed",
-                f"the booking costs {money(total, currency)}, but {money(*approved)} was approved "
-                "when it was made",
-                field="expect_total",
-                found=format_amount(total),
-                currency=currency,
-                next_step=_ACCEPT_TOTAL,
-            )
+
+        def count() -> Hold:
+            hold = self._state.budget.hold(booking_id, total, currency)
+            if is_dearer and "expect_total" not in values:
+                self._state.budget.release(hold)
+                raise RefusedError(
+                    "price_changed",
+                    f"the booking costs {money(total, currency)}, but {money(*approved)} was "
+                    "approved when it was made",
+                    field="expect_total",
+                    found=format_amount(total),
+                    currency=currency,
+                    next_step=_ACCEPT_TOTAL,
+                )
+            return hold
+
         before = f" ({money(*approved)} was approved when it was made)" if is_dearer else ""
         known = self._state.known_ids.record("booking_id", booking_id)
         return Plan(
@@ -277,7 +287,7 @@ class Confirm(_Change):
             f"{known.description if known else booking_id}",
             total,
             currency,
-            hold=hold,
+            count,
         )
 
 
@@ -300,14 +310,13 @@ class Cancel(_Change):
             )
         known = self._state.known_ids.record(self._subject, one)
         booking_id = one if self._subject == "booking_id" else known.booking_id if known else None
-        hold = self._state.budget.hold_penalty(booking_id, one, penalty, currency)
         return Plan(
             {**values, "max_penalty": penalty},
             f"Cancel {known.description if known else one}: {money(penalty, currency)} is kept, "
             f"{money(fee.refund_amount, currency)} is paid back",
             penalty,
             currency,
-            hold=hold,
+            lambda: self._state.budget.hold_penalty(booking_id, one, penalty, currency),
         )
 
     def conclude(self, plan: Plan, result: object) -> list[str]:
@@ -382,12 +391,3 @@ def _searched_vehicle(given: Vehicle, searched: set[str]) -> Generator[Invoke, A
 
 def _invalid(problem: str, where: str) -> RefusedError:
     return RefusedError("invalid_arguments", problem, field=where)
-
-
-def _unseen_id(what: str, where: str) -> RefusedError:
-    return RefusedError(
-        "unseen_id",
-        f"no result has shown {what}, or it was shown too long ago, or before this server was "
-        "restarted",
-        field=where,
-    )
