@@ -217,7 +217,7 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
 
     async def close_loop(self) -> None:
         """Close the client's own connections of this event loop, which ends before the client."""
-        loop = _running_loop()
+        loop = running_loop()
         if self._given is None and loop in self._resources:
             await self._resources.pop(loop).client.aclose()
 

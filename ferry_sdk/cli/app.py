@@ -17,13 +17,24 @@ from ferry_sdk.cli.commands.confirm_cancel import cancel, confirm
 from ferry_sdk.cli.commands.doctor import doctor
 from ferry_sdk.cli.commands.journal import list_entries, settle_entry, show_entry
 from ferry_sdk.cli.commands.reconcile import reconcile
+from ferry_sdk.cli.commands.scan import scan
 from ferry_sdk.cli.commands.search_book import book, calendar, search
 from ferry_sdk.cli.commands.serve import demo, mcp, openapi, sandbox
 from ferry_sdk.cli.commands.show import show, voucher
 from ferry_sdk.cli.terminal.errors import report_errors
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Trips and bookings": (search, calendar, book, show, confirm, cancel, voucher, reconcile),
+    "Trips and bookings": (
+        search,
+        calendar,
+        scan,
+        book,
+        show,
+        confirm,
+        cancel,
+        voucher,
+        reconcile,
+    ),
     "Names and codes": (ports, companies, vehicles),
     "Setup": (doctor, sandbox, openapi, demo, mcp),
 }

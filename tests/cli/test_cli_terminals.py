@@ -29,6 +29,7 @@ DRIVEN = {
     "cancel",
     "voucher",
     "reconcile",
+    "scan",
     "ports",
     "companies",
     "vehicles",
@@ -66,6 +67,17 @@ def test_calendar_shows_a_bar_for_each_day(ferry_sandbox, tmp_path):
     assert "████████" in shown
     assert "nothing sails" in shown
     assert shown.count("cheapest") == 1
+
+
+def test_scan_shows_its_progress(ferry_sandbox, tmp_path):
+    days = ["--from", f"{LATER}", "--to", f"{LATER + timedelta(days=25)}", "--adult", "34F"]
+    ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.1, times=None)
+    words = ["Genoa", "Tunis", *days, "--into", "fares"]
+    with terminal(ferry_sandbox, tmp_path, "scan", *words) as person:
+        person.expect("/52")
+        person.expect("0 failed")
+        shown = person.finish(0)
+    assert "with sailings" in shown
 
 
 @LONG

@@ -58,17 +58,18 @@ _FROM = "'--from'"
 _PORT = "A port's code or name, in any of several languages."
 _BAR = 20
 """Characters of the longest bar of a calendar."""
-_DEPART = typer.Argument(
+DEPART = typer.Argument(
     metavar="FROM", help=_PORT, autocompletion=complete_port, show_default=False
 )
-_ARRIVE = typer.Argument(metavar="TO", help=_PORT, autocompletion=complete_port, show_default=False)
+ARRIVE = typer.Argument(metavar="TO", help=_PORT, autocompletion=complete_port, show_default=False)
 
 
-def _day_option(name: str, help_text: str) -> object:
+def day_option(name: str, help_text: str) -> object:
+    """Return an option that takes a day."""
     return typer.Option(name, metavar="DAY", help=help_text, parser=parser(parse_day))
 
 
-_ON = _day_option("--on", "Day of departure: 2027-03-01, or +30.")
+_ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
 
 
 def _party_option(kind: PassengerType, example: str) -> object:
@@ -83,7 +84,7 @@ At = Annotated[
         "--at", metavar="HH:MM", help="Earliest time of departure.", parser=parser(parse_time)
     ),
 ]
-Back = Annotated[date | None, _day_option("--back", "Day of the return, for a round trip.")]
+Back = Annotated[date | None, day_option("--back", "Day of the return, for a round trip.")]
 Adult = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")]
 Child = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")]
 Infant = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")]
@@ -107,8 +108,8 @@ JournalUrl = Annotated[
 
 def search(
     *,
-    origin: Annotated[str, _DEPART],
-    destination: Annotated[str, _ARRIVE],
+    origin: Annotated[str, DEPART],
+    destination: Annotated[str, ARRIVE],
     on: Annotated[date, _ON],
     back: Back = None,
     flexible: Annotated[
@@ -138,7 +139,7 @@ def search(
         back=back,
         at=at,
         companies=company,
-        passengers=_party(adult, child, infant),
+        passengers=party_of(adult, child, infant),
         vehicle=vehicle,
     )
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
@@ -172,10 +173,10 @@ def search(
 
 def calendar(
     *,
-    origin: Annotated[str, _DEPART],
-    destination: Annotated[str, _ARRIVE],
-    start: Annotated[date, _day_option("--from", "First day: 2027-07-01, or +30.")],
-    end: Annotated[date, _day_option("--to", "Last day.")],
+    origin: Annotated[str, DEPART],
+    destination: Annotated[str, ARRIVE],
+    start: Annotated[date, day_option("--from", "First day: 2027-07-01, or +30.")],
+    end: Annotated[date, day_option("--to", "Last day.")],
     adult: Adult = None,
     child: Child = None,
     infant: Infant = None,
@@ -189,7 +190,7 @@ def calendar(
 
     Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
     """
-    party = _party(adult, child, infant)
+    party = party_of(adult, child, infant)
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         check_route(ferry, origin, destination)
         found = ferry.trips.calendar(
@@ -234,7 +235,12 @@ def _print_calendar(found: PriceCalendar) -> None:
     print_table(heads, [row(day) for day in found.values()], right=("price from",))
 
 
-def _party(*travellers: Iterable[SearchPassenger] | None) -> list[SearchPassenger]:
+def party_of(*travellers: Iterable[SearchPassenger] | None) -> list[SearchPassenger]:
+    """Return the travellers of several options.
+
+    Raises:
+        BadParameter: There is none.
+    """
     party = [one for some in travellers for one in some or ()]
     if not party:
         raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
@@ -243,8 +249,8 @@ def _party(*travellers: Iterable[SearchPassenger] | None) -> list[SearchPassenge
 
 def book(
     *,
-    origin: Annotated[str | None, _DEPART] = None,
-    destination: Annotated[str | None, _ARRIVE] = None,
+    origin: Annotated[str | None, DEPART] = None,
+    destination: Annotated[str | None, ARRIVE] = None,
     on: Annotated[date | None, _ON] = None,
     back: Back = None,
     at: At = "00:00",

@@ -27,7 +27,7 @@ from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.base import path_of
 from ferry_sdk.planning.routes import DAY
-from ferry_sdk.types import Recorder
+from ferry_sdk.types import RateLimiter, Recorder
 
 T = TypeVar("T")
 
@@ -55,7 +55,11 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 @contextmanager
 def open_client(
-    base_url: str | None, token_file: Path | None, *, journal: Recorder | None = None
+    base_url: str | None,
+    token_file: Path | None,
+    *,
+    journal: Recorder | None = None,
+    limiter: RateLimiter | None = None,
 ) -> Generator[Ferry, None, None]:
     """Open a client for the block. Print its warnings, such as the id of an interrupted write."""
 
@@ -68,7 +72,13 @@ def open_client(
     logger = logging.getLogger("ferry_sdk")
     logger.addHandler(handler)
     try:
-        with Ferry(token, base_url=base_url, journal=journal, route_cache=_cache_folder()) as ferry:
+        with Ferry(
+            token,
+            base_url=base_url,
+            journal=journal,
+            limiter=limiter,
+            route_cache=_cache_folder(),
+        ) as ferry:
             yield ferry
     finally:
         logger.removeHandler(handler)

@@ -1,0 +1,88 @@
+"""`ferry scan`: the fares of every day into a folder of Parquet files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ferry_sdk.cli.commands.search_book import (
+    ARRIVE,
+    DEPART,
+    Adult,
+    Child,
+    Companies,
+    Infant,
+    Vehicle,
+    day_option,
+    party_of,
+)
+from ferry_sdk.cli.orders.trips import check_route, vehicle_query
+from ferry_sdk.cli.terminal.errors import Exit
+from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
+from ferry_sdk.cli.terminal.output import print_facts, print_json, show_progress, warn
+from ferry_sdk.rate.limiter import Rate
+
+
+def scan(
+    *,
+    origin: Annotated[str, DEPART],
+    destination: Annotated[str, ARRIVE],
+    start: Annotated[date, day_option("--from", "First day: 2027-07-01, or +30.")],
+    end: Annotated[date, day_option("--to", "Last day.")],
+    into: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the Parquet files.")],
+    rate: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The most requests a second.")
+    ] = None,
+    adult: Adult = None,
+    child: Child = None,
+    infant: Infant = None,
+    vehicle: Vehicle = None,
+    company: Companies = None,
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Save the fares of every day as Parquet files. Run it again to go on after an interruption.
+
+    Example: ferry scan Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F --into fares/
+    """
+    from ferry_sdk.scan import FareScan, Party  # noqa: PLC0415 -- an extra, only where asked for
+
+    party = party_of(adult, child, infant)
+    limiter = None if rate is None else Rate(f"{rate}/second")
+    with open_client(base_url, token_file, limiter=limiter) as ferry:
+        with show_progress("Reading the routes"):
+            check_route(ferry, origin, destination)
+            asked = vehicle_query(ferry, vehicle)
+        wanted = FareScan(
+            into,
+            routes=[(origin, destination)],
+            dates=(start, end),
+            parties=[Party("party", party, asked)],
+            companies=company,
+        )
+        try:
+            report = wanted.run(ferry)
+        except KeyboardInterrupt as stop:
+            warn(str(stop) or "nothing was asked")
+            raise
+    if as_json:
+        print_json({"folder": str(into), "report": asdict(report)})
+    else:
+        print_facts(
+            [
+                ("searches", report.size),
+                ("with sailings", report.answered),
+                ("nothing sails", report.nothing),
+                ("failed", report.failed or None),
+                ("files", into / "*.parquet"),
+            ]
+        )
+    if report.failed:
+        raise typer.Exit(Exit.NOT_SENT)
+    if not report.answered:
+        raise typer.Exit(Exit.REJECTED)

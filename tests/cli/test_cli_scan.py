@@ -1,0 +1,75 @@
+"""`ferry scan`: a folder of Parquet files, and how to go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from datetime import timedelta
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.commands import COMMAND, environment
+from tests.support.processes import start
+from tests.support.tiers import LONG
+from tests.support.trip import DAY
+
+LAST = DAY + timedelta(days=29)
+WORDS = ["scan", "Genoa", "Tunis", "--from", f"{DAY}", "--to", f"{LAST}", "--adult", "34F"]
+INTO = [*WORDS, "--into", "fares"]
+
+
+def rows(folder):
+    parts = folder.glob("*.parquet")
+    return [row for part in parts for row in pq.ParquetFile(part).read().to_pylist()]
+
+
+def test_a_scan_asks_what_is_missing(cli, ferry_sandbox, tmp_path):
+    first = cli(*INTO, "--rate", "500", "--json").document
+    assert first["folder"] == "fares"
+    assert first["report"]["size"] == 60 == ferry_sandbox.counters.requests["availability.search"]
+    again = cli(*INTO)
+    assert ferry_sandbox.counters.requests["availability.search"] == 60
+    assert "with sailings" in again.out
+    found = rows(tmp_path / "fares")
+    assert len({row["search"] for row in found}) == 60
+    assert "another" not in again.err
+    ended = cli(*INTO, "--child", "9M", code=3)
+    assert "with other parties; use another folder" in ended.err
+
+
+def test_failed_searches_have_an_exit_code(cli, ferry_sandbox):
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None, after=30)
+    ended = cli(*INTO, "--json", code=3)
+    assert ended.document["report"]["failed"] > 0
+    assert "run again to repeat them" in ended.err
+    ferry_sandbox.faults.clear()
+    assert cli(*INTO, "--json").document["report"]["failed"] == 0
+
+
+def test_a_scan_without_a_folder_or_with_an_invalid_rate_is_refused(cli):
+    assert "--into" in cli(*WORDS, code=2).err
+    assert "--rate" in cli(*INTO, "--rate", "0", code=2).err
+
+
+@LONG
+@pytest.mark.skipif(os.name != "posix", reason="a process cannot be sent Ctrl-C")
+def test_ctrl_c_says_how_to_go_on(cli, ferry_sandbox, tmp_path):
+    ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.2, times=None)
+    with start(
+        [*COMMAND, *INTO],
+        cwd=tmp_path,
+        env=environment(ferry_sandbox),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while ferry_sandbox.counters.requests.get("availability.search", 0) < 20:
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, output = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    assert "of 60 searches are in fares; run the scan again to go on" in output
+    ferry_sandbox.faults.clear()
+    cli(*INTO)
+    assert len({row["search"] for row in rows(tmp_path / "fares")}) == 60
