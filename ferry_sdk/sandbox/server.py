@@ -24,6 +24,7 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
+from ferry_sdk.sandbox.faults.trial_faults import trial_faults
 from ferry_sdk.sandbox.http.conventions import apply_conventions
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.network.network import Network
@@ -90,7 +91,7 @@ class LocalService:
                 token is another token too.
         """
         self.clock: Clock = Clock(now, frozen=frozen)
-        self.faults: Faults = Faults()
+        self.faults: Faults = Faults(trial_faults())
         self.counters: Counters = Counters(self.clock)
         self.mcp: McpSwitches = McpSwitches(mcp)
         self.network: Network = Network.load()

@@ -24,6 +24,7 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
     problem,
 )
+from ferry_sdk.sandbox.network.trial_routes import COMPANY, trial_routes
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 from ferry_sdk.sandbox.requests.fields import Moment
@@ -117,6 +118,23 @@ class Control:
     def list_kinds(self, _: _Fields) -> JsonObject:
         """List the kinds of fault, with the JSON Schema of their details."""
         return {kind.value: details.model_json_schema() for kind, details in DETAILS.items()}
+
+    def list_trial_routes(self, _: _Fields) -> responses.TrialRoutes:
+        """List the routes that each misbehave in one way."""
+        return {
+            "routes": [
+                {
+                    "company": COMPANY,
+                    "depart_code": way.depart.code,
+                    "arrive_code": way.arrive.code,
+                    "journey_id": way.id,
+                    "route": f"{way.depart.name} → {way.arrive.name}",
+                    "happens": route.happens,
+                }
+                for route in trial_routes()
+                for way in route.journeys
+            ]
+        }
 
     def read_counters(self, fields: _Fields) -> responses.CountersState:
         """Read the counters."""
@@ -224,6 +242,9 @@ ENDPOINTS = (
     Endpoint("POST", _FAULTS, Control.add_fault, FaultRequest, FaultRequest),
     Endpoint("DELETE", _FAULTS, Control.clear_faults, responses.FaultsState),
     Endpoint("GET", f"{_FAULTS}/kinds", Control.list_kinds, JsonObject),
+    Endpoint(
+        "GET", "/_sandbox/trial-routes", Control.list_trial_routes, responses.TrialRoutes
+    ),
     Endpoint("GET", _COUNTERS, Control.read_counters, responses.CountersState, CountersQuery),
     Endpoint("DELETE", _COUNTERS, Control.reset_counters, responses.CountersState),
     Endpoint("GET", _OPTIONS, Control.read_options, McpOptions),

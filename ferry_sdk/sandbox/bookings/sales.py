@@ -81,6 +81,7 @@ class Sales:
     ) -> responses.CreatedBooking:
         """Book the selected availabilities."""
         tickets = chosen_tickets(request, self._offers, self._ids, context.now)
+        self._faults.about(_journeys(tickets))
         check_selection(request, tickets, self._offers, self._faults, context)
         if change := self._faults.take_details(PriceChange, context.operation):
             factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
@@ -249,6 +250,7 @@ class Sales:
     def _update(self, booking: Booking, context: CallContext) -> None:
         """Apply what has happened to a booking since its last use."""
         self._used[booking.id] = booking
+        self._faults.about(_journeys(booking.tickets))
         booking.settle(context.now)
         apply_disruptions(booking, self._faults, context)
 
@@ -271,3 +273,7 @@ class Sales:
             if number not in self._numbers:
                 self._numbers.add(number)
                 return number
+
+
+def _journeys(tickets: Sequence[Ticket]) -> set[str]:
+    return {leg.offer.sailing.journey.id for ticket in tickets for leg in ticket.legs}

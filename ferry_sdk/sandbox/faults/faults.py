@@ -7,17 +7,15 @@ reply. A request takes at most one fault of each phase, the one requested first.
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
-from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from ferry_sdk.sandbox.faults import kinds, reply_faults, value_faults
+from ferry_sdk.sandbox.faults import kinds, reply_faults, request_context, value_faults
 from ferry_sdk.sandbox.faults.kinds import Delay, Details, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 from ferry_sdk.sandbox.faults.reply_faults import ReplyFault, RequestFault
@@ -26,7 +24,7 @@ from ferry_sdk.sandbox.requests.errors import parse_fields
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from pydantic import JsonValue
     from starlette.requests import Request
@@ -72,20 +70,6 @@ DETAILS: dict[FaultKind, type[BaseModel]] = {
 """The model of the details of each kind of fault."""
 
 DetailsT = TypeVar("DetailsT", bound=BaseModel)
-
-_company: ContextVar[str | None] = ContextVar("_company", default=None)
-"""The company that the request being answered searches."""
-
-
-def _company_of(body: bytes) -> str | None:
-    """Return the company of a search in either protocol; None for any other request."""
-    try:
-        value: Any = json.loads(body)
-        value = value.get("params", {}).get("arguments", value)
-        company = value["request"]["company"]
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None
-    return company if isinstance(company, str) else None
 
 
 def _check_operation(pattern: str) -> str:
@@ -163,7 +147,14 @@ class Faults:
     others stay pending. Faults of different phases can occur in the same request.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, standing: Mapping[str, tuple[Fault, ...]] | None = None) -> None:
+        """Make an empty collection.
+
+        Args:
+            standing: Faults that never end, by the id of the journey whose requests meet them.
+                They are neither pending nor taken.
+        """
+        self._standing = standing or {}
         self._lock = threading.Lock()
         self._pending: list[_Pending] = []
         self._taken: list[Fault] = []
@@ -261,6 +252,10 @@ class Faults:
         )
         return value if fault is None else apply(fault)
 
+    def about(self, journeys: Iterable[str]) -> None:
+        """Say which journeys the request being answered is about."""
+        request_context.current().journeys.update(journeys)
+
     async def around(
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
     ) -> Response:
@@ -269,7 +264,7 @@ class Faults:
         The request is read completely first. `produce` does the work; it is not called if a fault
         answers before the work.
         """
-        _company.set(_company_of(await request.body()))
+        request_context.begin(await request.body())
         await self._wait(FaultKind.DELAY_BEFORE, operation)
         if fault := self.take_details(RequestFault, operation):
             return fault.respond(request)
@@ -290,20 +285,27 @@ class Faults:
         chosen: Callable[[Fault], bool],
         applies: Callable[[Fault], bool] = lambda _: True,
     ) -> Fault | None:
+        context = request_context.current()
         with self._lock:
             selected: _Pending | None = None
             for pending in self._pending:
                 fault = pending.fault
                 if not (chosen(fault) and fnmatchcase(operation, fault.operation)):
                     continue
-                if fault.company not in {None, _company.get()}:
+                if fault.company not in {None, context.company}:
                     continue
                 if pending.passed < fault.after:
                     pending.passed += 1
                 elif selected is None and applies(fault):
                     selected = pending
             if selected is None:
-                return None
+                standing = (
+                    fault
+                    for journey in context.journeys
+                    for fault in self._standing.get(journey, ())
+                    if chosen(fault) and fnmatchcase(operation, fault.operation) and applies(fault)
+                )
+                return next(standing, None)
             if selected.left is not None:
                 selected.left -= 1
                 if selected.left == 0:

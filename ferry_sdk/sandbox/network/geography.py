@@ -119,6 +119,7 @@ class Route:
     round_the_clock: bool = False
     stops: tuple[str, ...] = ()
     stops_sometimes: bool = False
+    sold_out: bool = False
 
     def minutes_of(self, company: Company) -> int:
         """Return the usual duration with this company, in minutes."""

@@ -28,7 +28,7 @@ from ferry_sdk.sandbox.requests.errors import invalid
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Network:
     """Everything that does not depend on the day."""
 
@@ -53,7 +53,7 @@ class Network:
             for row in load_records("ports.json")["ports"]
         }
         companies = {
-            row["code"]: _company(row, countries)
+            row["code"]: make_company(row, countries)
             for row in load_records("companies.json")["companies"]
         }
         routes = tuple(_route(row, ports) for row in load_records("routes.json")["routes"])
@@ -148,7 +148,8 @@ def load_records(name: str) -> dict[str, list[dict[str, Any]]]:
     return records
 
 
-def _company(row: dict[str, Any], countries: Mapping[str, Country]) -> Company:
+def make_company(row: dict[str, Any], countries: Mapping[str, Country]) -> Company:
+    """Return the company of a record, whose fields are used up."""
     fast = row.pop("fast_ships", ())
     names = row.pop("ships") or [f"{row['name']} 1"]
     seconds, minutes = row.pop("issuing_seconds"), row.pop("voucher_minutes")

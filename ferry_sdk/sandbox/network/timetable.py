@@ -22,6 +22,7 @@ _SPANS = {
     "mostly summer": ((6, 1), (9, 30)),
     "spring-autumn": ((4, 1), (10, 31)),
     "all-year": ((1, 1), (12, 31)),
+    "never": ((12, 31), (1, 1)),
 }
 """The main season of a route: its first and last month and day."""
 

@@ -154,8 +154,8 @@ def places_for(
 
 @functools.cache
 def _kinds_on(route: Route) -> tuple[PlaceKind, ...]:
-    """Return the kinds of place on the ships of a route."""
-    groups = _groups_of(route)
+    """Return the kinds of place on the ships of a route that is not always sold out."""
+    groups = set[str]() if route.sold_out else _groups_of(route)
     return tuple(kind for kind in _kinds() if kind.on in groups)
 
 

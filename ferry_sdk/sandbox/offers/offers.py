@@ -19,6 +19,7 @@ from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
+from ferry_sdk.sandbox.network.trial_routes import with_trial_routes
 from ferry_sdk.sandbox.offers.accommodation import (
     Party,
     Place,
@@ -64,7 +65,7 @@ class Offers:
         self, network: Network, clock: Clock, seed: int, inventory: Inventory | None = None
     ) -> None:
         random = SeededRandom(seed)
-        self.network = network
+        self.network: Network = with_trial_routes(network)
         self.inventory: Inventory = inventory or Inventory()
         self.timetable: Timetable = Timetable(random)
         self.catalogue: Catalogue = Catalogue(network, self.timetable, clock)

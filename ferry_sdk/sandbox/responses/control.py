@@ -26,6 +26,23 @@ class FaultsState(TypedDict):
     taken: list[JsonObject]
 
 
+class TrialRoute(TypedDict):
+    """A journey that always misbehaves in one way."""
+
+    company: str
+    depart_code: str
+    arrive_code: str
+    journey_id: str
+    route: Annotated[str, Field(description="The names of both ports.")]
+    happens: Annotated[str, Field(description="What goes wrong.")]
+
+
+class TrialRoutes(TypedDict):
+    """The routes that each misbehave in one way."""
+
+    routes: list[TrialRoute]
+
+
 class RecordedEffect(TypedDict):
     """A change that the service made."""
 

@@ -1,0 +1,49 @@
+"""What is known about the request being answered: the company and the journeys it is about."""
+
+from __future__ import annotations
+
+import json
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """The company that a request searches, and the journeys that it searches or that are booked.
+
+    A request is answered in a thread with a copy of the context, so this object is shared.
+    """
+
+    company: str | None = None
+    journeys: set[str] = field(default_factory=set[str])
+
+
+_context: ContextVar[RequestContext | None] = ContextVar("_context", default=None)
+
+
+def begin(body: bytes) -> None:
+    """Begin the context of a request with this body."""
+    search = _search_of(body)
+    company, journey = search.get("company"), search.get("out_journey_id")
+    _context.set(
+        RequestContext(
+            company if isinstance(company, str) else None,
+            {journey.lower()} if isinstance(journey, str) else set(),
+        )
+    )
+
+
+def current() -> RequestContext:
+    """Return the context of the request being answered; an empty one outside requests."""
+    return _context.get() or RequestContext()
+
+
+def _search_of(body: bytes) -> dict[str, Any]:
+    """Return the journeys of a search in either protocol; nothing for any other request."""
+    try:
+        value: Any = json.loads(body)
+        value = value.get("params", {}).get("arguments", value)
+        return dict(value["request"])
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}

@@ -1,0 +1,17 @@
+"""The faults of the trial routes, which never end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ferry_sdk.sandbox.faults.faults import Fault
+from ferry_sdk.sandbox.network.trial_routes import trial_routes
+
+
+def trial_faults() -> Mapping[str, tuple[Fault, ...]]:
+    """Return the faults of each journey of the trial routes, by its id."""
+    return {
+        journey.id: tuple(Fault.read({**request, "times": None}) for request in route.faults)
+        for route in trial_routes()
+        for journey in route.journeys
+    }
