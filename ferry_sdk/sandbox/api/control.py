@@ -242,9 +242,7 @@ ENDPOINTS = (
     Endpoint("POST", _FAULTS, Control.add_fault, FaultRequest, FaultRequest),
     Endpoint("DELETE", _FAULTS, Control.clear_faults, responses.FaultsState),
     Endpoint("GET", f"{_FAULTS}/kinds", Control.list_kinds, JsonObject),
-    Endpoint(
-        "GET", "/_sandbox/trial-routes", Control.list_trial_routes, responses.TrialRoutes
-    ),
+    Endpoint("GET", "/_sandbox/trial-routes", Control.list_trial_routes, responses.TrialRoutes),
     Endpoint("GET", _COUNTERS, Control.read_counters, responses.CountersState, CountersQuery),
     Endpoint("DELETE", _COUNTERS, Control.reset_counters, responses.CountersState),
     Endpoint("GET", _OPTIONS, Control.read_options, McpOptions),
