@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk import JournalEntry
     from ferry_sdk.journal import Journal
-    from ferry_sdk.types import EndState, Intent
+    from ferry_sdk.types import EndState, Intent, OutcomeDetails
 
 
 class Noting:
@@ -35,8 +35,8 @@ class Noting:
         self.ids.append(entry_id)
         return entry_id
 
-    def end(self, entry_id: str, state: EndState) -> None:
-        self._journal.end(entry_id, state)
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+        self._journal.end(entry_id, state, details)
 
     @property
     def entries(self) -> list[JournalEntry]:

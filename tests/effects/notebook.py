@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk.types import EndState, Intent
+    from ferry_sdk.types import EndState, Intent, OutcomeDetails
 
 
 class Notebook:
@@ -26,6 +26,7 @@ class Notebook:
         self.too_late: list[Intent] = []
         self._lock = threading.Lock()
         self._states: dict[str, str] = {}
+        self._details: dict[str, OutcomeDetails | None] = {}
 
     def begin(self, intent: Intent) -> str:
         """Write down an intent."""
@@ -36,10 +37,11 @@ class Notebook:
             self._states[entry_id] = "open"
             return entry_id
 
-    def end(self, entry_id: str, state: EndState) -> None:
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
         """Write down an outcome."""
         with self._lock:
             self._states[entry_id] = state
+            self._details[entry_id] = details
 
     def states(self) -> dict[str, str]:
         """How every entry stands."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk._engine.effects import Effect, Flow
     from ferry_sdk._engine.http import Reply, Request
-    from ferry_sdk.types import EndState, Intent
+    from ferry_sdk.types import EndState, Intent, OutcomeDetails
     from tests.engine.choices import Choices
     from tests.engine.kinds import Kind
 
@@ -67,12 +67,12 @@ class Record(Notes):
         self._fail_if(came == "kept unsaid")
         return entry_id
 
-    def end(self, entry_id: str, state: EndState) -> None:
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
         """Record an outcome; an entry that is done stays done."""
         came = self._course.choose("kept", "not kept", "kept unsaid")
         self._fail_if(came == "not kept")
         if self.states[entry_id] != "done":
-            super().end(entry_id, state)
+            super().end(entry_id, state, details)
         self._fail_if(came == "kept unsaid")
 
     def _fail_if(self, fails: bool) -> None:

@@ -10,7 +10,7 @@ from ferry_sdk.types import EntryState, JournalEntry
 
 if TYPE_CHECKING:
     from ferry_sdk import FerryError
-    from ferry_sdk.types import EndState, Intent
+    from ferry_sdk.types import EndState, Intent, OutcomeDetails
     from tests.support.driven import Driver
 
 
@@ -24,6 +24,7 @@ class Notes:
     Attributes:
         intents: What was begun, by the entry's id.
         states: How it stands.
+        details: What the last outcome named.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Notes:
         self._failure = failure
         self.intents: dict[str, Intent] = {}
         self.states: dict[str, str] = {}
+        self.details: dict[str, OutcomeDetails | None] = {}
 
     def begin(self, intent: Intent) -> str:
         """Record an intent."""
@@ -43,11 +45,12 @@ class Notes:
         self.states[entry_id] = "open"
         return entry_id
 
-    def end(self, entry_id: str, state: EndState) -> None:
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
         """Record an outcome."""
         if self._failure is not None:
             raise self._failure
         self.states[entry_id] = state
+        self.details[entry_id] = details
 
 
 def entry(operation: str, state: EntryState = "unknown", **subject: str) -> JournalEntry:

@@ -20,10 +20,23 @@ from tests.support.tiers import LONG, mostly_long
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ferry_sdk.types import OutcomeDetails
+
     Note = Callable[[str, object], None]
     Stop = type[BaseException]
 
 WRITES = [name for name in ANSWERS if name != "mcp.call_tool"]
+NAMED = {
+    "bookings.create": (True, False),
+    "mcp.create_booking": (True, False),
+    "bookings.confirm": (True, True),
+    "mcp.confirm_booking": (True, True),
+    "bookings.cancel": (True, False),
+    "tickets.cancel": (False, True),
+    "mcp.cancel_ticket": (False, True),
+    "tickets.mark_paid": (False, True),
+}
+"""Whether the outcome of a write names a booking, and tickets."""
 TO_THE_END = 99
 """More troubles than any course has."""
 
@@ -68,6 +81,26 @@ def judge_effect_and_record(course: Course) -> None:
         assert course.has_left or course.is_joined
     if state == "done":
         assert course.effects == 1
+    judge_details(course, state, course.journal.details.get("entry-1"))
+
+
+def judge_details(course: Course, state: str | None, details: OutcomeDetails | None) -> None:
+    """Check that the journal was told what the outcome named, and nothing else."""
+    if details is None:
+        assert state in {None, "open", "not_sent"}
+        return
+    named = details.booking_id is not None, details.ticket_ids is not None
+    if state == "done":
+        assert named == NAMED[course.kind.name]
+    else:
+        assert named == (False, False)
+    if state == "rejected" and details.status_code is None:
+        # The error is not the service's own: of a call that was joined, or of a closed client.
+        assert course.is_joined or "closed" in course.went
+    elif state == "rejected":
+        assert details.status_code == course.statuses[-1]
+    elif state != "rejected":
+        assert details.status_code is details.code is None
 
 
 def judge_outcome(course: Course, outcome: Any) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.synchronize import Barrier
 
-    from ferry_sdk.types import EndState, Intent
+    from ferry_sdk.types import EndState, Intent, OutcomeDetails
 
 Moment = Literal["before_begin", "begun", "before_end", "ended"]
 
@@ -67,9 +67,9 @@ class Halting:
         self._reached("begun")
         return entry_id
 
-    def end(self, entry_id: str, state: EndState) -> None:
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
         self._reached("before_end")
-        self._journal.end(entry_id, state)
+        self._journal.end(entry_id, state, details)
         self._reached("ended")
 
     def _reached(self, moment: Moment) -> None:
