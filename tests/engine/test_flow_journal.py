@@ -10,6 +10,7 @@ import pytest
 from ferry_sdk import SAFETY, BookingConfirmation, FerryError, OutcomeUnknownError
 from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk._engine.settings import Secret
+from ferry_sdk.types import OutcomeDetails
 from tests.engine.recorder import Notes, entry, kinds
 from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
@@ -137,6 +138,27 @@ def test_every_ending_is_put_on_record_as_what_it_was(
     assert info.value.outcome == state
     assert notes.states == {"entry-1": state}
     assert kinds(driver)[0] == kinds(driver)[-1] == RunBlocking
+
+
+@pytest.mark.parametrize(
+    ("code", "kept"),
+    [
+        ("BOOKING_CREATE_ERROR", "BOOKING_CREATE_ERROR"),
+        ("NO_ROOM.2", "NO_ROOM.2"),
+        (PASSENGERS[0]["last_name"], None),
+        (f"{PASSENGERS[0]['last_name']}_IS_TAKEN", None),
+        ("Ferrandini", None),  # a traveller whom the request does not name
+        ("no place for Ferrandini", None),
+    ],
+)
+def test_the_code_of_a_rejection_is_kept_unless_it_may_be_a_name(
+    code: str, kept: str | None
+) -> None:
+    notes = Notes()
+    driver = scripted_driver(reply(409, {"code": code, "message": code}))
+    with pytest.raises(FerryError):
+        driver.raw(described("bookings.create"), SETTINGS, journal=notes)
+    assert notes.details == {"entry-1": OutcomeDetails(status_code=409, code=kept)}
 
 
 @every_write

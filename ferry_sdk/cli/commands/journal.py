@@ -67,7 +67,7 @@ def list_entries(
     as_json: AsJson = False,
 ) -> None:
     """List the writes on record, oldest first."""
-    with _open(journal) as record:
+    with open_journal(journal) as record:
         found = record.entries(
             since=since,
             until=until,
@@ -98,7 +98,7 @@ def list_entries(
 
 def show_entry(*, entry_id: _EntryId, journal: _Url, as_json: AsJson = False) -> None:
     """Show one write on record."""
-    with _open(journal) as record:
+    with open_journal(journal) as record:
         entry = record.entry(entry_id)
     _print(entry, as_json=as_json)
 
@@ -118,7 +118,7 @@ def settle_entry(
     as_json: AsJson = False,
 ) -> None:
     """Record whether an unresolved write happened. The same write may then be made again."""
-    with _open(journal) as record:
+    with open_journal(journal) as record:
         entry = record.entry(entry_id)
         _print_facts(entry, on=error_console())
         outcome = "happened" if happened else "did not happen"
@@ -127,8 +127,13 @@ def settle_entry(
     _print(entry, as_json=as_json)
 
 
-def _open(url: str) -> Journal:
-    """Open a journal, without creating the file of one that does not exist."""
+def open_journal(url: str) -> Journal:
+    """Open a journal for a command that reads it first.
+
+    Raises:
+        InvalidInputError: The URL is invalid, or its file does not exist.
+        ModuleNotFoundError: The extra is not installed.
+    """
     from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
     from ferry_sdk.journal.engines import missing_file  # noqa: PLC0415 -- an extra
 

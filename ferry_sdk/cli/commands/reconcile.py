@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from ferry_sdk import aftersales
 from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation
+from ferry_sdk.cli.commands.journal import open_journal
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
 from ferry_sdk.cli.terminal.output import count, print_json, print_table, say, show_progress
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
@@ -79,10 +80,9 @@ def reconcile(
 
 def _open(url: str) -> Journal:
     try:
-        from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
+        return open_journal(url)
     except ModuleNotFoundError as error:  # its exit code would be that of a discrepancy
         raise ConfigurationError(str(error)) from None
-    return Journal(url)
 
 
 def _read(file: Path) -> Iterator[Payment]:
