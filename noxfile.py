@@ -87,3 +87,17 @@ def agents(session: nox.Session, name: str) -> None:
         interpreter = str(Path(session.bin) / "python")
     driver = "tests.agents.frameworks.driver"
     session.run(sys.executable, "-m", driver, name, interpreter, external=True)
+
+
+@nox.session(python=os.environ.get("PYTHON", PYTHONS[-1]))
+def schemathesis(session: nox.Session) -> None:
+    """Send generated requests to the local service, and compare replies with its document."""
+    session.install("--upgrade", "-e", ".[sandbox]", "schemathesis>=4.32")
+    session.run("python", "-m", "tests.openapi.run_schemathesis", *session.posargs)
+
+
+@nox.session(python=os.environ.get("PYTHON", PYTHONS[-1]))
+def typescript(session: nox.Session) -> None:
+    """Make a TypeScript client of the document, and a journey with it; npm is required."""
+    session.install("--upgrade", "-e", ".[sandbox]")
+    session.run("python", "-m", "tests.openapi.run_typescript")

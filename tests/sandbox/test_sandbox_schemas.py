@@ -15,17 +15,8 @@ from jsonschema import Draft202012Validator, FormatChecker, ValidationError, val
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.api.mcp.methods import TOOLS
 from ferry_sdk.sandbox.requests.errors import messages
+from tests.support.shapes import is_about_shape
 from tests.support.wire import TLS
-
-# A schema cannot express rules between fields or the state of the service.
-SHAPE = """
-missing unknown_field text empty too_long too_many whole_number boolean list object too_small
-too_great choice date time email country document_number prefix phone vehicle_form malformed either
-"""
-SHAPES = [
-    re.compile(".*".join(map(re.escape, re.split(r"\{\w+\}", messages("en")[key]))))
-    for key in SHAPE.split()
-]
 
 
 def matches(validator, pattern, instance, schema):
@@ -65,7 +56,7 @@ class Tools:
     def shape_errors(self, name, arguments):
         """Return the messages about the shape of the arguments."""
         said = self.errors(name, arguments) or []
-        return [words for words in said if any(one.fullmatch(words) for one in SHAPES)]
+        return [words for words in said if is_about_shape(words)]
 
 
 @pytest.fixture(scope="module")

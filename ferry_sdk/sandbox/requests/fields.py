@@ -25,12 +25,14 @@ from typing_extensions import LiteralString
 FieldT = TypeVar("FieldT")
 
 _DAY: Final = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+# The class \s has other characters in other languages.
+_SPACES: Final = r"\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _HOUR: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 # A date and a time, both with separators or both without, and the offset.
 _MOMENT: Final = (
-    r"([0-9]{4})(-?)([0-9]{2})\2([0-9]{2})"
-    r"[Tt]([0-9]{2})(:?)([0-9]{2})(?:\6([0-9]{2})(?:[.,]([0-9]+))?)?"
-    r"(?:[Zz]|([+-])([0-9]{2})(?::?([0-5][0-9]))?)"
+    r"(?!0000)([0-9]{4})(-?)(?!02-?3|(?:0[469]|11)-?31)(0[1-9]|1[0-2])\2(0[1-9]|[12][0-9]|3[01])"
+    r"[Tt]([01][0-9]|2[0-3])(:?)([0-5][0-9])(?:\6([0-5][0-9])(?:[.,]([0-9]+))?)?"
+    r"(?:[Zz]|([+-])([01][0-9]|2[0-3])(?::?([0-5][0-9]))?)"
 )
 
 
@@ -112,7 +114,7 @@ def _moment(value: object) -> datetime:
 WHOLE = BeforeValidator(_whole)
 OrEmpty = Annotated[FieldT | None, BeforeValidator(_or_none), Field(json_schema_extra=_allow_empty)]
 """A field that may be null; an empty text is read as null."""
-Text = Annotated[str, Field(max_length=200), Pattern(r"[\s\S]*\S[\s\S]*", "empty")]
+Text = Annotated[str, Field(max_length=200), Pattern(rf"[\s\S]*[^{_SPACES}][\s\S]*", "empty")]
 Day = Annotated[
     date,
     BeforeValidator(_day),
@@ -126,13 +128,13 @@ Moment = Annotated[
     BeforeValidator(_moment),
     WithJsonSchema({"type": "string", "pattern": f"^{_MOMENT}$"}),
 ]
-Email = Annotated[str, Field(max_length=254), Pattern(r"[^@\s]+@[^@\s]+", "email")]
+Email = Annotated[str, Field(max_length=254), Pattern(rf"[^@{_SPACES}]+@[^@{_SPACES}]+", "email")]
 Age = Annotated[int, Field(ge=0, le=120), WHOLE]
 Country = Annotated[str, Pattern(r"[A-Za-z]{2}", "country")]
 DocumentNumber = Annotated[str, Pattern(r"[A-Za-z0-9 /-]{3,30}", "document_number")]
 Prefix = Annotated[str, Pattern(r"(?:\+|00)?[1-9][0-9]{0,3}", "prefix")]
 Phone = Annotated[str, Pattern(r"[0-9]{4,14}", "phone")]
-VehicleCode = Annotated[Text, Pattern(r"\S+?__\S+", "vehicle_form")]
+VehicleCode = Annotated[Text, Pattern(rf"[^{_SPACES}]+?__[^{_SPACES}]+", "vehicle_form")]
 
 
 ReservationType = Annotated[

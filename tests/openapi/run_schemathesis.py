@@ -1,0 +1,67 @@
+"""Run schemathesis over the REST endpoints of a local service that has the documented booking.
+
+Usage: python -m tests.openapi.run_schemathesis [OPTIONS OF schemathesis run]
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+
+from ferry_sdk.sandbox import Sandbox
+from ferry_sdk.sandbox.api.openapi.examples import NOW
+from tests.openapi.examples import example
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+WRITES = {
+    "bookings.create",
+    "bookings.confirm",
+    "bookings.cancel",
+    "tickets.cancel",
+    "tickets.mark_paid",
+}
+
+
+def main(*options: str) -> None:
+    """Run it; exit with an error if a check fails or a write never succeeds."""
+    # With this seed and this time, the ids are those of the examples.
+    with Sandbox(seed=1, now=NOW, frozen=True) as sandbox:
+        headers = {
+            "Authorization": f"Bearer {sandbox.organisation_token}",
+            "Accept": "application/json",
+        }
+        with httpx.Client(base_url=sandbox.base_url, headers=headers, timeout=60) as client:
+            for path in ("/api/availability", "/api/booking"):
+                client.post(path, json=example(path)).raise_for_status()
+        sandbox.counters.reset()
+        command = [
+            *(sys.executable, "-m", "schemathesis.cli"),
+            *("--config-file", str(HERE / "schemathesis.toml")),
+            *("run", f"{sandbox.base_url}/openapi.json"),
+            *("--include-path-regex", "^/api/", "--checks", "all", "--generation-deterministic"),
+            *(part for item in headers.items() for part in ("--header", ": ".join(item))),
+            *options,
+        ]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "FERRY_BASE_URL": sandbox.base_url,
+            "FERRY_ORGANISATION_TOKEN": sandbox.organisation_token,
+            "SCHEMATHESIS_HOOKS": "tests.openapi.checks",
+        }
+        with TemporaryDirectory() as folder:  # schemathesis keeps a record of its run there
+            done = subprocess.run(command, cwd=folder, env=environment, check=False)
+        missing = WRITES - {effect.operation for effect in sandbox.counters.effects}
+    if missing and not done.returncode:
+        sys.exit(f"No request succeeded: {', '.join(sorted(missing))}")
+    sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
