@@ -49,7 +49,8 @@ def _end(journal: Recorder, entry_id: str, state: EndState, named: object, recor
     details: OutcomeDetails | None = None
     # No detail is worth an outcome that is not on record.
     with suppress(Exception):
-        if "details" in signature(journal.end).parameters:
+        # The parameters of a decorated `end` are its own, not those of the function it wraps.
+        if "details" in signature(journal.end, follow_wrapped=False).parameters:
             details = _details(state, named, record)
     if details is None:
         journal.end(entry_id, state)

@@ -41,11 +41,11 @@ class Journal:
     use. SQLite runs in WAL mode and is flushed at every commit.
 
     The journal stores no traveller's data, only a keyed fingerprint of it, with the operation, the
-    path, ids, the correlation id, the state and times. Without ``key=`` and FERRY_JOURNAL_KEY the
-    journal makes a key and stores it in the same database. This protects entries in logs, errors
-    and exports, but not from someone who has the whole database: they can test whether it holds a
-    booking that they guess in every detail. If that matters, keep your own key elsewhere. Only a
-    new journal accepts a key, and a lost key cannot be replaced.
+    path, ids, the correlation id, the state, times, and status and code of a rejection. Without
+    ``key=`` and FERRY_JOURNAL_KEY the journal makes a key and stores it in the same database. This
+    protects entries in logs, errors and exports, but not from someone who has the whole database:
+    they can test whether it holds a booking that they guess in every detail. If that matters, keep
+    your own key elsewhere. Only a new journal accepts a key, and a lost key cannot be replaced.
 
     Args:
         url: ``sqlite:///file.db``, ``sqlite://`` (in memory, for one process) or

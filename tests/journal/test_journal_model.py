@@ -106,6 +106,14 @@ class Machine(RuleBasedStateMachine):
             entry = self.journals[0].entry(entry_id)
             assert (entry.state, entry.subject["booking_id"]) == (state, self.booking[entry_id])
 
+    @invariant()
+    def every_entry_is_listed_once(self):
+        listed = self.journals[1].entries()
+        assert {entry.id: entry.state for entry in listed} == self.state
+        assert len(listed) == len(self.state)
+        by_booking = self.journals[0].entries(booking_id="b1")
+        assert by_booking == tuple(entry for entry in listed if entry.booking_id == "b1")
+
     def teardown(self):
         for journal in self.journals:
             journal.close()

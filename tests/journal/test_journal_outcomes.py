@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import wraps
 
 import pytest
 
@@ -171,7 +172,15 @@ class Failing(Plain):
         self.end = self._End(self.ends)
 
 
-@pytest.mark.parametrize("kind", [Plain, Detailed, Failing])
+class Decorated(Plain):
+    """Its `end` looks like that of a journal, and takes what every recorder takes."""
+
+    @wraps(Journal.end)
+    def end(self, entry_id, state):
+        self.ends.append((entry_id, state))
+
+
+@pytest.mark.parametrize("kind", [Plain, Detailed, Decorated, Failing])
 def test_a_recorder_gets_the_details_only_if_it_takes_them(ferry_sandbox, order, kind, caplog):
     recorder = kind()
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=recorder) as client:
