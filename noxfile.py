@@ -72,7 +72,7 @@ def agents(session: nox.Session, name: str) -> None:
     """Run the recipes for agent frameworks, or the journey of one, with scripted models."""
     if name == "recipes":
         groups = nox.project.dependency_groups(PROJECT, "test", "frameworks")
-        session.install("--upgrade", "-e", ".[agents,sandbox]", *groups)
+        session.install("--upgrade", "-e", ".[agents,journal,sandbox]", *groups)
         session.run(*PYTEST, "tests/agents/recipes", *session.posargs)
         return
     row = FRAMEWORKS[name]

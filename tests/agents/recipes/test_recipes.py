@@ -12,7 +12,7 @@ from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, book
 from tests.agents.recipes.adapters import ADAPTERS, client_of
 from tests.support.routes import know_routes
-from tests.support.tiers import mostly_long
+from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Any, Callable[[str], bool]], str]
 
+pytestmark = pytest.mark.timeout(300)  # importing a framework takes seconds
 TRIP = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-06", "passengers": TRAVELLERS}
 
 
@@ -68,6 +69,7 @@ def test_a_recipe_books_nothing_that_a_person_refuses(run: Run, ferry_sandbox: S
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
 
 
+@LONG
 def test_a_yes_is_not_used_for_a_price_that_has_risen(run: Run, ferry_sandbox: Sandbox) -> None:
     with client_of(ferry_sandbox) as ferry:
         booking_id = book(Toolkit(ferry, writes=True, approve=approve_all))["booking_id"]
