@@ -77,7 +77,7 @@ def agents(session: nox.Session, name: str) -> None:
         return
     row = FRAMEWORKS[name]
     if ".mjs" in row["program"]:
-        folder = Path(session.create_tmp())
+        folder = Path(session.create_tmp()).resolve()
         shutil.copy(AGENTS / "clients.mjs", folder)
         session.run("npm", "install", "--prefix", str(folder), *row["packages"], external=True)
         interpreter = str(folder / "node_modules" / ".bin" / "node")
