@@ -131,6 +131,25 @@ def test_penalties_of_one_booking_are_added_up_in_the_file(path: Path) -> None:
         Budget(None, {"EUR": 20}, StateFile(path)).hold_penalty("b-1", "t-2", Decimal(12), "EUR")
 
 
+def test_a_limit_is_checked_with_equally_many_queries_for_few_and_many_amounts(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries: list[str] = []
+    execute = StateFile.execute
+    monkeypatch.setattr(
+        StateFile,
+        "execute",
+        lambda file, text, *values: (queries.append(text), execute(file, text, *values))[1],
+    )
+    budget = Budget({"EUR": 1_000}, None, StateFile(path))
+    counts = set[int]()
+    for number in range(20):
+        queries.clear()
+        budget.hold(f"b-{number}", Decimal(12), "EUR")
+        counts.add(len(queries))
+    assert len(counts) == 1
+
+
 def test_an_unknown_outcome_is_settled_by_another_toolkit(
     again: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:

@@ -14,7 +14,7 @@ import secrets
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Generator, Iterator, MutableMapping
+from collections.abc import Generator, ItemsView, Iterator, MutableMapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
@@ -240,6 +240,12 @@ class _Table(MutableMapping[str, V]):
     def __iter__(self) -> Iterator[str]:
         rows = self._rows("SELECT key FROM entries WHERE kind = ? ORDER BY place")
         return iter([key for (key,) in rows])
+
+    def items(self) -> ItemsView[str, V]:
+        """Return all entries, read by one query."""
+        with self._file.transaction():
+            rows = self._rows("SELECT key, value FROM entries WHERE kind = ? ORDER BY place")
+            return {key: self._adapter.validate_json(value) for key, value in rows}.items()
 
     def __len__(self) -> int:
         return int(self._rows("SELECT count(*) FROM entries WHERE kind = ?")[0][0])
