@@ -36,6 +36,7 @@ ROWS: Final = (
     "mcp_big_answer",
     "planning",
     "calendar_in_flight",
+    "rate",
 )
 
 

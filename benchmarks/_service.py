@@ -6,8 +6,10 @@ It does as little as an HTTP server can, so that what is measured is the client.
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -76,10 +78,12 @@ class Replaying(asyncio.Protocol):
 
     Args:
         replies: The replies there are.
+        arrivals: When each request arrived; ``/arrivals`` gives the list and empties it.
     """
 
-    def __init__(self, replies: Replies) -> None:
+    def __init__(self, replies: Replies, arrivals: list[float]) -> None:
         self._replies = replies
+        self._arrivals = arrivals
         self._pending = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -100,6 +104,11 @@ class Replaying(asyncio.Protocol):
             self._transport.write(self._reply(head.split(b" ", 2)[1], body))
 
     def _reply(self, path: bytes, body: bytes) -> bytes:
+        if path == b"/arrivals":
+            listed = json.dumps(self._arrivals).encode()
+            self._arrivals.clear()
+            return replayed("200 OK", listed)
+        self._arrivals.append(time.monotonic())
         for word, reply in self._replies.get(path, {}).items():
             if word in body:
                 return reply
@@ -133,7 +142,10 @@ async def serve(records: int) -> None:
     allow_many_connections()
     replies = _replies(records)
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Replaying(replies), "127.0.0.1", 0, backlog=_BACKLOG)
+    arrivals: list[float] = []
+    server = await loop.create_server(
+        lambda: Replaying(replies, arrivals), "127.0.0.1", 0, backlog=_BACKLOG
+    )
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     await loop.run_in_executor(None, sys.stdin.read)
