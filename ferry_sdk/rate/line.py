@@ -21,6 +21,8 @@ from ferry_sdk.rate.schedule import LATENESS, Schedule
 
 _LOOK: Final = 1.0
 """Seconds after which a request looks whether the first one still does its part."""
+_LOOK_LATER: Final = 0.01
+"""Seconds that it looks later for each request that waits, so that a long line costs no more."""
 
 
 class Waiter:
@@ -91,7 +93,7 @@ class Line:
             if now < self._failed_until:
                 raise ConnectionFailedError(self._failure)
             if self._is_asking or not self._is_head(waiter, now):
-                seconds = _LOOK
+                seconds = _LOOK + (len(self._first) + len(self._others)) * _LOOK_LATER
             elif self._turn is None or now > self._lapses:
                 self._turn = None
                 seconds = 0.0 if waiter.goes_first else max(0.0, self._ask_at - now)

@@ -21,8 +21,10 @@ _UNITS: Final = 1_000_000
 """The bucket counts in units of its clock: microseconds, as milliseconds round a fast rate."""
 _TIMEOUT: Final = 3.0
 """Seconds to wait for Redis."""
-_SKEW_AGE: Final = 60.0
+_CLOCK_AGE: Final = 60.0
 """Seconds after which the clock of Redis is read again."""
+_CLOCK_STEP: Final = 2.0
+"""Seconds from which that clock was set back, and does not only run slowly."""
 
 
 class Limit(NamedTuple):
@@ -72,7 +74,8 @@ class Schedule:
             turn += cast("int", self._bucket.waiting(item)) / _UNITS
             if self.is_shared and not is_urgent and turn - now > _AHEAD:
                 # At random, so that a process far from the storage has its turns as well.
-                return turn - random.uniform(0, _AHEAD), False  # noqa: S311 -- no secret
+                ask_at = turn - random.uniform(0, _AHEAD)  # noqa: S311 -- no secret
+                return min(ask_at, now + _CLOCK_AGE), False
 
     def _zero(self, now: float) -> float:
         """Return the moment on the monotonic clock at which the schedule's clock was 0."""
@@ -121,12 +124,17 @@ class RedisSchedule(Schedule):
             ) from error
 
     def _zero(self, now: float) -> float:
-        if self._measured is None or now - self._measured[0] > _SKEW_AGE:
+        known = self._measured
+        if known is None or now - known[0] > _CLOCK_AGE:
             began = time.monotonic()
             seconds, microseconds = self._client.time()
             middle = now + (time.monotonic() - began) / 2
-            self._measured = now, middle - (seconds + microseconds / 1_000_000)
-        return self._measured[1]
+            zero: float = middle - (seconds + microseconds / 1_000_000)
+            if known is not None and zero > known[1] + _CLOCK_STEP:
+                self._bucket.flush()  # else nobody has a turn until the clock is where it was
+            self._measured = now, zero
+            return zero
+        return known[1]
 
 
 def open_schedule(limit: Limit, storage: str | None) -> Schedule:

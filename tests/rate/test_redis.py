@@ -74,6 +74,19 @@ def test_a_turn_far_ahead_is_free_for_a_read_back_of_another_process(url: str) -
     assert turn - before == pytest.approx(61.8, abs=0.01)
 
 
+def test_turns_go_on_after_the_clock_of_the_storage_is_set_back(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rate = Rate("30/minute", storage=url)
+    turns(rate, 2)
+    schedule = rate._line().schedule
+    seconds, microseconds = schedule._client.time()
+    monkeypatch.setattr(schedule._client, "time", lambda: (seconds - 3600, microseconds))
+    a_minute_later = time.monotonic() + 61
+    turn, _ = schedule.reserve(a_minute_later, is_urgent=True)
+    assert turn <= a_minute_later
+
+
 def test_calls_go_on_after_a_restart_of_the_storage(
     clients: Clients, ferry_sandbox: Sandbox, redis: RedisServer
 ) -> None:
