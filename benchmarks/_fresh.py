@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from ._service import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ._measure import Measurement
 
 _HIDDEN = ("click", "h2", "rich", "trio")
@@ -25,9 +27,9 @@ print(perf_counter() - began)
 """
 
 
-def seconds_of(code: str) -> Measurement:
+def seconds_of(code: str, *, hidden: Collection[str] = _HIDDEN) -> Measurement:
     """Measure some code by the clock of the interpreter that runs it, from its first line on."""
-    return fresh("-c", _TIMED.format(code=code, hidden=_HIDDEN))
+    return fresh("-c", _TIMED.format(code=code, hidden=hidden))
 
 
 def fresh(*arguments: str) -> Measurement:

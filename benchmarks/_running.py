@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ROWS: Final = (
     "import_time",
+    "help_text",
     "client_built",
     "first_search",
     "big_answer",

@@ -5,62 +5,124 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
 from ferry_sdk._version import __version__
-from ferry_sdk.cli.commands.catalogue import companies, ports, vehicles
-from ferry_sdk.cli.commands.confirm_cancel import cancel, confirm
-from ferry_sdk.cli.commands.doctor import doctor
-from ferry_sdk.cli.commands.journal import list_entries, settle_entry, show_entry
-from ferry_sdk.cli.commands.reconcile import reconcile
-from ferry_sdk.cli.commands.scan import scan
-from ferry_sdk.cli.commands.search_book import book, calendar, search
-from ferry_sdk.cli.commands.serve import demo, mcp, openapi, sandbox
-from ferry_sdk.cli.commands.show import show, voucher
-from ferry_sdk.cli.terminal.errors import report_errors
 
-COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Trips and bookings": (
-        search,
-        calendar,
-        scan,
-        book,
-        show,
-        confirm,
-        cancel,
-        voucher,
-        reconcile,
+
+class Command(NamedTuple):
+    """A command, described without importing it.
+
+    Attributes:
+        function: The function, or the typer application of a group, as ``module:name``.
+        panel: The section of the help that lists it.
+        summary: The first sentence of its help.
+    """
+
+    function: str
+    panel: str
+    summary: str
+
+
+_TRIPS, _NAMES, _SETUP = "Trips and bookings", "Names and codes", "Setup"
+
+COMMANDS: dict[str, Command] = {
+    "search": Command(
+        "search_book:search",
+        _TRIPS,
+        "Search trips of every company between two places, cheapest first.",
     ),
-    "Names and codes": (ports, companies, vehicles),
-    "Setup": (doctor, sandbox, openapi, demo, mcp),
+    "calendar": Command(
+        "search_book:calendar", _TRIPS, "Show the cheapest fare of every day, one way."
+    ),
+    "scan": Command("scan:scan", _TRIPS, "Save the fares of every day as Parquet files."),
+    "book": Command("search_book:book", _TRIPS, "Book a crossing."),
+    "show": Command("show:show", _TRIPS, "Show a booking or a ticket with its travellers."),
+    "confirm": Command(
+        "confirm_cancel:confirm", _TRIPS, "Confirm and pay a booking, which issues its tickets."
+    ),
+    "cancel": Command("confirm_cancel:cancel", _TRIPS, "Cancel a booking or a ticket."),
+    "voucher": Command("show:voucher", _TRIPS, "Save a ticket's boarding voucher as PDF."),
+    "reconcile": Command(
+        "reconcile:reconcile", _TRIPS, "Compare payments with the bookings on record."
+    ),
+    "journal": Command("journal:app", _TRIPS, "Look up the writes on record, and settle them."),
+    "ports": Command("catalogue:ports", _NAMES, "Find ports by code, name, city or country."),
+    "companies": Command(
+        "catalogue:companies", _NAMES, "Find companies by code or a part of the name."
+    ),
+    "vehicles": Command("catalogue:vehicles", _NAMES, "Find vehicles by make and model."),
+    "doctor": Command(
+        "doctor:doctor", _SETUP, "Check configuration, connection, token, clock and versions."
+    ),
+    "sandbox": Command("serve:sandbox", _SETUP, "Run the local service until Ctrl-C."),
+    "openapi": Command("serve:openapi", _SETUP, "Print the OpenAPI 3.1 document of the service."),
+    "demo": Command("serve:demo", _SETUP, "Run a complete booking against a local service."),
+    "mcp": Command(
+        "serve:mcp", _SETUP, "Run an MCP server for agents on standard input and output."
+    ),
 }
-JOURNAL_COMMANDS: dict[str, Callable[..., None]] = {
-    "list": list_entries,
-    "show": show_entry,
-    "settle": settle_entry,
-}
+
+
+def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own copy of click
+    """Import a command and return it as typer runs it."""
+    module, _, attribute = COMMANDS[name].function.partition(":")
+    found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), attribute)
+    if isinstance(found, typer.Typer):
+        return typer.main.get_command(found)
+    from ferry_sdk.cli.terminal.errors import report_errors  # noqa: PLC0415 -- the help needs none
+
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    # Containers set the options of the local service by variables: FERRY_SANDBOX_PORT, ….
+    prefix = {"auto_envvar_prefix": "FERRY_SANDBOX"} if name == "sandbox" else {}
+    single.command(name, context_settings={**_SETTINGS, **prefix})(report_errors(found))
+    return typer.main.get_command(single)
+
+
+class LazyGroup(TyperGroup):
+    """A group whose help lists its commands without importing them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- as in typer
+        """Print the commands, in a screen of 80 by 24, if there is no argument."""
+        if not args and not ctx.resilient_parsing:
+            sys.stdout.write(_overview())
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as in typer
+        """Return the command that the arguments name, imported."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(command.name or "") if command else None, rest
+
+
+def _overview() -> str:
+    lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
+    for panel in (_TRIPS, _NAMES, _SETUP):
+        named = [(name, one.summary) for name, one in COMMANDS.items() if one.panel == panel]
+        lines += [panel, *(f"  {name:10} {summary}" for name, summary in named)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+_SETTINGS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 app: typer.Typer = typer.Typer(
     name="ferry",
-    no_args_is_help=True,
+    cls=LazyGroup,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_SETTINGS,
 )
-for _panel, _commands in COMMANDS.items():
-    for _command in _commands:
-        # Containers set the options of the local service by variables: FERRY_SANDBOX_PORT, ….
-        _settings = {"auto_envvar_prefix": "FERRY_SANDBOX"} if _command is sandbox else None
-        app.command(_command.__name__, rich_help_panel=_panel, context_settings=_settings)(
-            report_errors(_command)
-        )
 
-_journal = typer.Typer(no_args_is_help=True, help="Look up the writes on record, and settle them.")
-for _name, _command in JOURNAL_COMMANDS.items():
-    _journal.command(_name)(report_errors(_command))
-app.add_typer(_journal, name="journal", rich_help_panel="Trips and bookings")
+
+def _unloaded() -> None:
+    """Stand for a command that is not imported yet."""
+
+
+for _name, _entry in COMMANDS.items():
+    app.command(_name, help=_entry.summary, rich_help_panel=_entry.panel)(_unloaded)
 
 
 def _print_version(is_requested: bool) -> None:  # noqa: FBT001 -- called by typer

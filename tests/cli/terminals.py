@@ -21,7 +21,7 @@ ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9])")
 
 
 class Terminal:
-    """A person at a terminal, 100 columns wide."""
+    """A person at a terminal."""
 
     def __init__(self, child: pexpect.spawn) -> None:
         self.child = child
@@ -49,7 +49,12 @@ class Terminal:
 
 @contextmanager
 def terminal(
-    sandbox: Sandbox | None, folder: Path, *arguments: str, program: str = "", **more: str
+    sandbox: Sandbox | None,
+    folder: Path,
+    *arguments: str,
+    program: str = "",
+    size: tuple[int, int] = (30, 100),
+    **more: str,
 ) -> Iterator[Terminal]:
     """Start the command, or another program, in a terminal."""
     env = environment(sandbox, **more)
@@ -63,7 +68,7 @@ def terminal(
         encoding="utf-8",
         codec_errors="replace",
         timeout=20,
-        dimensions=(30, 100),
+        dimensions=size,
     )
     try:
         yield Terminal(child)

@@ -58,6 +58,7 @@ def test_where_nothing_sails_other_days_are_asked_if_wanted(cli):
     ended = cli(*words, code=4)
     assert ended.out == ""
     assert "nothing sails from Genoa to Palermo on Wed 01 Jun 2050" in ended.err
+    assert "the next day with sailings is Fri 03 Jun 2050" in ended.err
     found = cli(*words, "--json", code=4).document
     assert found["trips"] == []
     assert [one["company"] for one in found["report"]["nothing"]] == ["GNV"]

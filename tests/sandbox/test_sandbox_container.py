@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from typer.main import get_command
-
-from ferry_sdk.cli.app import app
+from ferry_sdk.cli.app import load_command
 
 FOLDER = Path(__file__).parents[2] / "examples" / "container"
 DOCKERFILE = (FOLDER / "Dockerfile").read_text("utf-8")
@@ -16,7 +14,7 @@ SETTING = re.compile(r"\bFERRY_SANDBOX_([A-Z_]+)")
 
 
 def test_every_setting_is_an_option_of_the_command():
-    options = {each.name.upper() for each in get_command(app).commands["sandbox"].params}
+    options = {each.name.upper() for each in load_command("sandbox").params}
     named = set(SETTING.findall(DOCKERFILE + COMPOSE))
     assert {"HOST", "PORT", "STATE", "CONTROL_TOKEN"} <= named <= options
 

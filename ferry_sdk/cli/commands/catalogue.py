@@ -25,7 +25,9 @@ def ports(
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Find ports by code, name, city or country, in several languages; without TEXT, list all.
+    """Find ports by code, name, city or country.
+
+    Names are known in several languages. Without TEXT, all ports are listed.
 
     Example: ferry ports genova
     """
@@ -52,7 +54,7 @@ def companies(
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Find companies by code or a part of the name; without TEXT, list all."""
+    """Find companies by code or a part of the name. Without TEXT, list all."""
     with open_client(base_url, token_file) as ferry, show_progress("Loading the companies"):
         known = ferry.mcp.companies()
     wanted = fold(text)
@@ -71,7 +73,9 @@ def vehicles(
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Find vehicles by make and model, with the code for a search and the one for a booking.
+    """Find vehicles by make and model.
+
+    Each has the code of a search and the code of a booking.
 
     Example: ferry vehicles golf
     """

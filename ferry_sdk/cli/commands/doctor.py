@@ -88,7 +88,7 @@ class Finding:
 def doctor(
     *, as_json: AsJson = False, base_url: BaseUrl = None, token_file: TokenFile = None
 ) -> None:
-    """Check configuration, connection, token permissions, clock and versions.
+    """Check configuration, connection, token, clock and versions.
 
     It only reads, and prints no secrets.
     """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ferry_sdk.cli.terminal.errors import report_errors
 from ferry_sdk.cli.terminal.options import AsJson, Yes, parser
 from ferry_sdk.cli.terminal.output import (
     error_console,
@@ -184,3 +185,13 @@ def _time(moment: datetime) -> str:
 
 def _rejection(entry: JournalEntry) -> str:
     return " ".join(str(part) for part in (entry.status_code, entry.code) if part is not None)
+
+
+app: typer.Typer = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Look up the writes on record, and settle them.",
+)
+app.command("list")(report_errors(list_entries))
+app.command("show")(report_errors(show_entry))
+app.command("settle")(report_errors(settle_entry))

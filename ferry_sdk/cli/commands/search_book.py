@@ -19,6 +19,7 @@ from ferry_sdk.cli.orders.trips import (
     Search,
     check_route,
     find_trips,
+    next_sailing_day,
     parse_traveller,
     print_trips,
     report_members,
@@ -128,7 +129,7 @@ def search(
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Search trips of all companies that sail between two places, cheapest first.
+    """Search trips of every company between two places, cheapest first.
 
     Example: ferry search Genova Tunis --on +30 --adult 34F --child 9M
     """
@@ -144,6 +145,7 @@ def search(
     )
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         trips = find_trips(ferry, wanted, flexible=flexible)
+        next_day = None if trips or as_json else next_sailing_day(ferry, wanted)
     if as_json:
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
         print_json(
@@ -163,7 +165,10 @@ def search(
     from_time = "" if at == "00:00" else f" at {at} or later"
     nothing = f"nothing sails from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
     if not trips:
-        raise NoTripsError(f"{nothing}; --flexible {flexible + 3} asks more days")
+        later = "nor in the two weeks after it"
+        if next_day is not None:
+            later = f"the next day with sailings is {next_day:%a %d %b %Y}"
+        raise NoTripsError(f"{nothing}; {later}")
     days = {trip.depart_at.date() for trip in trips}
     if on not in days:
         near = min(days, key=lambda day: (abs(day - on), on < day))

@@ -86,7 +86,7 @@ def sandbox(
 
 
 def openapi() -> None:
-    """Print the local service as an OpenAPI 3.1 document, for clients in other languages."""
+    """Print the OpenAPI 3.1 document of the service. Other languages make clients of it."""
     from ferry_sdk.sandbox import load  # noqa: PLC0415 -- the same
 
     sys.stdout.write(load("api.openapi.document").document_text())
@@ -96,7 +96,7 @@ def demo(
     *,
     folder: Annotated[Path, typer.Option(help="Folder for the vouchers.")] = Path("vouchers"),
 ) -> None:
-    """Run a complete booking against a local service, over REST and MCP."""
+    """Run a complete booking against a local service. It uses REST and MCP."""
     from ferry_sdk.cli.demo import run  # noqa: PLC0415 -- the same
 
     run(folder)
@@ -146,7 +146,10 @@ def mcp(
         ),
     ] = None,
 ) -> None:
-    """Run an MCP server for agents on standard input and output; read-only without --writes."""
+    """Run an MCP server for agents on standard input and output.
+
+    Without --writes, it only reads.
+    """
     from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
 
     serve(

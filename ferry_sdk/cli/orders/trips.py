@@ -22,6 +22,7 @@ from ferry_sdk.models.inputs import Input, SearchPassenger, VehicleQuery
 from ferry_sdk.planning.trips import FailedSearch, Fare, SearchReport, Trip, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 
+_TWO_WEEKS: Final = timedelta(days=14)
 _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
 
 Day = Annotated[
@@ -70,6 +71,22 @@ def find_trips(ferry: Ferry, search: Search, *, flexible: int = 0) -> TripSearch
     )
     trips = (trip for trip in found if f"{trip.depart_at:%H:%M}" >= search.at)
     return TripSearch(trips, found.report)
+
+
+def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
+    """Return the first day of the two weeks after the search's with a sailing out."""
+    if search.on >= date.max - _TWO_WEEKS:
+        return None
+    days = ferry.trips.calendar(
+        search.origin,
+        search.destination,
+        start=search.on + timedelta(days=1),
+        end=search.on + _TWO_WEEKS,
+        passengers=search.passengers or (),
+        vehicle=vehicle_query(ferry, search.vehicle),
+        companies=search.companies,
+    )
+    return next((day for day, found in days.items() if found.sailings), None)
 
 
 def check_route(ferry: Ferry, origin: str, destination: str) -> None:

@@ -14,6 +14,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+_NARROW = 50
 _WIDE = 10_000
 """Columns when the output is not a terminal, so that no line is wrapped."""
 
@@ -86,9 +87,18 @@ def print_table(
 ) -> None:
     """Print a table; outside a terminal without rules, and with each row on one line.
 
+    In a terminal of less than 50 columns, each value has a line of its own.
+
     The columns whose headings are in `right` are right-aligned.
     """
     console = on or _console()
+    if console.is_terminal and console.width < _NARROW:
+        if title:
+            console.print(Text(printable(title), style="bold"))
+        for row in rows:
+            print_facts(zip(heads, row, strict=True), on=console)
+            console.print()
+        return
     box, gap = (SIMPLE_HEAD, 1) if console.is_terminal else (None, 2)
     grid = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
 

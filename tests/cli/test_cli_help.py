@@ -1,0 +1,64 @@
+"""The help and the overview: what they list, how they fit, and what they import."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+import typer
+
+from ferry_sdk.cli.app import COMMANDS
+from tests.cli.terminals import terminal
+
+NARROW = (24, 40)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_summary_is_the_first_sentence_of_the_help(name):
+    module, _, attribute = COMMANDS[name].function.partition(":")
+    found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), attribute)
+    text = found.info.help if isinstance(found, typer.Typer) else inspect.cleandoc(found.__doc__)
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    assert paragraph.partition(". ")[0].removesuffix(".") + "." == COMMANDS[name].summary
+
+
+def test_ferry_alone_fits_a_terminal_of_80_by_24(cli):
+    lines = cli(code=2).out.splitlines()
+    assert len(lines) < 24  # the prompt needs one
+    assert max(map(len, lines)) <= 80
+    assert {line.split()[0] for line in lines if line.startswith("  ")} == {*COMMANDS}
+
+
+def test_the_help_imports_no_client():
+    program = """
+import sys
+sys.argv[1:] = ["--help"]
+from ferry_sdk.__main__ import main
+try:
+    main()
+finally:
+    print(sorted({"pydantic", "httpx", "httpcore", "ferry_sdk.client"} & sys.modules.keys()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "reconcile" in done.stdout
+
+
+def test_a_misspelt_command_is_suggested(cli):
+    assert "Did you mean 'search'?" in cli("serch", code=2).err
+
+
+def test_in_a_narrow_terminal_each_value_has_its_own_line(ferry_sandbox, tmp_path):
+    with terminal(ferry_sandbox, tmp_path, "ports", "Genoa", size=NARROW) as person:
+        lines = person.finish(0).splitlines()
+    assert [line.split() for line in lines[:3]] == [
+        ["code", "ITGOA"],
+        ["name", "Genoa"],
+        ["country", "Italy"],
+    ]
+    assert max(map(len, lines)) <= NARROW[1]
