@@ -44,7 +44,7 @@ from ferry_sdk.safety import failure_kind
 if TYPE_CHECKING:
     from ferry_sdk.journal import Journal
 
-_READ_TIMEOUT: Final = 30.0
+_READ_TIMEOUT: Final = 20.0
 """Seconds for one read, waits for the limiter included; it is then tried again later."""
 _REFUSALS: Final = 3
 """Refusals in a row after which a booking counts as not known: a service may need a moment."""

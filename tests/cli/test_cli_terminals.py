@@ -16,6 +16,7 @@ if sys.platform == "win32":
     pytest.skip("there are no pseudo-terminals", allow_module_level=True)
 
 from ferry_sdk.cli.app import COMMANDS
+from ferry_sdk.journal import Journal
 from tests.cli.terminals import terminal
 from tests.support.summer import DAY, stopped
 from tests.support.trip import DAY as LATER
@@ -306,8 +307,11 @@ def test_companies_and_vehicles_are_found(ferry_sandbox, tmp_path, words, found)
 @LONG
 def test_reconcile_shows_what_does_not_agree(ferry_sandbox, tmp_path):
     (tmp_path / "payments.csv").write_text("booking_id,amount,currency\nb1,5.00,EUR\n", "utf-8")
-    journal = ("--journal", f"sqlite:///{tmp_path / 'ferry.db'}")
-    with terminal(ferry_sandbox, tmp_path, "reconcile", "payments.csv", *journal) as person:
+    url = f"sqlite:///{tmp_path / 'ferry.db'}"
+    with Journal(url) as journal:
+        journal.unresolved()  # the file is there from here on
+    words = ("reconcile", "payments.csv", "--journal", url)
+    with terminal(ferry_sandbox, tmp_path, *words) as person:
         shown = person.finish(1)
     assert "5.00 EUR" in shown
     assert "not known" in shown
