@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import JsonValue
 
@@ -27,8 +27,10 @@ from ferry_sdk.sandbox.requests import requests
 from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.responses.catalogue import Departures
-from ferry_sdk.sandbox.responses.fields import Error, FieldError
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.responses.catalogue import Departures
+    from ferry_sdk.sandbox.responses.fields import Error, FieldError
 
 # Each handler takes the arguments that `OPERATIONS` names for its operation.
 Handler = Callable[[Any, CallContext], object]

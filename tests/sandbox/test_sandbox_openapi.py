@@ -223,6 +223,41 @@ def test_every_error_fits_the_document(call, sandbox, method_path):
         call(method, template, path, expected=404, **how)
 
 
+def ask_mcp(http, method, **params):
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return http.post("/mcp", json=message).json()["result"]
+
+
+def test_the_resources_of_mcp_fit_the_document(http):
+    described = {each["uri"]: each for each in DOCUMENT["x-mcp"]["resources"]}
+    listed = ask_mcp(http, "resources/list")["resources"]
+    assert set(described) == {each["uri"] for each in listed}
+    for uri, resource in described.items():
+        (content,) = ask_mcp(http, "resources/read", uri=uri)["contents"]
+        assert not faults(resource["content"], json.loads(content["text"])), uri
+
+
+def test_the_tools_of_mcp_fit_the_document(http, sandbox):
+    described = {each["name"]: each for each in DOCUMENT["x-mcp"]["tools"]}
+    assert set(described) == {each["name"] for each in ask_mcp(http, "tools/list")["tools"]}
+    sandbox.clock.travel_to(NOW)
+
+    def call(name, **arguments):
+        assert not faults(described[name]["inputSchema"], arguments)
+        answer = ask_mcp(http, "tools/call", name=name, arguments=arguments)["structuredContent"]
+        answer = answer.get("result", answer)
+        assert not faults(described[name]["result"], answer)
+        return answer
+
+    request = search_request(ONE_TICKET, NOW.date() + timedelta(days=61))
+    (sailing, *_) = call("search_availability", request=request, passengers=[ADULT])
+    guest = {**GUEST, "type": "ADT"}
+    created = call("create_booking", id=sailing["id"], passengers=[guest])
+    ticket = call("confirm_booking", id=created["booking_id"])["ticket_id"]
+    call("view_ticket", id=ticket)
+    call("cancel_ticket", ticket_id=ticket)
+
+
 def test_the_controls_answer_what_the_document_says(http, sandbox):
     sandbox.faults.add("server_error", "catalogue.ports", status=503, times=2)
     http.get("/api/port")

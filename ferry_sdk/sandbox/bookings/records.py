@@ -7,7 +7,7 @@ import io
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import segno
 
@@ -20,7 +20,9 @@ from ferry_sdk.sandbox.offers.offer import Direction
 from ferry_sdk.sandbox.requests.access import Access, CallContext
 from ferry_sdk.sandbox.requests.errors import text
 from ferry_sdk.sandbox.requests.requests import Passenger
-from ferry_sdk.sandbox.responses import bookings as responses
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.responses import bookings as responses
 
 CURRENCY = "EUR"
 _KEYS: dict[Direction, Literal["outward", "return"]] = {"Outward": "outward", "Return": "return"}

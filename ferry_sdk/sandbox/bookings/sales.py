@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from string import digits
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
@@ -34,7 +34,9 @@ from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests import requests
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
-from ferry_sdk.sandbox.responses import bookings as responses
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.responses import bookings as responses
 
 # No vowels and no similar characters: a reference spells no word and is easy to read.
 _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.geography import Company, Journey, VehicleModel
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 from ferry_sdk.sandbox.requests.errors import invalid
-from ferry_sdk.sandbox.responses import catalogue as responses
-from ferry_sdk.sandbox.responses.availability import VehicleModel as VehicleModelRecord
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.responses import catalogue as responses
+    from ferry_sdk.sandbox.responses.availability import VehicleModel as VehicleModelRecord
 
 _DAYS = 7
 _NEXT = 3

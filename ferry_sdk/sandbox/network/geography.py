@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from ferry_sdk.sandbox.responses.fields import PassengerType
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.requests.requests import PassengerType
 
 
 @dataclass(frozen=True, slots=True, eq=False)

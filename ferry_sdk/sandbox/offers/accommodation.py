@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ferry_sdk.sandbox.network.geography import Company, Route
 from ferry_sdk.sandbox.network.network import load_records
 from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.fares import Fares, euros
-from ferry_sdk.sandbox.responses.availability import Animals, Meal
-from ferry_sdk.sandbox.responses.fields import PassengerType
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.requests.requests import PassengerType
+    from ferry_sdk.sandbox.responses.availability import Animals, Meal
 
 _LONG, _SUITES_FROM = 240, 480
 _COUPLE, _SHARING = 2, 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ferry_sdk.sandbox.network.catalogue import vehicle_record
 from ferry_sdk.sandbox.network.geography import VehicleModel
@@ -13,7 +13,9 @@ from ferry_sdk.sandbox.network.network import name_id
 from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.accommodation import Party, Place, animals_on, meals_on
 from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
-from ferry_sdk.sandbox.responses import availability as responses
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.responses import availability as responses
 
 Direction = Literal["Outward", "Return"]
 

@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.catalogue import Catalogue
@@ -33,7 +33,9 @@ from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
 from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
-from ferry_sdk.sandbox.responses.availability import Availability
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox.responses.availability import Availability
 
 _CACHE_SIZE = 50_000
 _OPEN_DAYS = 7

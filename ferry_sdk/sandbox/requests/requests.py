@@ -25,7 +25,8 @@ from ferry_sdk.sandbox.requests.fields import (
     Text,
     VehicleCode,
 )
-from ferry_sdk.sandbox.responses.fields import PassengerType
+
+PassengerType = Literal["Adult", "Child", "Infant"]
 
 PASSENGER_TYPES: tuple[PassengerType, ...] = ("Adult", "Child", "Infant")
 MOST_PASSENGERS = 9

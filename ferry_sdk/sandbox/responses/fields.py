@@ -16,7 +16,6 @@ Hour = Annotated[
     str, WithJsonSchema({"type": "string", "pattern": "^(?:[01][0-9]|2[0-3]):[0-5][0-9]$"})
 ]
 EpochSeconds = Annotated[int, Field(description="Seconds since 1970-01-01T00:00:00Z.")]
-PassengerType = Literal["Adult", "Child", "Infant"]
 
 
 class FieldError(TypedDict):

@@ -21,6 +21,7 @@ from ferry_sdk.sandbox.http.conventions import CORRELATION_ID, REQUEST_ID
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.requests.errors import text
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
+from ferry_sdk.sandbox.responses.answers import ANSWERS
 from ferry_sdk.sandbox.responses.fields import Error
 from ferry_sdk.sandbox.service import code_of
 
@@ -121,14 +122,10 @@ def document() -> Json:
 
 def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the named schemas; and those of arguments by model and of answers by operation."""
-    answers = {
-        name: TypeAdapter[Any](operation.answer)
-        for name, operation in OPERATIONS.items()
-        if operation.answer not in {None, bytes}
-    }
+    answers = {name: TypeAdapter[Any](answer) for name, answer in ANSWERS.items()}
     answers["Error"] = TypeAdapter[Any](Error)
     models: dict[str, Any] = {
-        model.__name__: model for model in (OPERATIONS[name].arguments for name in OPERATIONS)
+        model.__name__: model for model in (OPERATIONS[name].arguments for name in ANSWERS)
     }
     for each in control.ENDPOINTS:
         models[f"control.{each.handle.__name__}"] = each.answer

@@ -110,7 +110,7 @@ def examples() -> dict[str, Example]:
     for operation in ("tickets.get", "tickets.pdf", "mcp.view_ticket"):
         journey.perform(operation, ticket)
     journey.perform("tickets.cancel", {"ticket_id": ticket["id"]})
-    other = journey.perform("bookings.create", booking)["booking_id"]
+    other = journey.answer("bookings.create", booking)["booking_id"]
     journey.perform("bookings.cancel", {"booking_id": other})
     journey.perform("catalogue.departures", {"provider_id": "CTN"})
     for name in ("ports", "journeys", "vehicle_brands", "vehicle_types"):
@@ -135,7 +135,7 @@ class _Journey:
         )
 
     def perform(self, operation: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- JSON
-        answer = self._perform(operation, arguments)
+        answer = self.answer(operation, arguments)
         self.examples[operation] = Example(arguments, _shorten(answer))
         return answer
 
@@ -149,11 +149,11 @@ class _Journey:
             {**dict.fromkeys(ids, ""), "colour": "red"},
         ):
             try:
-                self._perform(operation, arguments)
+                self.answer(operation, arguments)
             except ServiceError as error:
                 example.errors.setdefault(error.status, error.to_wire())
 
-    def _perform(self, operation: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- JSON
+    def answer(self, operation: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- JSON
         protocol: Protocol = "mcp" if operation.startswith("mcp.") else "rest"
         caller = Caller(Access.ORGANISATION, "en", protocol, _BASE_URL)
         return self._service.perform(operation, arguments, caller)

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from ferry_sdk.sandbox.api.openapi.document import document_text
 from ferry_sdk.sandbox.http.conventions import problem
 
 _SWAGGER_UI = "fastapi_offline"
@@ -34,7 +33,7 @@ def routes() -> list[BaseRoute]:
     """Return the routes of the document, of its page and of the files of the page."""
     here = Path(__file__).parent
     return [
-        Route("/openapi.json", _endpoint(lambda: document_text().encode(), "application/json")),
+        Route("/openapi.json", _endpoint(_document, "application/json")),
         Route("/docs", _endpoint((here / "page.html").read_bytes, _HTML)),
         Route("/docs/page.css", _endpoint((here / "page.css").read_bytes, _CSS)),
         Route("/docs/page.js", _endpoint((here / "page.js").read_bytes, _SCRIPT)),
@@ -44,6 +43,13 @@ def routes() -> list[BaseRoute]:
             _endpoint(lambda: _vendored("swagger-ui-bundle.js"), _SCRIPT),
         ),
     ]
+
+
+def _document() -> bytes:
+    # Loaded at the first request: a service whose document nobody asks for starts faster.
+    from ferry_sdk.sandbox.api.openapi.document import document_text  # noqa: PLC0415
+
+    return document_text().encode()
 
 
 def _vendored(name: str) -> bytes:
