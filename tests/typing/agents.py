@@ -57,3 +57,4 @@ async def later(ferry: AsyncFerry) -> None:
     assert_type(await toolkit.call("catalogue_ports", "{}"), dict[str, Any])
     assert_type(await toolkit.definitions()[0].call("{}"), dict[str, Any])
     assert_type(await toolkit.perform("bookings_cancel", {}, approve=agree), dict[str, Any])
+    assert_type(await toolkit.perform("bookings_cancel", {}, approve="digest"), dict[str, Any])
