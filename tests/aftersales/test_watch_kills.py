@@ -1,0 +1,165 @@
+"""The example of a worker, killed again and again, and a report at the end.
+
+The service loses replies, fails, and has its clock moved. The worker loses no event, and the report
+names what was planted in the history and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections import defaultdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import Ferry
+from ferry_sdk.aftersales import reconcile
+from ferry_sdk.journal import Journal
+from tests.aftersales.history import History
+from tests.support.processes import start
+from tests.support.summer import stopped
+from tests.support.tiers import LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+WORK = """
+import os, sys, time
+from functools import partial
+from types import SimpleNamespace
+
+sys.path.insert(0, sys.argv[1])
+import worker
+from ferry_sdk.aftersales import steps, watcher
+from ferry_sdk.aftersales.schedule import Schedule
+
+slept = 0.0
+
+def sleep(seconds):
+    global slept
+    slept += seconds
+    time.sleep(min(seconds, 0.01))
+
+def clock():
+    return time.monotonic() + slept
+
+file = os.open(sys.argv[3], os.O_WRONLY | os.O_APPEND)
+
+def react(event):
+    os.write(file, f"{event.booking_id} {event.kind}\\n".encode())
+
+steps.time = worker.time = SimpleNamespace(sleep=sleep, monotonic=clock)
+watcher.Schedule = partial(Schedule, clock)
+worker.work(sys.argv[2], react=react)
+"""
+PATIENCE = 200.0
+
+
+class Worker:
+    """A process that is started again whenever it is killed; it does not wait for long."""
+
+    def __init__(self, url: str, sandbox, file: Path) -> None:
+        self._url = url
+        self._file = file
+        self._settings = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
+        self.kills = 0
+        file.touch()
+        self._start()
+
+    def _start(self) -> None:
+        self._process = start(
+            [sys.executable, "-c", WORK, str(EXAMPLES), self._url, str(self._file)],
+            env={**os.environ, **self._settings},
+        )
+
+    def kill(self) -> None:
+        self._process.kill()
+        assert self._process.wait() in {-9, 137}
+        self.kills += 1
+        self._start()
+
+    def stop(self) -> int:
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait()
+
+    def given(self) -> dict[str, set[str]]:
+        events: dict[str, set[str]] = defaultdict(set)
+        for line in self._file.read_text("ascii").splitlines():
+            booking_id, kind = line.split()
+            events[booking_id].add(kind)
+        return events
+
+    def wait(self, holds: Callable[[], object], kill: Callable[[], bool] = lambda: False) -> None:
+        """Wait for a fact, and kill the worker now and then."""
+        until = time.monotonic() + PATIENCE
+        while not holds():
+            assert self._process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.03)
+            if kill():
+                self.kill()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request) -> str:
+    if request.param == "sqlite":
+        return request.getfixturevalue("sqlite_url")
+    return request.getfixturevalue("postgres").new_url()
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize(("number", "seed"), [(30, 1), pytest.param(200, 2, marks=LONG)])
+def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
+    ferry_sandbox, url, tmp_path, number, seed, record_property
+):
+    clock = stopped(ferry_sandbox).clock
+    with (
+        Journal(url) as journal,
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
+    ):
+        history = History(ferry, journal, ferry_sandbox, seed)
+        history.create(number)
+        ids = [sale.booking_id for sale in history.sales]
+        worker = Worker(url, ferry_sandbox, tmp_path / "events")
+
+        def lot() -> bool:
+            return history.random.random() < 0.02
+
+        def all_given(kinds: Callable[[object], set[str] | frozenset[str]]) -> bool:
+            given = worker.given()
+            return all(kinds(sale) <= given[sale.booking_id] for sale in history.sales)
+
+        worker.wait(lambda: len(journal.load_snapshots(ids)) == number, lot)
+        for index, _ in enumerate(history.act()):
+            if index % 7 == 3:
+                worker.kill()
+        for minutes in (20, -10, 25):
+            clock.travel_to(clock.now() + timedelta(minutes=minutes))
+        worker.wait(lambda: all_given(lambda sale: sale.fate.events - {"lapsed"}), lot)
+        clock.advance(timedelta(minutes=30))
+        worker.wait(lambda: all_given(lambda sale: sale.fate.events), lot)
+
+        history.act_later()
+        voided = {"cancel": {"voided"}}
+        worker.wait(lambda: all_given(lambda sale: voided.get(sale.fate.later, set())), lot)
+        reads = ferry_sandbox.counters.requests["bookings.get"]  # then it expects SIGTERM
+        worker.wait(lambda: ferry_sandbox.counters.requests["bookings.get"] > reads)
+        assert worker.stop() == 0
+        for sale in history.sales:
+            possible = sale.fate.events | voided.get(sale.fate.later, set()) | {"lapsing"}
+            assert worker.given()[sale.booking_id] <= possible
+
+        ferry_sandbox.faults.clear()
+        found = [
+            (kind, one.booking_id, one.expected, one.found, one.currency)
+            for kind, one in reconcile(ferry, journal, history.payments()).rows()
+        ]
+        assert set(found) == history.discrepancies()
+        assert len(found) == len(set(found))
+    record_property("workers killed while they watched", worker.kills)
