@@ -301,7 +301,7 @@ async def main(name: str, way: str, answer: str) -> None:
     setting = Setting.read(way, answer)
     async with globals()[name](setting) as tools:
         if way == "http":
-            assert len(tools) == 5, list(tools)
+            setting.check_list(tools)
         else:
             await walk(tools, agreed=setting.agreed)
 

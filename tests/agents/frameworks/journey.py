@@ -13,12 +13,14 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Awaitable, Callable, Collection, Generator
 
     Answer = dict[str, Any]
     Call = tuple[str, dict[str, Any]]
     Tool = Callable[[dict[str, Any]], Awaitable[object]]
     Tools = dict[str, Tool]
+
+TASK = "A ferry for one from Tarifa to Tangier in a month, please."
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ class Setting:
     def headers(self) -> dict[str, str]:
         """The headers of the service's own /mcp."""
         return {"Authorization": f"Bearer {self.token}"}
+
+    def check_list(self, tools: Collection[object]) -> None:
+        """Check that these are the tools of the service's own /mcp."""
+        assert len(tools) == 5, tools
 
     def answer_form(self, schema: dict[str, Any]) -> tuple[str, dict[str, bool] | None]:
         """Return the action and the content with which the person answers a form."""

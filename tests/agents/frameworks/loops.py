@@ -10,15 +10,13 @@ import json
 import sys
 from typing import Any
 
-from journey import Script, Setting
-
-TASK = "A ferry for one from Tarifa to Tangier in a month, please."
+from journey import TASK, Script, Setting
 
 
 async def pydantic_ai(setting: Setting, script: Script) -> None:
     from contextlib import ExitStack
 
-    from fastmcp.client.transports import StdioTransport
+    from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
     from pydantic_ai import Agent, Tool
     from pydantic_ai.mcp import MCPToolset
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
@@ -51,18 +49,23 @@ async def pydantic_ai(setting: Setting, script: Script) -> None:
             # "failed": by default, the second refusal in a row ends the run.
             toolsets = [
                 MCPToolset(
-                    StdioTransport(command, options, env=setting.environment),
+                    StreamableHttpTransport(setting.url, setting.headers)
+                    if setting.way == "http"
+                    else StdioTransport(command, options, env=setting.environment),
                     elicitation_handler=ask if setting.way == "asks" else None,
                     tool_error_behavior="failed",
                 )
             ]
+        if setting.way == "http":
+            setting.check_list(await toolsets[0].list_tools())
+            return
         await Agent(FunctionModel(respond), tools=tools, toolsets=toolsets).run(TASK)
 
 
 async def openai_agents(setting: Setting, script: Script) -> None:
     """With the ways "strict" and "strict codes", the model gives every argument."""
     from agents import Agent, FunctionTool, Model, ModelResponse, Runner, Usage
-    from agents.mcp import MCPServerStdio
+    from agents.mcp import MCPServerStdio, MCPServerStreamableHttp
     from openai.types.responses import ResponseFunctionToolCall
 
     is_strict = setting.way.startswith("strict")
@@ -104,6 +107,10 @@ async def openai_agents(setting: Setting, script: Script) -> None:
                     )
                 )
             await Runner.run(agent, TASK, max_turns=20)
+    elif setting.way == "http":
+        http: Any = {"url": setting.url, "headers": setting.headers}
+        async with MCPServerStreamableHttp(http, client_session_timeout_seconds=60) as server:
+            setting.check_list(await server.list_tools())
     else:
         command, *options = setting.command
         params: Any = {"command": command, "args": options, "env": setting.environment}
@@ -207,9 +214,15 @@ async def smolagents(setting: Setting, script: Script) -> None:
             made = ChatMessageToolCall(function, str(len(script.calls)), "function")
             return ChatMessage(MessageRole.ASSISTANT, tool_calls=[made])
 
+    http = {"url": setting.url, "transport": "streamable-http", "headers": setting.headers}
+    where = http if setting.way == "http" else parameters(setting)
+
     def run() -> None:
-        with MCPClient(parameters(setting), structured_output=False) as tools:
-            ToolCallingAgent(tools, Scripted()).run(TASK)
+        with MCPClient(where, structured_output=False) as tools:
+            if setting.way == "http":
+                setting.check_list(tools)
+            else:
+                ToolCallingAgent(tools, Scripted()).run(TASK)
 
     await asyncio.to_thread(run)
 
@@ -225,7 +238,11 @@ async def google_adk(setting: Setting, script: Script) -> None:
     from google.adk.agents import LlmAgent
     from google.adk.models import BaseLlm, LlmResponse
     from google.adk.runners import InMemoryRunner
-    from google.adk.tools.mcp_tool import McpToolset, StdioConnectionParams
+    from google.adk.tools.mcp_tool import (
+        McpToolset,
+        StdioConnectionParams,
+        StreamableHTTPConnectionParams,
+    )
     from google.genai import types
     from mcp.types import ElicitResult
 
@@ -244,93 +261,23 @@ async def google_adk(setting: Setting, script: Script) -> None:
         action, content = setting.answer_form(question.requested_schema)
         return ElicitResult(action=action, content=content)
 
-    connection = StdioConnectionParams(server_params=parameters(setting), timeout=60)
+    connection = (
+        StreamableHTTPConnectionParams(url=setting.url, headers=setting.headers, timeout=60)
+        if setting.way == "http"
+        else StdioConnectionParams(server_params=parameters(setting), timeout=60)
+    )
     asking = ask if setting.way == "asks" else None
     toolset = McpToolset(connection_params=connection, elicitation_callback=asking)
     runner = InMemoryRunner(
         LlmAgent(name="ferries", model=Scripted(model="scripted"), tools=[toolset])
     )
     try:
-        await runner.run_debug(TASK, quiet=True)
+        if setting.way == "http":
+            setting.check_list(await toolset.get_tools())
+        else:
+            await runner.run_debug(TASK, quiet=True)
     finally:
         await toolset.close()
-
-
-async def google_genai(setting: Setting, script: Script) -> None:
-    import httpx
-    from google import genai
-    from google.genai import types
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        part = json.loads(request.content)["contents"][-1]["parts"][0]
-        answered = part.get("functionResponse", {}).get("response")
-        call = script.next(answered)
-        made: Any = (
-            {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": "Done."}
-        )
-        content = {"role": "model", "parts": [made]}
-        return httpx.Response(200, json={"candidates": [{"content": content}]})
-
-    transport = httpx.MockTransport(respond)
-    options = types.HttpOptions(httpx_client=httpx.Client(transport=transport))
-    client = genai.Client(api_key="none", http_options=options)
-    with setting.toolkit() as toolkit:
-        known = {one.name: one for one in toolkit.definitions()}
-        declared = [
-            types.FunctionDeclaration(
-                name=one.name, description=one.description, parameters=one.input_schema
-            )
-            for one in known.values()
-        ]
-        config = types.GenerateContentConfig(tools=[types.Tool(function_declarations=declared)])
-        contents = [types.UserContent(TASK)]
-        while True:
-            reply = client.models.generate_content(model="none", contents=contents, config=config)
-            if not reply.function_calls:
-                return
-            (call,) = reply.function_calls
-            answer = known[call.name].call(call.args)
-            part = types.Part.from_function_response(name=call.name, response=answer)
-            contents += [reply.candidates[0].content, types.Content(role="user", parts=[part])]
-
-
-async def anthropic(setting: Setting, script: Script) -> None:
-    import httpx2
-    from anthropic import Anthropic, beta_tool
-
-    def respond(request: httpx2.Request) -> httpx2.Response:
-        content = json.loads(request.content)["messages"][-1]["content"]
-        call = script.next(content[0]["content"] if script.calls else None)
-        made: Any = {"type": "text", "text": "Done."}
-        if call:
-            made = {"type": "tool_use", "id": "1", "name": call[0], "input": call[1]}
-        message = {"id": "1", "type": "message", "role": "assistant", "model": "none"}
-        usage = {"input_tokens": 1, "output_tokens": 1}
-        stop = "tool_use" if call else "end_turn"
-        return httpx2.Response(
-            200, json={**message, "content": [made], "usage": usage, "stop_reason": stop}
-        )
-
-    client = Anthropic(
-        api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(respond))
-    )
-
-    def tool(one: Any) -> Any:
-        return beta_tool(
-            lambda **given: json.dumps(one.call(given)),
-            name=one.name,
-            description=one.description,
-            input_schema=one.input_schema,
-        )
-
-    with setting.toolkit() as toolkit:
-        tools = [tool(one) for one in toolkit.definitions()]
-        client.beta.messages.tool_runner(
-            model="none",
-            max_tokens=1_000,
-            tools=tools,
-            messages=[{"role": "user", "content": TASK}],
-        ).until_done()
 
 
 if __name__ == "__main__":
@@ -338,4 +285,4 @@ if __name__ == "__main__":
     setting = Setting.read(way, answer)
     script = Script(agreed=setting.agreed)
     asyncio.run(globals()[chosen](setting, script))
-    assert script.is_over, script.calls
+    assert script.is_over or way == "http", script.calls
