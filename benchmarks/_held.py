@@ -39,6 +39,11 @@ def resident(work: Callable[[], object]) -> int:
     return peak - before
 
 
+def resident_now() -> int:
+    """What the process holds now, by the system's own count."""
+    return _of_status("VmRSS")
+
+
 def can_tell_resident() -> bool:
     """Whether this system counts it in a way that is known here."""
     return _STATUS.exists()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from ._measure import Figures
 
-Unit = Literal["ms", "µs", "MB", "calls", "calls/s"]
+Unit = Literal["ms", "µs", "MB", "calls", "calls/s", "times"]
 
 _SCALE: Final[Mapping[Unit, float]] = {
     "ms": 1e3,
@@ -18,6 +18,7 @@ _SCALE: Final[Mapping[Unit, float]] = {
     "MB": 1e-6,
     "calls": 1.0,
     "calls/s": 1.0,
+    "times": 1.0,
 }
 _HEAD: Final = ("row", "what", "ours", "floor", "peers", "ratio", "bar", "holds")
 

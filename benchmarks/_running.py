@@ -38,6 +38,7 @@ ROWS: Final = (
     "planning",
     "calendar_in_flight",
     "rate",
+    "scan",
 )
 
 

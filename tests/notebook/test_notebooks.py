@@ -21,6 +21,7 @@ SHOWN = {
         "tariff_type",
         "data:image/png;base64",
     ],
+    "season": ["part-00000.parquet", "Mon", "difference", "data:image/png;base64"],
 }
 
 

@@ -1,0 +1,277 @@
+"""A season at one rate over several processes, one of which is killed in the middle.
+
+`python -m tests.scan.crashes pool worker --searches 2000 --rate 50` runs it and prints what the
+service has counted. The arguments are the executor (pool or dask) and what is killed (worker, or
+process: the one that runs the scan, which is then run again). Redis is started by the test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks._payload import search_answer
+from ferry_sdk import AsyncFerry, Rate, Route
+from ferry_sdk.scan import FareScan, Party
+from tests.scan.season import rows_of
+from tests.support.redis_server import RedisServer, binary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WORKERS = 4
+PART = 20
+LATENCY = 0.3
+PARTIES = 4
+COMPANIES = 5
+ROOT = Path(__file__).parents[2]
+WORKER = "x-worker"
+
+
+@dataclass
+class CountingService:
+    """A service that gives every search the same answer after a while, and notes when it came.
+
+    Attributes:
+        sent: The moment, the search and the process of each request.
+        base_url: Its address.
+    """
+
+    sent: list[tuple[float, str, int]] = field(default_factory=list)
+    base_url: str = ""
+
+    def add(self, head: str, body: bytes) -> None:
+        asked = json.loads(body)
+        request = asked["request"]
+        names = ("company", "out_journey_id", "out_at")
+        key = "/".join(str(request[name]) for name in names)
+        (worker,) = (
+            int(line.partition(":")[2])
+            for line in head.lower().splitlines()
+            if line.startswith(WORKER)
+        )
+        self.sent.append((time.monotonic(), f"{key}/{len(asked['passengers'])}", worker))
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        content = search_answer(2)
+        head = (
+            f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(content)}"
+        )
+        reply = head.encode() + b"\r\n\r\n" + content
+        try:
+            while True:
+                request = (await reader.readuntil(b"\r\n\r\n")).decode()
+                (length,) = (
+                    int(line.partition(":")[2])
+                    for line in request.lower().splitlines()
+                    if line.startswith("content-length:")
+                )
+                self.add(request, await reader.readexactly(length))
+                await asyncio.sleep(LATENCY)
+                writer.write(reply)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """Serve in a thread for the block."""
+        loop = asyncio.new_event_loop()
+        server = loop.run_until_complete(asyncio.start_server(self.answer, "127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        try:
+            yield
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            server.close()
+            tasks = asyncio.all_tasks(loop)
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    loop.run_until_complete(task)
+            loop.close()
+
+
+def new_scan(folder: Path, searches: int) -> FareScan:
+    companies = tuple(f"C{number}" for number in range(COMPANIES))
+    days = searches // COMPANIES // PARTIES
+    first = date(2050, 6, 1)
+    adult: dict[str, Any] = {"type": "Adult", "gender": "Female", "age": 34}
+    scan = FareScan(
+        folder,
+        routes=[Route("J", "ITGOA", "TNLGN", "Genoa", "Tunis", companies, timedelta(hours=24))],
+        dates=(first, first + timedelta(days=days - 1)),
+        parties=[Party(f"party of {size}", [adult] * size) for size in range(1, PARTIES + 1)],
+        part_size=PART,
+    )
+    assert scan.size == searches
+    return scan
+
+
+def make_client() -> AsyncFerry:
+    rate = Rate(f"{os.environ['RATE']}/second", storage=os.environ["STORAGE"])
+    return AsyncFerry("token", limiter=rate, default_headers={WORKER: str(os.getpid())})
+
+
+def run_scan(executor: str, folder: Path, searches: int) -> None:
+    """Run the scan; a broken pool is replaced by another one."""
+    scan = new_scan(folder, searches)
+    context = get_context("forkserver")  # the next pool has imported everything already
+    context.set_forkserver_preload([make_client.__module__, "ferry_sdk.scan.runner"])
+    while not scan.report.is_complete:
+        if executor == "dask":
+            from distributed import Client, LocalCluster
+
+            options: dict[str, Any] = {"dashboard_address": None, "threads_per_worker": 1}
+            with LocalCluster(n_workers=WORKERS, **options) as cluster, Client(cluster) as client:
+                scan.run(make_client, executor=client.get_executor(), workers=WORKERS)
+        else:
+            try:
+                with ProcessPoolExecutor(WORKERS, context) as pool:
+                    scan.run(make_client, executor=pool, workers=WORKERS)
+            except BrokenExecutor as error:
+                sys.stderr.write(f"{error}\n")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the folder has, and what the service has counted.
+
+    Attributes:
+        searches: The searches in the folder.
+        duplicates: Requests of a search that had been asked before.
+        most: The most requests in any second.
+        mean: The mean of requests a second, without the pause before a killed process runs again.
+        seconds: How long it took.
+    """
+
+    searches: int
+    duplicates: int
+    most: int
+    mean: float
+    seconds: float
+
+
+def kill_in_the_middle(
+    executor: str, killed: str, *, searches: int, rate: int, storage: str
+) -> Outcome:
+    """Run a scan, kill a process by SIGKILL when half of the searches were asked, go on."""
+    service = CountingService()
+    with tempfile.TemporaryDirectory() as home, service.run():
+        folder = Path(home, "fares")
+        program = f"from {__name__} import main; main()"
+        command = [sys.executable, "-c", program, executor, "run", "--searches", f"{searches}"]
+        environment = {
+            **os.environ,
+            "FERRY_BASE_URL": service.base_url,
+            "RATE": f"{rate}",
+            "STORAGE": storage,
+            "FOLDER": str(folder),
+            "PYTHONPATH": str(ROOT),
+        }
+        groups: list[int] = []
+
+        def begin() -> subprocess.Popen[bytes]:
+            process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
+            groups.append(process.pid)
+            return process
+
+        pause = 0.0
+        process = begin()
+        try:
+            while len(service.sent) < searches // 2:
+                assert process.poll() is None
+                time.sleep(0.01)
+            if killed == "worker":
+                os.kill(service.sent[-1][2], signal.SIGKILL)
+            else:
+                process.kill()
+                process.wait()
+                process = begin()
+                before = {worker for _, _, worker in service.sent}
+                while {worker for _, _, worker in service.sent} == before:
+                    assert process.poll() is None
+                    time.sleep(0.01)
+                pause = widest_pause(service)
+            assert process.wait() == 0
+        finally:
+            for group in groups:  # the workers of a killed process wait for it forever
+                with suppress(ProcessLookupError):
+                    os.killpg(group, signal.SIGKILL)
+            process.wait()
+        return outcome(service, folder, pause)
+
+
+def widest_pause(service: CountingService) -> float:
+    moments = sorted(moment for moment, _, _ in service.sent)
+    return max(after - before for before, after in pairwise(moments))
+
+
+def outcome(service: CountingService, folder: Path, pause: float) -> Outcome:
+    moments = sorted(moment for moment, _, _ in service.sent)
+    asked = Counter(key for _, key, _ in service.sent)
+    rows = rows_of(folder)
+    fares = Counter(row["search"] for row in rows)
+    assert {row["status"] for row in rows} == {"answered"}
+    assert max(fares.values()) == min(fares.values())
+    found = {row["search"] for row in rows}
+    assert len(found) == len(asked)
+    seconds = moments[-1] - moments[0]
+    most, first = 0, 0
+    for last, moment in enumerate(moments):
+        while moments[first] <= moment - 1:
+            first += 1
+        most = max(most, last - first + 1)
+    mean = len(moments) / (seconds - pause)
+    return Outcome(len(found), len(moments) - len(asked), most, mean, seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("executor", choices=["pool", "dask"])
+    parser.add_argument("killed", choices=["worker", "process", "run"])
+    parser.add_argument("--searches", type=int, default=300)
+    parser.add_argument("--rate", type=int, default=50)
+    given = parser.parse_args()
+    if given.killed == "run":
+        run_scan(given.executor, Path(os.environ["FOLDER"]), given.searches)
+        return
+    program = binary()
+    assert program is not None, "there is no redis-server"
+    with RedisServer(program) as redis:
+        found = kill_in_the_middle(
+            given.executor,
+            given.killed,
+            searches=given.searches,
+            rate=given.rate,
+            storage=redis.url,
+        )
+    sys.stdout.write(f"{given.executor}, {given.killed} killed: {found}\n")
+
+
+if __name__ == "__main__":
+    from tests.scan import crashes  # workers find the functions under this name
+
+    crashes.main()
