@@ -39,6 +39,7 @@ ROWS: Final = (
     "calendar_in_flight",
     "rate",
     "scan",
+    "watch",
 )
 
 

@@ -132,7 +132,8 @@ class History:
             for kind, back in {(fate.kind, fate.back) for fate in fates}
         }
         for index, fate in enumerate(fates):
-            traveller = TRAVELLER | {"first_name": "Ada " + "abcdefghij"[index % 10] * (index + 1)}
+            name = "".join("abcdefghij"[int(digit)] for digit in str(index))
+            traveller = TRAVELLER | {"first_name": f"Ada {name}"}
             booking_id = self._create(searched[fate.kind, fate.back], traveller)
             total = self.ferry.bookings.get(booking_id).total_price
             self.sales.append(Sale(booking_id, fate, total, total))
