@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.faults.faults import Fault, Faults
     from ferry_sdk.sandbox.faults.kinds import FaultKind
     from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
+    from ferry_sdk.sandbox.request_log import LoggedRequest, RequestLog
     from ferry_sdk.sandbox.requests.errors import InvalidOrderError
     from ferry_sdk.sandbox.server import AsyncSandbox, Sandbox, serve
 
@@ -28,8 +29,10 @@ __all__ = [
     "FaultKind",
     "Faults",
     "InvalidOrderError",
+    "LoggedRequest",
     "McpOptions",
     "McpSwitches",
+    "RequestLog",
     "Sandbox",
     "serve",
 ]
@@ -37,6 +40,7 @@ __all__ = [
 _MODULES = (
     "clock",
     "counters",
+    "request_log",
     "requests.errors",
     "faults.kinds",
     "faults.mcp_options",

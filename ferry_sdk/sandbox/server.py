@@ -31,6 +31,7 @@ from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
 from ferry_sdk.sandbox.offers.inventory import Inventory
 from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.request_log import RequestLog
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.service import Service
 
@@ -46,6 +47,7 @@ class LocalService:
         clock: The time of the service, which tests can move.
         faults: The faults to inject.
         counters: The requests, effects and connections so far.
+        request_log: The latest requests.
         mcp: The options of `/mcp`.
         network: The ports, companies and journeys.
     """
@@ -65,6 +67,7 @@ class LocalService:
         frozen: bool = False,
         state: str | os.PathLike[str] | None = None,
         inventory: bool = False,
+        log: bool = False,
     ) -> None:
         """Create a service without starting it.
 
@@ -85,6 +88,7 @@ class LocalService:
                 and writes while it runs; by default they are only in memory.
             inventory: Whether bookings take places, which come back when they are cancelled, expire
                 or fail; by default a search finds the same places after each booking.
+            log: Whether each request is a line on standard error.
 
         Raises:
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
@@ -93,6 +97,7 @@ class LocalService:
         self.clock: Clock = Clock(now, frozen=frozen)
         self.faults: Faults = Faults(trial_faults())
         self.counters: Counters = Counters(self.clock)
+        self.request_log: RequestLog = RequestLog(self.clock, prints=log)
         self.mcp: McpSwitches = McpSwitches(mcp)
         self.network: Network = Network.load()
         given = {
@@ -164,6 +169,7 @@ class LocalService:
         self.mcp.reset()
         self.clock.reset()
         self.counters.reset()
+        self.request_log.clear()
 
     def _open(self) -> None:
         with self._starting:
@@ -212,11 +218,18 @@ class LocalService:
         )
         mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
         control = Control(
-            self.clock, self.faults, self.counters, self.mcp, self._tokens, self.reset
+            clock=self.clock,
+            faults=self.faults,
+            counters=self.counters,
+            switches=self.mcp,
+            tokens=self._tokens,
+            log=self.request_log,
+            service=service,
+            reset=self.reset,
         )
         endpoints = [*rest.routes(service, self._tokens, self.faults), *pages.routes()]
         app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
-        return service, apply_conventions(app, self.clock)
+        return service, apply_conventions(app, self.clock, self.request_log)
 
 
 class Sandbox(LocalService):
@@ -316,6 +329,7 @@ def serve(
     frozen: bool = False,
     state: str | os.PathLike[str] | None = None,
     inventory: bool = False,
+    log: bool = False,
 ) -> None:
     """Run the local service in the foreground until Ctrl-C or SIGTERM.
 
@@ -334,6 +348,7 @@ def serve(
         frozen: Whether the clock starts frozen.
         state: A private file that keeps bookings and clock; by default they are only in memory.
         inventory: Whether bookings take places.
+        log: Whether each request is a line on standard error.
     """
     sandbox = Sandbox(
         seed=seed,
@@ -347,6 +362,7 @@ def serve(
         frozen=frozen,
         state=state,
         inventory=inventory,
+        log=log,
     )
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -357,7 +373,7 @@ def serve(
                 f"FERRY_ORGANISATION_TOKEN={sandbox.organisation_token}\n"
                 f"# a token that may only read: {sandbox.read_only_token}\n"
                 f"# MCP: {sandbox.base_url}/mcp"
-                f" · control: {sandbox.base_url}/_sandbox/… · Ctrl-C stops\n"
+                f" · control: {sandbox.base_url}/_sandbox/ · Ctrl-C stops\n"
             )
             sys.stdout.flush()
             while True:

@@ -30,6 +30,7 @@ from ferry_sdk.sandbox.requests.operations import OPERATIONS
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.catalogue import Departures
+    from ferry_sdk.sandbox.responses.control import BookingsState
     from ferry_sdk.sandbox.responses.fields import Error, FieldError
 
 # Each handler takes the arguments that `OPERATIONS` names for its operation.
@@ -125,6 +126,11 @@ class Service:
             usual = _service_error(error, operation, caller)
             code, message = fault.code or usual.code, fault.message or usual.message
             raise ServiceError(fault.status, code, message)
+
+    def summaries(self, most: int) -> BookingsState:
+        """Return the latest bookings without travellers, newest first."""
+        with self._lock:
+            return self._sales.summaries(most, self.clock.now())
 
     def detach(self) -> None:
         """Save nothing in the state file from now on."""

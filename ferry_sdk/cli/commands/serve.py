@@ -63,6 +63,9 @@ def sandbox(
     inventory: Annotated[
         bool, typer.Option("--inventory", help="Let bookings take places, which then run out.")
     ] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="Write a line for each request to standard error.")
+    ] = False,
 ) -> None:
     """Run the local service until Ctrl-C. Prints its address and tokens first."""
     from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- an extra, only where it is asked for
@@ -80,6 +83,7 @@ def sandbox(
             frozen=frozen,
             state=state,
             inventory=inventory,
+            log=log,
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ferry_sdk.sandbox.api.control_page import page
 from ferry_sdk.sandbox.clock import Clock, to_utc
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, FaultRequest, Faults
@@ -25,15 +26,18 @@ from ferry_sdk.sandbox.http.conventions import (
     problem,
 )
 from ferry_sdk.sandbox.network.trial_routes import COMPANY, trial_routes
+from ferry_sdk.sandbox.request_log import RequestLog
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 from ferry_sdk.sandbox.requests.fields import Moment
 from ferry_sdk.sandbox.responses import control as responses
 from ferry_sdk.sandbox.responses.control import JsonObject
+from ferry_sdk.sandbox.service import Service
 
 _Fields = Mapping[str, JsonValue]
 _Handler = Callable[[_Fields], object]
 _PAGE = 1000
+_LATEST = 100
 _CENTURY = 100 * 366 * 24 * 3600.0
 
 
@@ -45,6 +49,14 @@ class ClockUpdate(BaseModel):
     frozen: bool | None = None
     travel_to: Moment | None = None
     advance: Annotated[float, Field(ge=0, le=_CENTURY, allow_inf_nan=False)] | None = None
+
+
+class RequestsQuery(BaseModel):
+    """The requests to list: all, or those with a correlation id."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    correlation_id: str | None = None
 
 
 class CountersQuery(BaseModel):
@@ -64,6 +76,8 @@ class Control:
     counters: Counters
     switches: McpSwitches
     tokens: Tokens
+    log: RequestLog
+    service: Service
     reset: Callable[[], None]
 
     def routes(self) -> list[BaseRoute]:
@@ -72,9 +86,17 @@ class Control:
         for each in ENDPOINTS:
             handlers.setdefault(each.path, {})[each.method] = partial(each.handle, self)
         return [
-            Route(path, self._endpoint(methods), methods=list(methods))
-            for path, methods in handlers.items()
+            Route("/_sandbox/", self._page, methods=["GET"]),
+            *(
+                Route(path, self._endpoint(methods), methods=list(methods))
+                for path, methods in handlers.items()
+            ),
         ]
+
+    async def _page(self, request: Request) -> Response:
+        """Answer with the page. It shows nothing by itself, so that it can ask for the token."""
+        denied = None if self.tokens.control else self._access_error(request)
+        return denied or page()
 
     def read_clock(self, _: _Fields) -> responses.ClockReading:
         """Read the clock."""
@@ -135,6 +157,35 @@ class Control:
                 for way in route.journeys
             ]
         }
+
+    def list_requests(self, fields: _Fields) -> responses.RequestsState:
+        """List the latest requests."""
+        wanted = parse_fields(RequestsQuery, fields).correlation_id
+        return {
+            "requests": [
+                {
+                    "at": each.at.isoformat(),
+                    "method": each.method,
+                    "path": each.path,
+                    "operation": each.operation,
+                    "status": each.status,
+                    "milliseconds": each.milliseconds,
+                    "correlation_id": each.correlation_id,
+                    "request_id": each.request_id,
+                    "faults": list(each.faults),
+                }
+                for each in self.log.entries(wanted)
+            ]
+        }
+
+    def clear_requests(self, _: _Fields) -> responses.RequestsState:
+        """Forget the requests."""
+        self.log.clear()
+        return self.list_requests({})
+
+    def list_bookings(self, _: _Fields) -> responses.BookingsState:
+        """List the latest bookings, without travellers."""
+        return self.service.summaries(_LATEST)
 
     def read_counters(self, fields: _Fields) -> responses.CountersState:
         """Read the counters."""
@@ -243,6 +294,15 @@ ENDPOINTS = (
     Endpoint("DELETE", _FAULTS, Control.clear_faults, responses.FaultsState),
     Endpoint("GET", f"{_FAULTS}/kinds", Control.list_kinds, JsonObject),
     Endpoint("GET", "/_sandbox/trial-routes", Control.list_trial_routes, responses.TrialRoutes),
+    Endpoint(
+        "GET",
+        "/_sandbox/requests",
+        Control.list_requests,
+        responses.RequestsState,
+        RequestsQuery,
+    ),
+    Endpoint("DELETE", "/_sandbox/requests", Control.clear_requests, responses.RequestsState),
+    Endpoint("GET", "/_sandbox/bookings", Control.list_bookings, responses.BookingsState),
     Endpoint("GET", _COUNTERS, Control.read_counters, responses.CountersState, CountersQuery),
     Endpoint("DELETE", _COUNTERS, Control.reset_counters, responses.CountersState),
     Endpoint("GET", _OPTIONS, Control.read_options, McpOptions),

@@ -23,6 +23,7 @@ from ferry_sdk.sandbox.requests.requests import Passenger
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses import bookings as responses
+    from ferry_sdk.sandbox.responses.control import BookingSummary
 
 CURRENCY = "EUR"
 _KEYS: dict[Direction, Literal["outward", "return"]] = {"Outward": "outward", "Return": "return"}
@@ -54,6 +55,29 @@ def created_record(booking: Booking, now: datetime) -> responses.CreatedBooking:
         "status": "pending" if status is TicketStatus.INIT else status,
         "total_price": float(booking.total),
         "currency": CURRENCY,
+    }
+
+
+def summary_record(booking: Booking) -> BookingSummary:
+    """Return a booking without its travellers, for the controls."""
+    return {
+        "booking_id": booking.id,
+        "booking_reference": booking.reference,
+        "stage": booking.stage,
+        "payment_status": payment_of(booking.tickets),
+        "total_price": float(booking.total),
+        "currency": CURRENCY,
+        "tickets": [
+            {
+                "id": ticket.id,
+                "status": ticket.status,
+                "company": leg.offer.sailing.company.code,
+                "depart_code": leg.offer.sailing.journey.depart.code,
+                "arrive_code": leg.offer.sailing.journey.arrive.code,
+                "depart_at": leg.offer.sailing.depart_at.isoformat(),
+            }
+            for ticket, leg in booking.crossings
+        ],
     }
 
 

@@ -6,6 +6,7 @@ import hmac
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import islice
 from string import digits
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,6 +19,7 @@ from ferry_sdk.sandbox.bookings.records import (
     booking_record,
     created_record,
     fee_record,
+    summary_record,
     ticket_record,
     voucher_url,
 )
@@ -37,6 +39,7 @@ from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses import bookings as responses
+    from ferry_sdk.sandbox.responses.control import BookingsState
 
 # No vowels and no similar characters: a reference spells no word and is easy to read.
 _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
@@ -214,6 +217,16 @@ class Sales:
         if ticket.pay(request.external_payment_ref):
             self._counters.effect("tickets.mark_paid", ticket.id)
         return {"ticket_id": ticket.id, "payment_status": "paid"}
+
+    def summaries(self, most: int, now: datetime) -> BookingsState:
+        """Return the latest bookings without travellers, newest first."""
+        latest = list(islice(reversed(self._bookings.values()), most))
+        for booking in latest:
+            booking.settle(now)
+        return {
+            "bookings": [summary_record(booking) for booking in latest],
+            "total": len(self._bookings),
+        }
 
     def voucher_file(self, ticket_id: str, key: str, now: datetime) -> bytes | None:
         """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""

@@ -265,6 +265,8 @@ class Faults:
         answers before the work.
         """
         request_context.begin(await request.body())
+        request.state.operation = operation
+        request.state.faults = request_context.current().faults
         await self._wait(FaultKind.DELAY_BEFORE, operation)
         if fault := self.take_details(RequestFault, operation):
             return fault.respond(request)
@@ -305,10 +307,14 @@ class Faults:
                     for fault in self._standing.get(journey, ())
                     if chosen(fault) and fnmatchcase(operation, fault.operation) and applies(fault)
                 )
-                return next(standing, None)
+                found = next(standing, None)
+                if found is not None:
+                    context.faults.append(found.kind.value)
+                return found
             if selected.left is not None:
                 selected.left -= 1
                 if selected.left == 0:
                     self._pending.remove(selected)
             self._taken.append(selected.fault)
+            context.faults.append(selected.fault.kind.value)
             return selected.fault

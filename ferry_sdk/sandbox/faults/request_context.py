@@ -1,4 +1,4 @@
-"""What is known about the request being answered: the company and the journeys it is about."""
+"""What is known about the request being answered: its company, its journeys, its faults."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 
 @dataclass(slots=True)
 class RequestContext:
-    """The company that a request searches, and the journeys that it searches or that are booked.
+    """The company that a request searches, the journeys it is about, and the faults it meets.
 
     A request is answered in a thread with a copy of the context, so this object is shared.
     """
 
     company: str | None = None
     journeys: set[str] = field(default_factory=set[str])
+    faults: list[str] = field(default_factory=list[str])
 
 
 _context: ContextVar[RequestContext | None] = ContextVar("_context", default=None)

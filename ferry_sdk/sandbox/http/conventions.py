@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timezone
@@ -18,9 +19,11 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.request_log import RequestLog
 from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
 from ferry_sdk.sandbox.requests.errors import language_of, text
 
@@ -39,12 +42,14 @@ class Conventions:
     because the middleware that compresses looks for the word `gzip` and ignores its weight.
     """
 
-    def __init__(self, app: ASGIApp, clock: Clock) -> None:
+    def __init__(self, app: ASGIApp, clock: Clock, log: RequestLog) -> None:
         self._app = app
         self._clock = clock
+        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and add the headers to its response."""
+        """Pass the request on, add the headers to its response, and log it."""
+        started, status = time.perf_counter(), None
         requested = MutableHeaders(scope=scope)
         request_id = str(uuid.uuid4())
         correlation_id = requested.get(CORRELATION_ID) or request_id
@@ -54,7 +59,9 @@ class Conventions:
         requested["accept-encoding"] = "gzip" if preferred else "identity"
 
         async def send_with_headers(message: Message) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
+                status = message["status"]
                 now = self._clock.now()
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
@@ -66,7 +73,17 @@ class Conventions:
                     headers["retry-after"] = format_datetime(moment, usegmt=True)
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        try:
+            await self._app(scope, receive, send_with_headers)
+        finally:
+            self._log.add(
+                scope["method"],
+                scope["path"],
+                status=status,
+                seconds=time.perf_counter() - started,
+                ids=(correlation_id, request_id),
+                state=scope.get("state", {}),
+            )
 
 
 def weights(header: str) -> dict[str, float]:
@@ -88,15 +105,16 @@ async def is_too_large(request: Request) -> bool:
     return int(length) > LARGEST_BODY or len(await request.body()) > LARGEST_BODY
 
 
-def apply_conventions(app: Starlette, clock: Clock) -> ASGIApp:
-    """Add the headers, the compression and the error responses of the service."""
+def apply_conventions(app: Starlette, clock: Clock, log: RequestLog) -> ASGIApp:
+    """Add the headers, the compression, the error responses and the log of the service."""
+    log.show_paths([route.path for route in app.routes if isinstance(route, Route)])
     app.add_exception_handler(404, _error_handler(404, "NOT_FOUND", "no_such_address"))
     app.add_exception_handler(405, _error_handler(405, "METHOD_NOT_ALLOWED", "method_not_allowed"))
     # The server closes the connection after an internal error, so the reply announces it.
     internal = _error_handler(500, "INTERNAL_ERROR", "internal", {"connection": "close"})
     app.add_exception_handler(Exception, internal)
     app.router.redirect_slashes = False
-    return Conventions(GZipMiddleware(app, minimum_size=_GZIP_FROM), clock)
+    return Conventions(GZipMiddleware(app, minimum_size=_GZIP_FROM), clock, log)
 
 
 def error_response(

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 from typing_extensions import TypedDict
 
+from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.sandbox.responses.fields import Timestamp
 
 JsonObject = dict[str, JsonValue]
@@ -41,6 +42,56 @@ class TrialRoutes(TypedDict):
     """The routes that each misbehave in one way."""
 
     routes: list[TrialRoute]
+
+
+class RecordedRequest(TypedDict):
+    """A request and its reply, without their bodies."""
+
+    at: Timestamp
+    method: str
+    path: Annotated[str, Field(description="Parts that may be secret or personal are `…`.")]
+    operation: str | None
+    status: int | None
+    milliseconds: float
+    correlation_id: str
+    request_id: str
+    faults: Annotated[list[str], Field(description="The kinds of the faults that occurred.")]
+
+
+class RequestsState(TypedDict):
+    """The latest requests, oldest first."""
+
+    requests: list[RecordedRequest]
+
+
+class TicketSummary(TypedDict):
+    """A ticket without travellers."""
+
+    id: str
+    status: TicketStatus
+    company: str
+    depart_code: str
+    arrive_code: str
+    depart_at: Timestamp
+
+
+class BookingSummary(TypedDict):
+    """A booking without travellers."""
+
+    booking_id: str
+    booking_reference: str
+    stage: Stage
+    payment_status: PaymentStatus
+    total_price: float
+    currency: str
+    tickets: list[TicketSummary]
+
+
+class BookingsState(TypedDict):
+    """The latest bookings, newest first, and the number of all."""
+
+    bookings: list[BookingSummary]
+    total: int
 
 
 class RecordedEffect(TypedDict):

@@ -1,0 +1,136 @@
+"""The latest requests to the local service, without bodies, tokens and travellers' data."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ferry_sdk.sandbox.clock import Clock
+
+_SIZE = 1000
+_LONGEST = 128
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UNLOGGED = ("_sandbox", "docs", "health", "openapi.json")
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRequest:
+    """A request and its reply.
+
+    Attributes:
+        at: The time of the request, by the service's clock.
+        method: The HTTP method; `OTHER` for an unusual one.
+        path: The path; segments that are neither words of the service nor ids are `…`.
+        operation: The public name of the operation, such as `bookings.create`, if there is one.
+        status: The HTTP status of the reply; None if there is none.
+        milliseconds: The real time until the reply was complete.
+        correlation_id: The correlation id that the client sent, else the request id.
+        request_id: The request id.
+        faults: The kinds of the faults that occurred.
+    """
+
+    at: datetime
+    method: str
+    path: str
+    operation: str | None
+    status: int | None
+    milliseconds: float
+    correlation_id: str
+    request_id: str
+    faults: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        status = "-" if self.status is None else self.status
+        line = f"{self.method} {self.path} {status} {self.milliseconds:.0f} ms"
+        return " ".join([line, self.correlation_id, *self.faults])
+
+
+class RequestLog:
+    """The latest 1,000 requests; thread-safe. Controls, documents and health are not logged."""
+
+    def __init__(self, clock: Clock, *, prints: bool = False) -> None:
+        """Make an empty log.
+
+        Args:
+            clock: The clock of the service.
+            prints: Whether each request is also a line on standard error.
+        """
+        self._clock = clock
+        self._prints = prints
+        self._lock = threading.Lock()
+        self._entries: deque[LoggedRequest] = deque(maxlen=_SIZE)
+        self._words: frozenset[str] = frozenset()
+
+    def show_paths(self, paths: Sequence[str]) -> None:
+        """Show the words of these paths; the log shows no other word, as it may be a name."""
+        parts = {part for path in paths for part in path.split("/")}
+        self._words = frozenset(part for part in parts if "{" not in part)
+
+    def entries(self, correlation_id: str | None = None) -> tuple[LoggedRequest, ...]:
+        """Return the requests, oldest first; only those with a correlation id, if one is given."""
+        with self._lock:
+            entries = tuple(self._entries)
+        if correlation_id is None:
+            return entries
+        return tuple(each for each in entries if each.correlation_id == correlation_id)
+
+    def add(
+        self,
+        method: str,
+        path: str,
+        *,
+        status: int | None,
+        seconds: float,
+        ids: tuple[str, str],
+        state: Mapping[str, Any],
+    ) -> None:
+        """Add a request.
+
+        Args:
+            method: The HTTP method.
+            path: The path.
+            status: The status of the reply, if there was one.
+            seconds: How long it took.
+            ids: The correlation id and the request id.
+            state: What the service knows of it: `operation` and `faults`.
+        """
+        first, *rest = path.removeprefix("/").split("/")
+        if first in _UNLOGGED:
+            return
+        entry = LoggedRequest(
+            at=self._clock.now(),
+            method=method if method in _METHODS else "OTHER",
+            path="/" + "/".join(self._shown(part) for part in (first, *rest)),
+            operation=state.get("operation"),
+            status=status,
+            milliseconds=round(seconds * 1000, 1),
+            correlation_id=_printable(ids[0]),
+            request_id=ids[1],
+            faults=tuple(state.get("faults", ())),
+        )
+        with self._lock:
+            self._entries.append(entry)
+        if self._prints:
+            with suppress(AttributeError, OSError, ValueError):  # nobody reads it any more
+                sys.stderr.write(f"{entry}\n")
+                sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Forget the requests."""
+        with self._lock:
+            self._entries.clear()
+
+    def _shown(self, part: str) -> str:
+        return part if part in self._words or _ID.fullmatch(part) else "…"
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:_LONGEST])

@@ -1,0 +1,187 @@
+"""What happened: the log of requests, the list of bookings and the page of the controls."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import sys
+
+import httpx
+import pytest
+from offline_service import GUEST, NOW, ServiceOverHttp
+
+from ferry_sdk.sandbox import Clock, RequestLog, Sandbox
+from tests.support.wire import TLS
+
+CORRELATION = "x-client-correlation-id"
+CONTROL = "control-token-of-a-team"
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """Return a service at a fixed time with a control token."""
+    with Sandbox(now=NOW, frozen=True, control_token=CONTROL) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def http(shared):
+    """Return an HTTP client of the service after a reset."""
+    shared.reset()
+    headers = {"authorization": f"Bearer {shared.token}", "accept": "application/json"}
+    with httpx.Client(verify=TLS, base_url=shared.base_url, headers=headers, timeout=60) as client:
+        yield client
+
+
+def logged(http, **query):
+    return http.get("/_sandbox/requests", params=query).json()["requests"]
+
+
+def test_a_request_is_logged_with_its_reply(http):
+    reply = http.get("/api/port", headers={CORRELATION: "order-7"})
+    (entry,) = logged(http)
+    assert entry.pop("milliseconds") >= 0
+    assert entry == {
+        "at": NOW.isoformat(),
+        "method": "GET",
+        "path": "/api/port",
+        "operation": "catalogue.ports",
+        "status": 200,
+        "correlation_id": "order-7",
+        "request_id": reply.headers["x-request-id"],
+        "faults": [],
+    }
+
+
+def test_requests_are_found_by_their_correlation_id(http):
+    for name in ("a", "b", "a"):
+        http.get("/api/port", headers={CORRELATION: name})
+    reply = http.get("/api/nothing")
+    assert len(logged(http, correlation_id="a")) == 2
+    own = reply.headers[CORRELATION]
+    assert [each["status"] for each in logged(http, correlation_id=own)] == [404]
+    assert logged(http, correlation_id="c") == []
+    assert http.get("/_sandbox/requests?colour=blue").json()["field"] == "colour"
+    assert http.delete("/_sandbox/requests").json() == {"requests": []}
+
+
+def test_the_faults_of_a_request_are_logged(shared, http):
+    shared.faults.add("delay_before", seconds=0)
+    shared.faults.add("lose_reply")
+    with pytest.raises(httpx.RemoteProtocolError):
+        http.get("/api/port")
+    assert logged(http)[0]["faults"] == ["delay_before", "lose_reply"]
+
+
+def test_no_secret_and_no_traveller_is_logged(shared, http, capfd):
+    service = ServiceOverHttp(shared, http)
+    created = service.create()
+    service.confirm(created)
+    url = service.booking(created)["tickets"][0]["pdf_url"]
+    assert http.get(url).status_code == 200
+    http.get("/api/booking/Ada%20Byron", params={"name": "Ada"})
+    http.get("/api/ada@example.org/Byron")
+    http.request("BYRON", "/api/port")
+    paths = {each["path"] for each in logged(http)}
+    ticket, key = url.removesuffix(".pdf").split("/")[-2:]
+    assert {f"/voucher/{ticket}/…", "/api/booking/…", "/api/…/…"} <= paths
+    assert f"/api/booking/{created['booking_id']}" in paths
+    told = http.get("/_sandbox/requests").text + http.get("/_sandbox/bookings").text
+    told += repr(shared.request_log.entries())
+    secrets = [shared.token, key, CONTROL, "Ada", "ada", "Byron", "BYRON", GUEST["email"]]
+    assert [each for each in secrets if each in told] == []
+    assert capfd.readouterr().err == ""
+
+
+def test_controls_documents_and_health_are_not_logged(http):
+    for path in ("/health", "/_sandbox/clock", "/openapi.json", "/docs", "/_sandbox/"):
+        http.get(path)
+    assert logged(http) == []
+
+
+def test_the_log_keeps_the_latest_thousand():
+    log = RequestLog(Clock(NOW, frozen=True))
+    for number in range(1500):
+        ids = (str(number), "id")
+        log.add("GET", "/api/port", status=200, seconds=0, ids=ids, state={})
+    entries = log.entries()
+    assert [entries[0].correlation_id, entries[-1].correlation_id] == ["500", "1499"]
+    assert len(entries) == 1000
+
+
+def test_a_line_a_request_goes_to_standard_error(capsys):
+    with (
+        Sandbox(now=NOW, frozen=True, log=True) as sandbox,
+        httpx.Client(verify=TLS, base_url=sandbox.base_url, timeout=60) as client,
+    ):
+        client.get("/api/port", headers={CORRELATION: "line-1"})
+        client.get("/health")
+        sandbox.faults.add("server_error")
+        client.post("/api/journey", headers={CORRELATION: f"é\xad{'x' * 200}".encode("latin-1")})
+    first, second = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"GET /api/port 401 \d+ ms line-1", first)
+    assert re.fullmatch(r"POST /api/journey 503 \d+ ms é\?x{126} server_error", second)
+
+
+def test_a_standard_error_that_is_closed_stops_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    log = RequestLog(Clock(), prints=True)
+    log.add("GET", "/api/port", status=200, seconds=0, ids=("a", "b"), state={})
+    assert len(log.entries()) == 1
+
+
+def test_bookings_are_listed_without_their_travellers(shared, http):
+    service = ServiceOverHttp(shared, http)
+    created = [service.create() for _ in range(2)]
+    listed = http.get("/_sandbox/bookings").json()
+    assert listed["total"] == 2
+    newest, oldest = listed["bookings"]
+    assert [newest["booking_id"], oldest["booking_id"]] == [
+        each["booking_id"] for each in reversed(created)
+    ]
+    assert newest["stage"] == "payment_due"
+    assert newest["tickets"][0]["company"] == "CTN"
+    shared.clock.advance(3600)
+    assert http.get("/_sandbox/bookings").json()["bookings"][0]["stage"] == "lapsed"
+
+
+def test_the_page_is_one_file_with_a_strict_policy(http):
+    page = http.get("/_sandbox/")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    policy = dict(
+        part.strip().split(" ", 1) for part in page.headers["content-security-policy"].split(";")
+    )
+    assert policy["default-src"] == policy["form-action"] == policy["frame-ancestors"] == "'none'"
+    assert policy["connect-src"] == "'self'"
+    for name in ("style", "script"):
+        (content,) = re.findall(rf"<{name}>(.*?)</{name}>", page.text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert policy[f"{name}-src"] == f"'sha256-{digest}'"
+    assert not re.search(r"https?://|\ssrc=|\shref=|\sstyle=|\son\w+=|innerHTML", page.text)
+
+
+def test_the_page_itself_needs_no_token_where_one_is_set(shared, http):
+    elsewhere = {"host": "ferry:8080", "authorization": ""}
+    assert http.get("/_sandbox/", headers=elsewhere).status_code == 200
+    assert http.get("/_sandbox/requests", headers=elsewhere).status_code == 401
+    with (
+        Sandbox() as alone,
+        httpx.Client(verify=TLS, base_url=alone.base_url, timeout=60) as client,
+    ):
+        assert client.get("/_sandbox/", headers=elsewhere).status_code == 403
+        assert client.get("/_sandbox/").status_code == 200
+
+
+def test_every_address_and_element_that_the_page_uses_exists(shared, http):
+    text = http.get("/_sandbox/").text
+    used = set(re.findall(r'\$\("([\w-]+)"\)', text))
+    assert used <= set(re.findall(r'id="([\w-]+)"', text))
+    calls = set(re.findall(r'call\("([A-Z]+)", ["`]([\w/-]+)', text))
+    assert len(calls) > 10
+    for method, path in calls:
+        body = {} if method == "POST" and path != "faults" else None
+        body = {"kind": "delay_before", "seconds": 0} if path == "faults" else body
+        sent = {"json": body} if method == "POST" else {}
+        reply = http.request(method, f"/_sandbox/{path}", **sent)
+        assert reply.status_code == 200, (method, path, reply.text)
