@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.sandbox.api.control_page import page
 from ferry_sdk.sandbox.clock import Clock, to_utc
 from ferry_sdk.sandbox.counters import Counters
@@ -42,9 +43,17 @@ _CENTURY = 100 * 366 * 24 * 3600.0
 
 
 class ClockUpdate(BaseModel):
-    """Changes to the clock, applied in the order of the fields."""
+    """Changes to the clock, applied in the order of the fields.
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+    Attributes:
+        frozen: Whether it stands still.
+        travel_to: The new time: ISO 8601 with a UTC offset.
+        advance: Seconds to move forward.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", strict=True, json_schema_extra=describe_properties
+    )
 
     frozen: bool | None = None
     travel_to: Moment | None = None
@@ -52,17 +61,29 @@ class ClockUpdate(BaseModel):
 
 
 class RequestsQuery(BaseModel):
-    """The requests to list: all, or those with a correlation id."""
+    """The requests to list.
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    Attributes:
+        correlation_id: Only the requests with this id; all by default.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", json_schema_extra=describe_properties
+    )
 
     correlation_id: str | None = None
 
 
 class CountersQuery(BaseModel):
-    """The page of effects to return: those after the first `after`."""
+    """The page of effects to return.
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    Attributes:
+        after: The number of effects to skip.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", json_schema_extra=describe_properties
+    )
 
     after: Annotated[int, Field(ge=0)] = 0
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.sandbox.faults import kinds, reply_faults, request_context, value_faults
 from ferry_sdk.sandbox.faults.kinds import Delay, Details, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
@@ -79,9 +80,17 @@ def _check_operation(pattern: str) -> str:
 
 
 class FaultRequest(BaseModel):
-    """The fields of every fault request; the others are the details of its kind."""
+    """The fields of every fault request; the others are the details of its kind.
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    Attributes:
+        kind: The kind of failure.
+        operation: An operation, or a pattern with `*`, `?` and `[…]`; all by default.
+        company: Only searches of this company fail.
+        times: How often the fault occurs, once by default; null for always.
+        after: How many matching requests pass first.
+    """
+
+    model_config = ConfigDict(extra="allow", strict=True, json_schema_extra=describe_properties)
 
     kind: Annotated[FaultKind, Field(strict=False)]
     operation: Annotated[str, AfterValidator(_check_operation)] = "*"

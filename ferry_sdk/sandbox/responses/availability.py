@@ -8,13 +8,23 @@ from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
 
 from ferry_sdk.sandbox.requests.requests import PassengerType
-from ferry_sdk.sandbox.responses.fields import EpochSeconds, Timestamp, Url, Uuid
+from ferry_sdk.sandbox.responses.fields import (
+    Amount,
+    CompanyId,
+    EpochSeconds,
+    JourneyId,
+    Localized,
+    PortCode,
+    Timestamp,
+    Url,
+    Uuid,
+)
 
 
 class CompanyName(TypedDict):
     """The company that sails."""
 
-    id: Uuid
+    id: CompanyId
     name: str
     logo: Annotated[Url, Field(description="The URL of the logo.")]
 
@@ -22,7 +32,7 @@ class CompanyName(TypedDict):
 class Provider(TypedDict):
     """The company that provides the sailing."""
 
-    id: Uuid
+    id: CompanyId
     name: str
 
 
@@ -59,17 +69,17 @@ class Tariff(TypedDict):
 class PartyMember(TypedDict):
     """A passenger of the search, by the company's age bands."""
 
-    order: int
+    order: Annotated[int, Field(description="The order in the search.")]
     type: PassengerType
-    age: int
+    age: Annotated[int, Field(description="The age in years.")]
 
 
 class OnBoard(TypedDict):
     """Who the place is for, and its equipment."""
 
-    adults: int
-    childs: int
-    babies: int
+    adults: Annotated[int, Field(description="How many, by the company's age bands.")]
+    childs: Annotated[int, Field(description="How many, by the company's age bands.")]
+    babies: Annotated[int, Field(description="How many, by the company's age bands.")]
     passengers: list[PartyMember]
     has_shower: bool
     has_toilet: bool
@@ -89,7 +99,7 @@ class Place(TypedDict):
     ]
     capacity: Annotated[int, Field(description="How many people it holds.")]
     use: Literal["Exclusive", "Shared"]
-    name: Annotated[str, Field(description="The name in the language of the request.")]
+    name: Localized
     in_board: OnBoard
 
 
@@ -107,8 +117,8 @@ class VehicleModel(TypedDict):
 class CarriedVehicle(VehicleModel):
     """The vehicle of the search, with its share of the price."""
 
-    amount: float
-    currency: str
+    amount: Amount
+    currency: Annotated[str, Field(description="The currency, such as Eur.")]
 
 
 class Meal(TypedDict):
@@ -116,9 +126,9 @@ class Meal(TypedDict):
 
     id: str
     code: str
-    name: Annotated[str, Field(description="The name in the language of the request.")]
+    name: Localized
     price: Annotated[float, Field(description="The price for one person.")]
-    currency: str
+    currency: Annotated[str, Field(description="The currency, such as Eur.")]
 
 
 class Animals(TypedDict):
@@ -134,27 +144,29 @@ class Availability(TypedDict):
 
     id: Annotated[str, Field(description="The id to book it with.")]
     group_id: Annotated[int, Field(description="1 for the way out, 2 for the way back.")]
-    direction: Literal["Outward", "Return"]
-    journey_id: Uuid
-    sailing_id: str
-    depart_name: Annotated[str, Field(description="The port, in the language of the request.")]
-    arrive_name: Annotated[str, Field(description="The port, in the language of the request.")]
-    depart_code: str
-    arrive_code: str
+    direction: Annotated[
+        Literal["Outward", "Return"], Field(description="The direction of the search.")
+    ]
+    journey_id: JourneyId
+    sailing_id: Annotated[str, Field(description="The id of the sailing.")]
+    depart_name: Localized
+    arrive_name: Localized
+    depart_code: PortCode
+    arrive_code: PortCode
     is_open: Annotated[bool, Field(description="Whether the ticket is open (a flexible date).")]
     depart_at: Timestamp
     arrive_at: Timestamp
     company: CompanyName
     provider: Provider
     gateway: Gateway
-    tariffs: Annotated[list[Tariff], Field(min_length=1)]
-    places: Annotated[list[Place], Field(min_length=1)]
-    passenger_count: int
+    tariffs: Annotated[list[Tariff], Field(min_length=1, description="The prices.")]
+    places: Annotated[list[Place], Field(min_length=1, description="The places.")]
+    passenger_count: Annotated[int, Field(description="How many passengers were searched.")]
     vehicle: Annotated[
         list[CarriedVehicle], Field(description="The vehicle of the search, if any.")
     ]
-    meals: list[Meal]
+    meals: Annotated[list[Meal], Field(description="The meals on the sailing.")]
     animals: Annotated[Animals | None, Field(description="Null if no animals are carried.")]
     stops: Annotated[list[str], Field(description="The codes of the ports of call on the way.")]
-    ship_name: str
+    ship_name: Annotated[str, Field(description="The name of the ship.")]
     duration: Annotated[int, Field(description="The duration in hours, rounded.")]

@@ -8,7 +8,18 @@ from pydantic import Field, JsonValue
 from typing_extensions import NotRequired, TypedDict
 
 from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage, TicketDirection, TicketStatus
-from ferry_sdk.sandbox.responses.fields import Day, Timestamp, Url, Uuid
+from ferry_sdk.sandbox.responses.fields import (
+    Amount,
+    BookingId,
+    Day,
+    JourneyId,
+    Localized,
+    Minutes,
+    PortCode,
+    TicketId,
+    Timestamp,
+    Url,
+)
 
 BookingStatus = TicketStatus | Literal["pending"]
 Currency = Annotated[str, Field(description="The ISO 4217 code of the currency.")]
@@ -35,7 +46,7 @@ class PossibleActions(TypedDict, total=False):
 class CreatedBooking(TypedDict):
     """A booking that was created."""
 
-    booking_id: Uuid
+    booking_id: BookingId
     booking_reference: Annotated[str, Field(description="The reference that people use.")]
     stage: Stage
     possible_actions: PossibleActions
@@ -47,16 +58,16 @@ class CreatedBooking(TypedDict):
 class ConfirmedBooking(TypedDict):
     """The first ticket that a confirmation issued."""
 
-    booking_id: Uuid
+    booking_id: BookingId
     status: Literal["confirmed"]
-    ticket_id: Uuid
-    ticket_number: str
+    ticket_id: TicketId
+    ticket_number: Annotated[str, Field(description="The company's number of the ticket.")]
 
 
 class CancelledBooking(TypedDict):
     """A booking that was cancelled."""
 
-    booking_id: Uuid
+    booking_id: BookingId
     status: Literal["cancelled"]
     refund_amount: Annotated[float, Field(description="What is refunded.")]
 
@@ -73,14 +84,14 @@ class CancellationFee(TypedDict):
 class CancelledTicket(TypedDict):
     """A ticket that was cancelled."""
 
-    ticket_id: Uuid
+    ticket_id: TicketId
     status: Literal["cancelled"]
 
 
 class PaidTicket(TypedDict):
     """A ticket whose payment was recorded."""
 
-    ticket_id: Uuid
+    ticket_id: TicketId
     payment_status: Literal["paid"]
 
 
@@ -94,7 +105,7 @@ class TicketVehicle(TypedDict):
     """The vehicle of a ticket."""
 
     code: Annotated[str, Field(description="The code of the type, such as CAR.")]
-    vehicule_code: str
+    vehicule_code: Annotated[str, Field(description="The company's code of the vehicle.")]
     brand_name: str
     model: str
     type: Annotated[str, Field(description="The name of the type.")]
@@ -108,8 +119,8 @@ class TicketPassenger(TypedDict):
     birth_date: Day | None
     nationality: Annotated[str | None, Field(description="The two-letter code of the country.")]
     doc_type: Literal["Passport", "IdentityCard"] | None
-    doc_number: str | None
-    doc_expiration: Day | None
+    doc_number: Annotated[str | None, Field(description="The number of the document.")]
+    doc_expiration: Annotated[Day | None, Field(description="The last day of its validity.")]
 
 
 class Journey(TypedDict):
@@ -117,16 +128,16 @@ class Journey(TypedDict):
 
     depart_at: Timestamp
     arrive_at: Timestamp
-    depart_port_name: str
-    arrive_port_name: str
-    duration_minutes: int
+    depart_port_name: Localized
+    arrive_port_name: Localized
+    duration_minutes: Minutes
 
 
 class Validity(TypedDict):
     """The validity of an open crossing; a fixed one has none."""
 
-    is_open: NotRequired[Literal[True]]
-    valid_until: NotRequired[Timestamp]
+    is_open: NotRequired[Annotated[Literal[True], Field(description="The ticket is open.")]]
+    valid_until: NotRequired[Annotated[Timestamp, Field(description="The end of an open ticket.")]]
 
 
 class Crossing(Validity):
@@ -141,23 +152,23 @@ Crossings = TypedDict("Crossings", {"outward": Crossing, "return": Crossing}, to
 class Ticket(TypedDict):
     """A ticket."""
 
-    id: Uuid
+    id: TicketId
     status: TicketStatus
     ticket_number: Annotated[str | None, Field(description="Null until it is issued.")]
     pdf_url: Annotated[Url | None, Field(description="Null if the voucher is not available here.")]
     direction: TicketDirection
-    vehicle: TicketVehicle | None
+    vehicle: Annotated[TicketVehicle | None, Field(description="Null for foot passengers.")]
     passengers: list[TicketPassenger]
     availability: Annotated[Crossings, Field(description="The crossings by direction.")]
     qr_code: Annotated[str, Field(description="A PNG image as a data URI.")]
-    boarding_time: Timestamp
+    boarding_time: Annotated[Timestamp, Field(description="When boarding starts.")]
 
 
 class BookingSummary(TypedDict):
     """The booking of a ticket."""
 
-    booking_id: Uuid
-    booking_reference: str
+    booking_id: BookingId
+    booking_reference: Annotated[str, Field(description="The reference that people use.")]
     stage: Stage
     payment_status: PaymentStatus
 
@@ -171,9 +182,9 @@ class ViewedTicket(Ticket):
 class Received(TypedDict):
     """What was received, less refunds."""
 
-    amount: float
+    amount: Amount
     currency: Currency
-    from_label: str
+    from_label: Annotated[str, Field(description="Who it is.")]
     from_kind: Literal["customer"]
 
 
@@ -182,31 +193,31 @@ class KeptLine(TypedDict):
 
     key: Literal["commission"]
     label: str
-    amount: float
+    amount: Amount
 
 
 class Kept(TypedDict):
     """What the viewer keeps."""
 
-    total: float
+    total: Amount
     lines: list[KeptLine]
 
 
 class Reverse(TypedDict):
     """What goes on to the company."""
 
-    amount: float
+    amount: Amount
     currency: Currency
-    to_label: str
+    to_label: Annotated[str, Field(description="Who it is.")]
     to_kind: Literal["carrier"]
 
 
 class Balance(TypedDict):
     """What the buyer owed at first and owes now."""
 
-    mutated: bool
-    before: float
-    after: float
+    mutated: Annotated[bool, Field(description="Whether anything was paid.")]
+    before: Amount
+    after: Amount
 
 
 class Pricing(TypedDict):
@@ -223,13 +234,13 @@ class Pricing(TypedDict):
 class JourneyDetails(Journey, Validity):
     """One direction of a booking."""
 
-    ticket_id: Uuid
-    journey_id: Uuid
+    ticket_id: TicketId
+    journey_id: JourneyId
     company: str
     ship_name: str
-    place_name: str
-    depart_code: str
-    arrive_code: str
+    place_name: Localized
+    depart_code: PortCode
+    arrive_code: PortCode
 
 
 DetailsByDirection = TypedDict(
@@ -241,8 +252,8 @@ class Booking(CreatedBooking):
     """A booking with its tickets."""
 
     payment_status: PaymentStatus
-    all_tickets_paid: bool
-    ticket_count: int
+    all_tickets_paid: Annotated[bool, Field(description="Whether every open ticket is paid.")]
+    ticket_count: Annotated[int, Field(description="The number of tickets.")]
     expire_at: Annotated[
         Timestamp | None, Field(description="The earliest deadline of a ticket, if any.")
     ]

@@ -7,7 +7,17 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from ferry_sdk.sandbox.responses.fields import Hour, Timestamp, Url, Uuid
+from ferry_sdk.sandbox.responses.fields import (
+    CompanyId,
+    CountryCode,
+    Hour,
+    JourneyId,
+    Localized,
+    Minutes,
+    PortCode,
+    Timestamp,
+    Url,
+)
 
 
 class Port(TypedDict):
@@ -24,35 +34,35 @@ class PlacedPort(TypedDict):
     code: str
     name: str
     city: str
-    country: str
-    country_code: str
-    latitude: float
-    longitude: float
-    timezone: str
+    country: Localized
+    country_code: CountryCode
+    latitude: Annotated[float, Field(description="Degrees.")]
+    longitude: Annotated[float, Field(description="Degrees.")]
+    timezone: Annotated[str, Field(description="The IANA time zone.")]
 
 
 class RouteJourney(TypedDict):
     """A route in one direction."""
 
-    journey_id: Uuid
+    journey_id: JourneyId
     route: Annotated[str, Field(description="The two ports, in the language of the request.")]
     duration_minutes: Annotated[int, Field(description="The usual duration.")]
-    depart_code: str
-    arrive_code: str
+    depart_code: PortCode
+    arrive_code: PortCode
     companies: Annotated[list[str], Field(description="The codes of the companies that sail it.")]
 
 
 class JourneyDepartures(TypedDict):
     """When a company departs on a journey in the next seven days."""
 
-    journey_id: Uuid
+    journey_id: JourneyId
     departure_times: Annotated[list[Hour], Field(description="HH:MM, in the port's time zone.")]
 
 
 class CompanyCode(TypedDict):
     """A company by its id, code and name."""
 
-    id: Uuid
+    id: CompanyId
     code: str
     name: str
 
@@ -60,18 +70,18 @@ class CompanyCode(TypedDict):
 class ScheduledDeparture(TypedDict):
     """A departure within seven days."""
 
-    journey_id: Uuid
+    journey_id: JourneyId
     sailing_id: str
-    route: str
+    route: Localized
     company: CompanyCode
-    depart_code: str
-    depart_name: str
-    arrive_code: str
-    arrive_name: str
+    depart_code: PortCode
+    depart_name: Localized
+    arrive_code: PortCode
+    arrive_name: Localized
     ship: str
     depart_at: Timestamp
     arrive_at: Timestamp
-    duration_minutes: int
+    duration_minutes: Minutes
 
 
 class Company(CompanyCode):
@@ -79,8 +89,8 @@ class Company(CompanyCode):
 
     logo: Url
     website: Url | None
-    country: str
-    country_code: str
+    country: Localized
+    country_code: CountryCode
 
 
 class Country(TypedDict):
@@ -88,7 +98,7 @@ class Country(TypedDict):
 
     code: str
     name: str
-    phone_prefix: str
+    phone_prefix: Annotated[str, Field(description="The dialling prefix, such as +33.")]
     names: Annotated[dict[str, str], Field(description="The name in each language.")]
 
 

@@ -17,7 +17,7 @@ class ClockReading(TypedDict):
     """The time of the service."""
 
     now: Timestamp
-    frozen: bool
+    frozen: Annotated[bool, Field(description="Whether it stands still.")]
 
 
 class FaultsState(TypedDict):
@@ -109,4 +109,4 @@ class CountersState(TypedDict):
     effects: Annotated[list[RecordedEffect], Field(description="A page of the changes, in order.")]
     totals: Annotated[dict[str, int], Field(description="The changes by operation.")]
     next: Annotated[int | None, Field(description="The next `after`; null at the end.")]
-    connections: int
+    connections: Annotated[int, Field(description="The accepted connections.")]
