@@ -235,10 +235,12 @@ class Journal:
         return entry
 
     def forget(self, *, older_than: float | timedelta) -> int:
-        """Delete old settled entries; unresolved ones stay.
+        """Delete old settled entries, and what watches saved of bookings; unresolved entries stay.
 
         Args:
-            older_than: The least number of seconds since an entry was settled.
+            older_than: The least number of seconds since an entry was settled, or since a watch
+                saw a booking change. Pass more than your longest watch: without what it saved, a
+                watch gives the stage of a booking again.
 
         Returns:
             The number of deleted entries.
@@ -249,6 +251,7 @@ class Journal:
         """
         least = age(older_than)
         self._open()
+        self._write(lambda connection: snapshots.forget(connection, least))
         return self._write(lambda connection: statements.forget(connection, least))
 
     def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import bindparam, select, text
+from sqlalchemy import bindparam, delete, select, text
 
 from ferry_sdk.journal.schema import UtcDateTime, snapshots
+from ferry_sdk.journal.statements import cutoff
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
 
     from sqlalchemy import Connection
 
@@ -41,3 +43,8 @@ def save(connection: Connection, booking_id: str, content: str) -> None:
     now = datetime.now(timezone.utc)
     values = {"booking_id": booking_id, "content": content, "saved_at": now}
     connection.execute(_SAVE, values)
+
+
+def forget(connection: Connection, age: timedelta) -> None:
+    """Delete the snapshots that were saved at least this long ago."""
+    connection.execute(delete(snapshots).where(snapshots.c.saved_at <= cutoff(age)))

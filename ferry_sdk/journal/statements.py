@@ -151,9 +151,9 @@ def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ..
 
     Entries with a damaged time are always included, and come first.
     """
-    cutoff = _cutoff(age)
+    latest = cutoff(age)
     found = _fetch(connection, select(entries).where(is_unresolved))
-    old = (entry for entry in found if entry.created_at <= cutoff)
+    old = (entry for entry in found if entry.created_at <= latest)
     return tuple(sorted(old, key=lambda entry: (entry.created_at, entry.id)))
 
 
@@ -195,7 +195,7 @@ def _concerns(booking_id: str) -> ColumnElement[bool]:
 def forget(connection: Connection, age: timedelta) -> int:
     """Delete the entries that were settled at least this long ago, and return their number."""
     return connection.execute(
-        delete(entries).where(entries.c.state.in_(SETTLED), entries.c.changed_at <= _cutoff(age))
+        delete(entries).where(entries.c.state.in_(SETTLED), entries.c.changed_at <= cutoff(age))
     ).rowcount
 
 
@@ -214,7 +214,8 @@ def _now() -> datetime:
     return datetime.now(timezone.utc)
 
 
-def _cutoff(age: timedelta) -> datetime:
+def cutoff(age: timedelta) -> datetime:
+    """Return the moment that is so long ago."""
     with suppress(OverflowError):
         return _now() - age
     raise InvalidInputError("before the year 1", field="older_than")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -30,6 +32,9 @@ from tests.aftersales.virtual import (
     booking,
 )
 from tests.support.tiers import LONG
+
+if TYPE_CHECKING:
+    from ferry_sdk.aftersales import BookingEvent
 
 LATER = "2050-06-03T08:00:00+02:00"
 
@@ -257,25 +262,34 @@ TOLD = {
 }
 
 
-def test_no_event_is_lost_if_every_process_is_killed_after_some_steps():
-    """What was given before is given again at most once for each death."""
+def lives(*steps: int) -> tuple[Service, list[BookingEvent]]:
+    """Watch the story; each process but the last is killed after so many steps."""
+    service, journal, told = Service(), Snapshots(), []
+    for name in "abc":
+        service.answers[name] = lambda at, name=name: story(at)[name]
+    for life in (*steps, 10**9):
+        service.step, service.last_step = 0, life
+        with suppress(Killed):
+            told.extend(service.watch(deadline=6 * HOUR - service.time, journal=journal))
+        service.time += 1  # as long as a new process takes to start
+    return service, told
+
+
+def test_no_event_is_lost_wherever_a_process_is_killed():
+    service, told = lives()
+    assert sorted(kinds(told)) == sorted(TOLD)
+    assert len(service.records) > 2 * len(TOLD)
+    for step in service.records:
+        for life in (step - 1, step):
+            found = kinds(lives(life)[1])
+            assert set(found) == TOLD, life
+            assert len(found) <= len(TOLD) + 2
+
+
+def test_no_event_is_lost_if_many_processes_are_killed():
     for life in (6, 7, 8, 9, 11, 13):
-        service, journal, told = Service(), Snapshots(), []
-        for name in "abc":
-            service.answers[name] = lambda at, name=name: story(at)[name]
-        deaths = 0
-        while True:
-            service.steps_left = life
-            try:
-                rest = 6 * HOUR - service.time
-                told.extend(service.watch(deadline=rest, journal=journal))  # until a kill
-            except Killed:
-                deaths += 1
-                service.time += 1  # as long as a new process takes to start
-            else:
-                break
-        assert set(kinds(told)) == TOLD, life
-        assert len(told) <= len(TOLD) + deaths
+        found = kinds(lives(*[life] * 100)[1])
+        assert set(found) == TOLD, life
 
 
 def test_a_restart_knows_what_was_given_and_what_was_before(service):

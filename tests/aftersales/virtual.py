@@ -104,7 +104,9 @@ class Service:
     Attributes:
         reads: When each booking was read, in order.
         seconds: How long a read takes, as a limiter or the network has it.
-        steps_left: How many steps are performed before the process is killed.
+        step: The number of the present step.
+        last_step: The last step that is performed; then the process is killed.
+        records: The numbers of the steps that are events or use the journal.
     """
 
     def __init__(self, *, seconds: float = 0.0, skew: float = 0.0) -> None:
@@ -113,7 +115,9 @@ class Service:
         self.reads: list[tuple[float, str]] = []
         self.seconds = seconds
         self.skew = skew
-        self.steps_left = 10**9
+        self.last_step = 10**9
+        self.step = 0
+        self.records: list[int] = []
         self.with_raw_response = self.bookings = self
 
     def with_options(self, **_: object) -> Service:
@@ -136,7 +140,9 @@ class Service:
             [*self.answers] if bookings is None else bookings,
             deadline=deadline,
             journal=journal,
-            schedule=Schedule(lambda: self.time, lambda: START.timestamp() + self.time),
+            schedule=Schedule(
+                lambda: self.time, lambda: START.timestamp() + self.time, jitter=lambda: 1.0
+            ),
         )
         return self.perform(watcher.steps())
 
@@ -145,6 +151,11 @@ class Service:
         with suppress(StopIteration):
             while True:
                 step = steps.send(answer)
+                self.step += 1
+                if not isinstance(step, Reads | Sleep):
+                    self.records.append(self.step)
+                if self.step > self.last_step:
+                    raise Killed
                 answer = None
                 match step:
                     case Reads(calls):
