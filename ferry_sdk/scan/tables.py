@@ -163,6 +163,9 @@ def write_part(
         len(lost),
         dict(Counter(lost + rows.failures)),
     )
+    known = read_report(part.path, part.scan)
+    if known is not None and known.done > report.done:
+        return change  # a later run has asked more than this worker, whose own run was killed
     members = {
         "format": FORMAT,
         "scan": part.scan,

@@ -18,6 +18,7 @@ import pytest
 from ferry_sdk import AsyncFerry, InvalidInputError
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan import storage
+from ferry_sdk.scan.tables import Answer, Part, write_part
 from tests.scan.season import DAYS, LONE, SIZE, check_rows, new_scan
 from tests.support.routes import know_routes
 from tests.support.tiers import LONG
@@ -77,6 +78,15 @@ def test_the_file_of_a_killed_process_is_removed(
     (folder / f"{storage._TEMPORARY}1").write_bytes(b"PAR1")
     complete.run(make_client)
     assert sorted(file.name for file in folder.iterdir()) == [".lock", FIRST, SECOND, "scan.json"]
+
+
+def test_a_worker_that_outlives_its_run_replaces_nothing(complete: FareScan, folder: Path) -> None:
+    scan, searches = complete._searches()
+    part = Part(folder / FIRST, scan, searches.part(0), "earlier")
+    before = part.path.read_bytes()
+    answers = [Answer(one, NOW) for one in part.searches[:5]]
+    write_part(part, {}, answers)
+    assert part.path.read_bytes() == before
 
 
 @pytest.mark.parametrize(
