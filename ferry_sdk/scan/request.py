@@ -87,7 +87,7 @@ class ScanRequest:
         """Return the routes of each company, once and in an order that is always the same.
 
         Raises:
-            InvalidInputError: No company is known to sail one of them.
+            InvalidInputError: No company is known for one of them; for "all", for none of them.
         """
         found: set[CompanyRoute] = set()
         for route in routes:
@@ -101,6 +101,8 @@ class ScanRequest:
                 logger.warning("%s is not asked: no company is known", route.journey_id)
             ends = route.depart_code, route.arrive_code
             found.update(CompanyRoute(*ends, route.journey_id, company) for company in companies)
+        if not found:
+            raise InvalidInputError("no company is known; pass the companies", field="companies")
         return sorted(found)
 
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from ferry_sdk._version import __version__
 from ferry_sdk.client import Ferry
-from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
 from ferry_sdk.models.display import require_packages
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.scan.progress import show_progress
@@ -319,7 +319,7 @@ class FareScan:
                 "library": __version__,
                 "began_at": str(began_at),
                 "ended_at": str(datetime.now(timezone.utc)),
-                "error": None if error is None else f"{type(error).__name__}: {error}",
+                "error": _problem_of(error),
                 **asdict(self._report),
                 "reasons": reasons,
             }
@@ -338,3 +338,9 @@ class FareScan:
                 ) from None
             raise
         note(None)
+
+
+def _problem_of(error: BaseException | None) -> str | None:
+    """Return an error for the manifest; what a caller's own code raises may contain a secret."""
+    is_known = isinstance(error, FerryError | OSError)
+    return f"{type(error).__name__}: {error}" if is_known else error and type(error).__name__

@@ -24,6 +24,7 @@ from ferry_sdk import (
     ConnectionFailedError,
     Ferry,
     InvalidInputError,
+    Route,
 )
 from ferry_sdk import scan as package
 from ferry_sdk.scan import FareScan, Party
@@ -159,6 +160,19 @@ def test_an_invalid_token_ends_the_scan(
     check_rows(folder)
 
 
+def test_what_a_token_function_raises_is_not_in_the_manifest(
+    ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    scan = new_scan(folder, routes=[("ITGOA", "TNLGN")])
+
+    def token() -> str:
+        raise ValueError("the secret is 1234")
+
+    with pytest.raises(ValueError, match="1234"):
+        scan.run(partial(AsyncFerry, token, base_url=ferry_sandbox.base_url))
+    assert '"error": "ValueError"' in (folder / "scan.json").read_text("utf-8")
+
+
 def test_a_service_that_cannot_be_reached_ends_the_scan(
     ferry_sandbox: Sandbox, make_client: Callable[[], Any], folder: Path
 ) -> None:
@@ -242,6 +256,14 @@ def test_a_route_that_nobody_sails_is_an_error(
 ) -> None:
     with pytest.raises(InvalidInputError, match="no company sails from ESTRF to ITGOA"):
         new_scan(folder, routes=[("ESTRF", "ITGOA")]).run(make_client)
+
+
+def test_a_service_that_names_no_company_wants_one(folder: Path) -> None:
+    unknown = Route("1", "ITGOA", "TNLGN", "Genoa", "Tunis", (), timedelta(hours=1))
+    with pytest.raises(InvalidInputError) as caught:
+        new_scan(folder, routes=[unknown])
+    assert caught.value.field == "companies"
+    assert new_scan(folder, routes=[unknown], companies=["GNV"]).size == SIZE / 2
 
 
 class Terminal(StringIO):
