@@ -342,5 +342,7 @@ class FareScan:
 
 def _problem_of(error: BaseException | None) -> str | None:
     """Return an error for the manifest; what a caller's own code raises may contain a secret."""
-    is_known = isinstance(error, FerryError | OSError)
-    return f"{type(error).__name__}: {error}" if is_known else error and type(error).__name__
+    if error is None:
+        return None
+    text = f": {error}" if isinstance(error, FerryError | OSError) else ""
+    return f"{type(error).__name__}{text}"
