@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING
 
 import pytest
 import time_machine
+from sqlalchemy import event
 
 from ferry_sdk import InvalidInputError
+from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
 from tests.journal.databases import run_sql
 from tests.journal.intents import confirmation, intent
-
-if TYPE_CHECKING:
-    from ferry_sdk.journal import Journal
 
 START = datetime(2027, 3, 1, 9, tzinfo=timezone.utc)
 TOKYO = timezone(timedelta(hours=9))
@@ -67,12 +65,12 @@ class TestFilters:
         assert ids_of(both) == [second]
         assert any_journal.entries(booking_id="b2", operation="bookings.create") == ()
 
-    @pytest.mark.parametrize("booking_id", ["b%", "b_1", 'b"1', "b-ß", "b\\1"])
-    def test_an_id_is_compared_as_it_is(self, any_journal, booking_id):
+    def test_an_id_is_compared_as_it_is(self, any_journal):
         any_journal.begin(confirmation("b-1"))
         any_journal.begin(confirmation("b-ss"))
-        entry_id = any_journal.begin(confirmation(booking_id))
-        assert ids_of(any_journal.entries(booking_id=booking_id)) == [entry_id]
+        for booking_id in ("b%", "b_1", 'b"1', "b-ß", "b\\1", "b" * 300):
+            entry_id = any_journal.begin(confirmation(booking_id))
+            assert ids_of(any_journal.entries(booking_id=booking_id)) == [entry_id]
 
     @pytest.mark.parametrize(
         ("field", "wrong"),
@@ -99,8 +97,6 @@ class TestFilters:
         ],
     )
     def test_a_value_that_makes_no_sense_is_named(self, field, wrong):
-        from ferry_sdk.journal import Journal
-
         with Journal("sqlite://") as journal, pytest.raises(InvalidInputError) as caught:
             journal.entries(**{field: wrong})
         assert caught.value.field == field
@@ -126,14 +122,13 @@ def pages(journal: Journal, size: int, **filters: object) -> list[list[str]]:
 
 
 class TestPages:
-    @pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
-    def test_every_entry_is_on_one_page_also_where_many_began_at_one_moment(
-        self, any_journal, size
-    ):
+    def test_every_entry_is_on_one_page_also_where_many_began_at_one_moment(self, any_journal):
         ids = begin_at(any_journal, 0, 1, 1, 1, 1, 1, 2)
-        found = [entry_id for page in pages(any_journal, size) for entry_id in page]
-        assert sorted(found) == sorted(ids)
-        assert found == ids_of(any_journal.entries())
+        listed = ids_of(any_journal.entries())
+        assert sorted(listed) == sorted(ids)
+        for size in (1, 2, 3, 7, 8):
+            found = [entry_id for page in pages(any_journal, size) for entry_id in page]
+            assert found == listed
 
     def test_pages_go_on_where_an_entry_was_forgotten(self, any_journal):
         ids = begin_at(any_journal, 0, 1, 2)
@@ -143,8 +138,6 @@ class TestPages:
         assert ids_of(any_journal.entries(since=last)) == ids[2:]
 
     def test_an_entry_whose_time_cannot_be_read_is_on_one_page_too(self, sqlite_url):
-        from ferry_sdk.journal import Journal
-
         with Journal(sqlite_url) as journal:
             ids = begin_at(journal, 0, 1, 2)
             run_sql(
@@ -169,10 +162,6 @@ class TestPages:
     ],
 )
 def test_the_database_filters_by_an_index(sqlite_url, filters, index):
-    from sqlalchemy import event
-
-    from ferry_sdk.journal import Journal
-
     with Journal(sqlite_url) as journal:
         begin_at(journal, 0)
         plans = []
@@ -226,14 +215,14 @@ class TestDetails:
         late = any_journal.entry(entry_id)
         assert (late.booking_id, late.ended_at) == ("b1", settled.ended_at)
 
-    @pytest.mark.parametrize("wrong", ["", "b\0", "b\ud800", "b" * 201, "b\n"])
-    def test_an_id_that_a_database_could_refuse_does_not_cost_the_outcome(self, any_journal, wrong):
-        entry_id = any_journal.begin(intent())
-        details = OutcomeDetails(wrong, (wrong, "t2"), 200, wrong)
-        any_journal.end(entry_id, "done", details)
-        entry = any_journal.entry(entry_id)
-        assert (entry.state, entry.booking_id, entry.code) == ("done", None, None)
-        assert entry.ticket_ids == ("t2",)
+    def test_an_id_that_a_database_could_refuse_does_not_cost_the_outcome(self, any_journal):
+        for wrong in ("", "b\0", "b\ud800", "b" * 201, "b\n"):
+            entry_id = any_journal.begin(intent())
+            details = OutcomeDetails(wrong, (wrong, "t2"), 200, wrong)
+            any_journal.end(entry_id, "done", details)
+            entry = any_journal.entry(entry_id)
+            assert (entry.state, entry.booking_id, entry.code) == ("done", None, None)
+            assert entry.ticket_ids == ("t2",)
 
 
 class TestSettling:
@@ -245,11 +234,10 @@ class TestSettling:
     @pytest.mark.parametrize(
         ("happened", "booking_id"), [(False, "b1"), (True, "b2"), (True, ""), (True, 7)]
     )
-    def test_another_booking_than_that_of_the_write_is_refused(
-        self, any_journal, happened, booking_id
-    ):
-        entry_id = any_journal.begin(confirmation("b1"))
-        with pytest.raises(InvalidInputError) as caught:
-            any_journal.settle(entry_id, happened=happened, booking_id=booking_id)
-        assert caught.value.field == "booking_id"
-        assert any_journal.entry(entry_id).state == "open"
+    def test_another_booking_than_that_of_the_write_is_refused(self, happened, booking_id):
+        with Journal("sqlite://") as journal:
+            entry_id = journal.begin(confirmation("b1"))
+            with pytest.raises(InvalidInputError) as caught:
+                journal.settle(entry_id, happened=happened, booking_id=booking_id)
+            assert caught.value.field == "booking_id"
+            assert journal.entry(entry_id).state == "open"

@@ -17,6 +17,12 @@ from tests.support.trip import PASSENGERS, found
 
 
 @pytest.fixture
+def journal(sqlite_url):
+    with Journal(sqlite_url) as made:
+        yield made
+
+
+@pytest.fixture
 def shop(ferry_sandbox, journal):
     with Ferry(
         ferry_sandbox.token,
@@ -40,8 +46,10 @@ def tickets_of(shop, booking_id):
     return tuple(ticket.id for ticket in shop.bookings.get(booking_id).tickets)
 
 
-@pytest.mark.parametrize("create", ["bookings.create", "mcp.create_booking"])
-@pytest.mark.parametrize("confirm", ["bookings.confirm", "mcp.confirm_booking"])
+@pytest.mark.parametrize(
+    ("create", "confirm"),
+    [("bookings.create", "bookings.confirm"), ("mcp.create_booking", "mcp.confirm_booking")],
+)
 def test_a_reply_names_the_booking_and_its_ticket(shop, journal, order, create, confirm):
     def call(name, *args, **kwargs):
         group, _, method = name.partition(".")
