@@ -68,6 +68,7 @@ def test_there_are_files_to_check():
         "agents.py",
         "both_clients.py",
         "event_hooks.py",
+        "faults.py",
         "http_clients.py",
         "notebooks.py",
         "planning.py",

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from datetime import datetime, timedelta, timezone
+from typing import get_args
 
 import httpx
 import pytest
@@ -17,7 +18,8 @@ from starlette.routing import Route
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.faults import Fault, Faults
+from ferry_sdk.sandbox.faults.arguments import FaultDetails, FaultName
+from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError
@@ -414,3 +416,9 @@ def test_a_client_that_disconnects_while_sending_leaves_no_trace(service, caplog
     assert service.get().status_code == 200
     assert service.done == 1
     assert caplog.records == []
+
+
+def test_the_typed_arguments_name_every_kind_and_every_detail():
+    details = {name for model in DETAILS.values() for name in model.model_fields}
+    assert set(FaultDetails.__annotations__) == details
+    assert set(get_args(FaultName)) == {kind.value for kind in FaultKind} == set(DETAILS)

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
+from typing_extensions import Unpack
 
 from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.sandbox.faults import kinds, reply_faults, request_context, value_faults
+from ferry_sdk.sandbox.faults.arguments import FaultDetails, FaultName
 from ferry_sdk.sandbox.faults.kinds import Delay, Details, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 from ferry_sdk.sandbox.faults.reply_faults import ReplyFault, RequestFault
@@ -170,13 +172,13 @@ class Faults:
 
     def add(
         self,
-        kind: str | Fault,
+        kind: FaultKind | FaultName | Fault,
         operation: str = "*",
         *,
         company: str | None = None,
         times: int | None = 1,
         after: int = 0,
-        **details: object,
+        **details: Unpack[FaultDetails],
     ) -> Fault:
         """Request a fault.
 
