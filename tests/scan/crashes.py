@@ -43,6 +43,16 @@ PARTIES = 4
 COMPANIES = 5
 ROOT = Path(__file__).parents[2]
 WORKER = "x-worker"
+IMPORTED = (
+    "anyio._backends._asyncio",
+    "ferry_sdk._engine.retry",
+    "ferry_sdk._transport.default_client",
+    "ferry_sdk.scan.runner",
+    "pyrate_limiter",
+    "redis",
+    "tenacity",
+)
+"""What a worker imports with its first request."""
 
 
 @dataclass
@@ -139,7 +149,7 @@ def run_scan(executor: str, folder: Path, searches: int) -> None:
     """Run the scan; a broken pool is replaced by another one."""
     scan = new_scan(folder, searches)
     context = get_context("forkserver")  # the next pool has imported everything already
-    context.set_forkserver_preload([make_client.__module__, "ferry_sdk.scan.runner"])
+    context.set_forkserver_preload([make_client.__module__, *IMPORTED])
     while not scan.report.is_complete:
         if executor == "dask":
             from distributed import Client, LocalCluster
