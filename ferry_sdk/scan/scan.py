@@ -166,12 +166,13 @@ class FareScan:
             ```python
             from datetime import date, timedelta
 
-            from ferry_sdk import AsyncFerry
+            from ferry_sdk import AsyncFerry, SearchPassengerDict
             from ferry_sdk.sandbox import Sandbox
             from ferry_sdk.scan import FareScan, Party
 
             start = date.today() + timedelta(days=30)
-            couple = Party("couple", [{"type": "Adult", "gender": "Female", "age": 34}] * 2)
+            adult: SearchPassengerDict = {"type": "Adult", "gender": "Female", "age": 34}
+            couple = Party("couple", [adult, adult])
             scan = FareScan(
                 "fares",
                 routes=[("Genoa", "Tunis")],

@@ -49,7 +49,7 @@ class Conventions:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, add the headers to its response, and log it."""
-        started, status = time.perf_counter(), None
+        started, status, is_logged = time.perf_counter(), None, False
         requested = MutableHeaders(scope=scope)
         request_id = str(uuid.uuid4())
         correlation_id = requested.get(CORRELATION_ID) or request_id
@@ -57,6 +57,19 @@ class Conventions:
         gzip = allowed.get("gzip", allowed.get("*", 0))
         preferred = gzip > 0 and gzip >= allowed.get("identity", 0)
         requested["accept-encoding"] = "gzip" if preferred else "identity"
+
+        def log() -> None:
+            nonlocal is_logged
+            if not is_logged:
+                is_logged = True
+                self._log.add(
+                    scope["method"],
+                    scope["path"],
+                    status=status,
+                    seconds=time.perf_counter() - started,
+                    ids=(correlation_id, request_id),
+                    state=scope.get("state", {}),
+                )
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -71,19 +84,14 @@ class Conventions:
                 if not again.isdigit():
                     moment = parsedate_to_datetime(again) + (now - datetime.now(timezone.utc))
                     headers["retry-after"] = format_datetime(moment, usegmt=True)
+            elif not message.get("more_body", False):
+                log()  # before the end of the reply, so that its client finds it
             await send(message)
 
         try:
             await self._app(scope, receive, send_with_headers)
         finally:
-            self._log.add(
-                scope["method"],
-                scope["path"],
-                status=status,
-                seconds=time.perf_counter() - started,
-                ids=(correlation_id, request_id),
-                state=scope.get("state", {}),
-            )
+            log()
 
 
 def weights(header: str) -> dict[str, float]:
