@@ -31,7 +31,7 @@ class LoggedRequest:
         path: The path; segments that are neither words of the service nor ids are `…`.
         operation: The public name of the operation, such as `bookings.create`, if there is one.
         status: The HTTP status of the reply; None if there is none.
-        milliseconds: The real time until the reply was complete.
+        milliseconds: The real time until the reply was ready to send.
         correlation_id: The correlation id that the client sent, else the request id.
         request_id: The request id.
         faults: The kinds of the faults that occurred.

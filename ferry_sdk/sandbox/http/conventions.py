@@ -49,7 +49,7 @@ class Conventions:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, add the headers to its response, and log it."""
-        started, status, is_logged = time.perf_counter(), None, False
+        started, is_logged = time.perf_counter(), False
         requested = MutableHeaders(scope=scope)
         request_id = str(uuid.uuid4())
         correlation_id = requested.get(CORRELATION_ID) or request_id
@@ -58,23 +58,12 @@ class Conventions:
         preferred = gzip > 0 and gzip >= allowed.get("identity", 0)
         requested["accept-encoding"] = "gzip" if preferred else "identity"
 
-        def log() -> None:
-            nonlocal is_logged
-            if not is_logged:
-                is_logged = True
-                self._log.add(
-                    scope["method"],
-                    scope["path"],
-                    status=status,
-                    seconds=time.perf_counter() - started,
-                    ids=(correlation_id, request_id),
-                    state=scope.get("state", {}),
-                )
-
         async def send_with_headers(message: Message) -> None:
-            nonlocal status
+            nonlocal is_logged
             if message["type"] == "http.response.start":
-                status = message["status"]
+                # Before a byte is sent, so that whoever has the reply finds the request.
+                log(message["status"])
+                is_logged = True
                 now = self._clock.now()
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
@@ -84,14 +73,23 @@ class Conventions:
                 if not again.isdigit():
                     moment = parsedate_to_datetime(again) + (now - datetime.now(timezone.utc))
                     headers["retry-after"] = format_datetime(moment, usegmt=True)
-            elif not message.get("more_body", False):
-                log()  # before the end of the reply, so that its client finds it
             await send(message)
+
+        def log(status: int | None) -> None:
+            self._log.add(
+                scope["method"],
+                scope["path"],
+                status=status,
+                seconds=time.perf_counter() - started,
+                ids=(correlation_id, request_id),
+                state=scope.get("state", {}),
+            )
 
         try:
             await self._app(scope, receive, send_with_headers)
         finally:
-            log()
+            if not is_logged:
+                log(None)
 
 
 def weights(header: str) -> dict[str, float]:
