@@ -8,6 +8,7 @@ import sys
 import threading
 import tracemalloc
 import weakref
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -100,9 +101,10 @@ def failing(ferry: Any, index: int) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def few_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remember few correlation ids: what is remembered has its end before the counting begins."""
+def few_ids(monkeypatch: pytest.MonkeyPatch, ferry_sandbox: Sandbox) -> None:
+    """Remember few ids and requests, so that no memory fills up while it is counted."""
     monkeypatch.setattr(recent_ids, "_most", 8)
+    monkeypatch.setattr(ferry_sandbox.request_log, "_entries", deque(maxlen=8))
 
 
 def test_ten_thousand_calls() -> None:
