@@ -224,7 +224,7 @@ class AsyncRawTransport:
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
-        self.settings = transport.settings
+        self.settings: Settings = transport.settings
 
     def run(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and return its result with the HTTP reply."""

@@ -233,7 +233,7 @@ class RawTransport:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self.settings = transport.settings
+        self.settings: Settings = transport.settings
 
     def run(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""

@@ -191,7 +191,7 @@ class Rows:
     """
 
     def __init__(self) -> None:
-        self.nothing = 0
+        self.nothing: int = 0
         self.failures: list[str] = []
         self.lost: list[str] = []
         self._searches: list[tuple[object, ...]] = []

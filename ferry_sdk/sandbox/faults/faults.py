@@ -10,7 +10,7 @@ import asyncio
 import threading
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -92,7 +92,9 @@ class FaultRequest(BaseModel):
         after: How many matching requests pass first.
     """
 
-    model_config = ConfigDict(extra="allow", strict=True, json_schema_extra=describe_properties)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="allow", strict=True, json_schema_extra=describe_properties
+    )
 
     kind: Annotated[FaultKind, Field(strict=False)]
     operation: Annotated[str, AfterValidator(_check_operation)] = "*"

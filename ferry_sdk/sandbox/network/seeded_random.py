@@ -39,7 +39,7 @@ class Ids:
 
     def __init__(self, random: SeededRandom | None, used: int = 0) -> None:
         self._random = random or SeededRandom(secrets.randbits(128))
-        self.used = used
+        self.used: int = used
 
     def uuid(self) -> str:
         """Return a UUID."""
