@@ -56,9 +56,7 @@ def test_a_misspelt_command_is_suggested(cli):
 def test_in_a_narrow_terminal_each_value_has_its_own_line(ferry_sandbox, tmp_path):
     with terminal(ferry_sandbox, tmp_path, "ports", "Genoa", size=NARROW) as person:
         lines = person.finish(0).splitlines()
-    assert [line.split() for line in lines[:3]] == [
-        ["code", "ITGOA"],
-        ["name", "Genoa"],
-        ["country", "Italy"],
-    ]
-    assert max(map(len, lines)) <= NARROW[1]
+    words = [line.split() for line in lines]
+    first = words.index(["code", "ITGOA"])  # a busy machine shows its progress before
+    assert words[first + 1 : first + 3] == [["name", "Genoa"], ["country", "Italy"]]
+    assert max(map(len, lines[first:])) <= NARROW[1]

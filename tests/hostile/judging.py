@@ -29,13 +29,22 @@ _MEMORY = 300_000_000
 
 def violations(evidence: Evidence) -> list[str]:
     """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
-    found = [*evidence.noise, *_of_client(evidence)]
+    found = [*_of_noise(evidence), *_of_client(evidence)]
     for number, outcome in enumerate(evidence.outcomes):
         may_name = SAFETY[outcome.call.operation].may_name_travellers
         secrets = evidence.secrets if may_name else TOKENS
         broken = [*_of_call(outcome), *_of_words(outcome, secrets)]
         found += [f"call {number}, {outcome.call.operation}: {one}" for one in broken]
     return found
+
+
+def _of_noise(evidence: Evidence) -> Iterator[str]:
+    is_interrupted = any(call.interrupt for call in evidence.run.calls)
+    for one in evidence.noise:
+        # Python's own `Event.wait` releases the lock of another thread, if it is interrupted
+        # while it takes the lock again.
+        is_pythons = is_interrupted and one == "thread: RuntimeError('release unlocked lock')"
+        yield f"{SOFT}{one}" if is_pythons else one
 
 
 def _of_client(evidence: Evidence) -> Iterator[str]:

@@ -23,10 +23,13 @@ def main() -> None:
         give_up_terminal()
     environment = dict(os.environ)
     folder = os.getcwd()  # noqa: PTH109 -- pathlib takes as long to import as all the rest
+    passed_on = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)  # until it is known to whom
     connection = ask(sys.argv[1], sys.argv[2:], folder, environment, given)
     pid = number_of(connection)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in passed_on:
         signal.signal(number, lambda number, _: pass_on(pid, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, passed_on)
     for number in given:
         os.close(number)
     code = number_of(connection)
