@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,19 +15,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SEARCHES = 300
+needs_dask = pytest.mark.skipif(
+    find_spec("distributed") is None, reason="dask.distributed is not installed"
+)
 
 
 @LONG
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(binary() is None, reason="Redis is not installed: there is no redis-server")
 @pytest.mark.parametrize("killed", ["worker", "process"])
-def test_a_pool_repeats_no_more_than_what_was_under_way(
-    killed: str, record_property: Callable[[str, object], None]
+@pytest.mark.parametrize("executor", ["pool", pytest.param("dask", marks=needs_dask)])
+def test_no_more_is_repeated_than_what_was_under_way(
+    executor: str, killed: str, record_property: Callable[[str, object], None]
 ) -> None:
     program = binary()
     assert program is not None
     with RedisServer(program) as redis:
-        found = kill_in_the_middle("pool", killed, searches=SEARCHES, rate=50, storage=redis.url)
+        found = kill_in_the_middle(executor, killed, searches=SEARCHES, rate=50, storage=redis.url)
     assert found.searches == SEARCHES
     assert found.duplicates <= WORKERS * PART
     record_property("scans whose processes were killed", 1)
