@@ -250,8 +250,9 @@ def _without_empty(model: type[BaseModel], plain: dict[str, object]) -> dict[str
 
 
 def _is_scalar(annotation: object) -> bool:
-    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    return not is_model and get_origin(annotation) is not list
+    if get_origin(annotation) is list:  # on Python 3.10, isinstance(list[int], type)
+        return False
+    return not (isinstance(annotation, type) and issubclass(annotation, BaseModel))
 
 
 def _decode(text: str) -> object:

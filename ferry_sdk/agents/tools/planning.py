@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Annotated, Final
 
-from pydantic import Field, with_config
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import NotRequired, TypedDict
 
 from ferry_sdk._engine.batch import Plan
@@ -34,7 +34,7 @@ _MAX_LETTERS: Final = 3
 """More letters than these are shown as a range."""
 
 
-@with_config(extra="forbid")
+@with_config(ConfigDict(extra="forbid"))
 class PlaceView(TypedDict):
     """A port."""
 
@@ -44,14 +44,14 @@ class PlaceView(TypedDict):
     reason: NotRequired[Annotated[str, Field(description="Why it was found.")]]
 
 
-@with_config(extra="forbid")
+@with_config(ConfigDict(extra="forbid"))
 class PlacesView(TypedDict):
     """Ports that a text may mean."""
 
     places: Annotated[list[PlaceView], Field(description="Best first.")]
 
 
-@with_config(extra="forbid")
+@with_config(ConfigDict(extra="forbid"))
 class VehicleView(TypedDict):
     """A vehicle as a booking takes it."""
 
@@ -61,7 +61,7 @@ class VehicleView(TypedDict):
 _WAY: Final = "Departure, arrival (+1: a day later), company, letters of the places."
 
 
-@with_config(extra="forbid")
+@with_config(ConfigDict(extra="forbid"))
 class OfferView(TypedDict):
     """A trip with its cheapest fare."""
 
@@ -75,7 +75,7 @@ class OfferView(TypedDict):
     back: NotRequired[Annotated[list[str], Field(description=_WAY)]]
 
 
-@with_config(extra="forbid")
+@with_config(ConfigDict(extra="forbid"))
 class TripsView(TypedDict):
     """Trips between two ports, cheapest first."""
 

@@ -99,7 +99,8 @@ def pydantic_ai(sandbox: Sandbox, script: Script, ask: Ask) -> str:
 
 
 def openai_agents(sandbox: Sandbox, script: Script, ask: Ask) -> str:
-    pytest.importorskip("agents", reason="openai-agents is not installed")
+    # Not `agents`: the folder of these tests has that name too.
+    pytest.importorskip("agents.testing", reason="openai-agents is not installed")
     from agents import set_tracing_disabled
     from agents.testing import ScriptedModel, assistant_message, function_call
 
