@@ -44,12 +44,12 @@ def check_booking(booking_id: object) -> None:
 
 # The arguments have any type: callers may have no type checker.
 def filters(
-    since: Any,  # noqa: ANN401
-    until: Any,  # noqa: ANN401
-    state: Any,  # noqa: ANN401
-    operation: Any,  # noqa: ANN401
-    booking_id: Any,  # noqa: ANN401
-    limit: Any,  # noqa: ANN401
+    since: Any,  # noqa: ANN401 -- it is validated here
+    until: Any,  # noqa: ANN401 -- it is validated here
+    state: Any,  # noqa: ANN401 -- it is validated here
+    operation: Any,  # noqa: ANN401 -- it is validated here
+    booking_id: Any,  # noqa: ANN401 -- it is validated here
+    limit: Any,  # noqa: ANN401 -- it is validated here
 ) -> Filters:
     """Return the filters of `Journal.entries`."""
     start = since.began_at if isinstance(since, JournalEntry) else _moment(since, "since")

@@ -60,6 +60,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             finally:
                 del args, kwargs
             try:
+                # `self` is the group, although pyright does not see a method here.
                 return self._transport.run(operation)  # pyright: ignore[reportPrivateUsage]
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
@@ -72,6 +73,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             finally:
                 del args, kwargs
             try:
+                # `self` is the group, although pyright does not see a method here.
                 return await self._transport.run(operation)  # pyright: ignore[reportPrivateUsage]
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):

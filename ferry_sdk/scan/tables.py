@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as untyped_pa  # type: ignore[import-untyped]  # noqa: ICN001 -- it has no types
-import pyarrow.parquet as untyped_pq  # type: ignore[import-untyped]
+import pyarrow.parquet as untyped_pq  # type: ignore[import-untyped]  # it has no types
 
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import FerryError, InvalidInputError, NoSailingsError

@@ -47,7 +47,7 @@ def routes() -> list[BaseRoute]:
 
 def _document() -> bytes:
     # Loaded at the first request: a service whose document nobody asks for starts faster.
-    from ferry_sdk.sandbox.api.openapi.document import document_text  # noqa: PLC0415
+    from ferry_sdk.sandbox.api.openapi.document import document_text  # noqa: PLC0415 -- loaded at the first use
 
     return document_text().encode()
 
