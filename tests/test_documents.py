@@ -89,6 +89,12 @@ def test_an_example_runs_and_says_something(
     record_property("examples executed", 1)
 
 
+def test_every_example_is_on_a_page() -> None:
+    shown = "".join(page.read_text("utf-8") for page in PAGES)
+    names = [path.name for path in (ROOT / "examples").glob("*.py")]
+    assert [name for name in names if f'--8<-- "examples/{name}"' not in shown] == []
+
+
 @LONG
 def test_the_example_of_tests_passes(
     tmp_path: Path, record_property: Callable[[str, object], None]

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from email.message import Message
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -206,3 +207,66 @@ def test_every_page_has_one_first_heading(site):
     for path in site.rglob("*.html"):
         if path.name != "404.html":
             assert path.read_text("utf-8").count("<h1") == 1, path
+
+
+@LONG
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("town", "journey/"),
+        ("FastAPI", "examples/shop/"),
+        ("Django", "examples/shop/"),
+        ("Celery", "production/"),
+        ("webhook", "production/"),
+        ("idempotency", "outcomes/"),
+        ("retry", "outcomes/"),
+        ("timeout", "outcomes/"),
+        ("pagination", "journal/"),
+        ("rate limit", "rate-limits/"),
+        ("proxy", "http-clients/"),
+        ("refund", "examples/bookings/"),
+        ("PDF", "journey/"),
+        ("pandas", "notebooks/"),
+        ("unable to open database file", "troubleshooting/"),
+    ],
+)
+def test_a_search_for_a_readers_word_finds_its_page(site, words, page):
+    lunr = pytest.importorskip("lunr")  # what the site searches with, in Python
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+    boosts = index["config"]["fields"]
+    search = lunr.lunr(
+        ref="location",
+        fields=[{"field_name": name, **boost} for name, boost in boosts.items()],
+        documents=[{**one, "tags": " ".join(one.get("tags", ()))} for one in index["docs"]],
+    )
+    found = [one["ref"].partition("#")[0] for one in search.search(words)]
+    assert page in list(dict.fromkeys(found))[:3]
+
+
+@LONG
+def test_llms_txt_lists_every_page_as_text(site, pages):
+    listed = (site / "llms.txt").read_text("utf-8")
+    assert listed.startswith("# ferry_sdk\n\n> ")
+    links = re.findall(r"^- \[[^\]]+\]\((\S+\.md)\)", listed, re.MULTILINE)
+    assert len(links) == len(pages)
+    for link in links:
+        text = (site / link).read_text("utf-8")
+        assert not re.search(r"^(:::|-+8<-+) ", text, re.MULTILINE), link
+    assert "expect_total" in (site / "reference" / "bookings.md").read_text("utf-8")
+    assert "create_app" in (site / "examples" / "shop.md").read_text("utf-8")
+
+
+@LONG
+def test_pages_link_to_their_source_if_the_package_names_its_repository(monkeypatch):
+    hooks = pytest.importorskip("scripts.docs_hooks")
+    load_config = pytest.importorskip("mkdocs.config").load_config
+    address = "https://forge.example/ferry-sdk"
+    for urls, expected in (([], None), ([f"Repository, {address}"], address)):
+        package = Message()
+        for url in urls:
+            package["Project-URL"] = url
+        monkeypatch.setattr(hooks, "metadata", {"ferry-sdk": package}.get)
+        config = load_config(str(ROOT / "mkdocs.yml"))
+        hooks.on_config(config)
+        assert config.repo_url == expected
+        assert config.edit_uri == ("edit/main/docs/" if expected else None)

@@ -1,0 +1,217 @@
+"""Each message on the page about troubleshooting is what the library says in that case."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import re
+import ssl
+import sys
+import threading
+from contextlib import ExitStack, closing, contextmanager, suppress
+from socket import create_server
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trustme
+
+from ferry_sdk import AsyncFerry, Ferry, Rate
+from ferry_sdk.agents.policy.private_file import AuditFile
+from ferry_sdk.agents.stdio.run import take_token
+from ferry_sdk.journal import Journal
+from ferry_sdk.sandbox import Sandbox
+from tests.support.blocks import ROOT, fits, python
+from tests.support.trip import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+QUOTED = re.findall(
+    r"^### `(.+)`$", (ROOT / "docs" / "troubleshooting.md").read_text("utf-8"), re.MULTILINE
+)
+WITHOUT_EXTRAS = """
+import sys
+from ferry_sdk import Records
+from ferry_sdk.__main__ import main
+
+for gone in ("mcp", "opentelemetry", "pandas", "pyarrow", "sqlalchemy", "starlette", "typer"):
+    sys.modules[gone] = None
+sys.argv[1:] = ["ports"]
+for use in (
+    lambda: exec("from ferry_sdk.agents.stdio import *"),
+    lambda: exec("from ferry_sdk.journal import *"),
+    lambda: exec("from ferry_sdk.otel import *"),
+    lambda: exec("from ferry_sdk.sandbox import *"),
+    lambda: exec("from ferry_sdk.scan import *"),
+    Records([]).to_frame,
+    main,
+):
+    try:
+        use()
+    except (ImportError, SystemExit) as error:
+        print(error)
+"""
+SEEKER = {"type": "Adult", "gender": "Female", "age": 34}
+
+
+def message(use: Callable[[], object]) -> str:
+    """What a mistake is answered with."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011 -- any error; its words are compared
+        use()
+    return str(caught.value).partition("\n")[0]
+
+
+@contextmanager
+def strangers_door() -> Iterator[str]:
+    """The address of a server whose certificate nobody has vouched for."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+
+    def shake() -> None:
+        connection, _ = door.accept()
+        with connection, suppress(OSError):
+            context.wrap_socket(connection, server_side=True)
+
+    with create_server(("127.0.0.1", 0)) as door:
+        answering = threading.Thread(target=shake)
+        answering.start()
+        yield f"https://127.0.0.1:{door.getsockname()[1]}"
+        answering.join()
+
+
+async def token() -> str:
+    return "a token"
+
+
+async def loop_in_a_loop() -> None:
+    with closing(token()) as waiting:
+        asyncio.run(waiting)
+
+
+async def without_await(ferry: AsyncFerry) -> None:
+    with closing(ferry.catalogue.ports()) as ports:
+        ports[0]
+
+
+def in_a_with_block(ferry: AsyncFerry) -> None:
+    with ferry:  # type: ignore[attr-defined]
+        pass
+
+
+def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
+    ferry, sandbox, folder, monkeypatch, stack: ExitStack
+) -> Iterator[str]:
+    """Make each mistake once."""
+    for name in ("FERRY_TOKEN", "FERRY_TOKEN_FILE", "FERRY_BASE_URL", "FERRY_JOURNAL_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    url = sandbox.base_url
+
+    def client(token: Any = sandbox.token, base_url: str = url, **settings: Any) -> Ferry:
+        given = {"max_retries": 0, "deadline": 20, **settings}
+        return stack.enter_context(Ferry(token, base_url=base_url, **given))
+
+    def entries(url: str) -> object:
+        return stack.enter_context(Journal(url)).unresolved()
+
+    def search(origin: str = "Tarifa", destination: str = "MATNG", **more: Any) -> Any:
+        asked = {"on": DAY, "passengers": [SEEKER], "companies": ["BALEARIA"], **more}
+        return ferry.trips.search(origin, destination, **asked)
+
+    def ports(*fault: str, **settings: Any) -> object:
+        for kind in fault:
+            sandbox.faults.add(kind, "catalogue.ports")
+        return client(**settings).catalogue.ports()
+
+    yield from python("-c", WITHOUT_EXTRAS, cwd=folder, new=True).splitlines()
+
+    yield message(Ferry)
+    yield message(lambda: Ferry("a token"))
+    yield message(lambda: client(base_url="ferry.example"))
+    yield message(lambda: client(base_url="http://ferry.example"))
+    yield message(lambda: client().tickets.mark_paid("t", external_payment_ref="x"))
+    yield message(lambda: client(token))
+    yield message(lambda: client(event_hooks={"responses": [print]}))
+    yield message(lambda: Rate("50 per second"))
+
+    with Sandbox() as stopped:
+        pass
+    yield message(lambda: ports(base_url=stopped.base_url))
+    with strangers_door() as stranger:
+        yield message(lambda: ports(base_url=stranger))
+    yield message(lambda: ports(base_url=url.replace("http:", "https:")))
+    with monkeypatch.context() as environment:
+        environment.setenv("SSL_CERT_FILE", str(folder / "none.pem"))
+        yield message(lambda: ports(base_url="https://ferry.invalid"))
+    with monkeypatch.context() as environment:
+        environment.setenv("HTTPS_PROXY", "nonsense://proxy:port")
+        yield message(lambda: ports(base_url="https://ferry.invalid"))
+    sandbox.faults.add("delay_before", "catalogue.ports", seconds=30)
+    yield message(lambda: ports(timeout=0.1))
+    closed = client()
+    closed.close()
+    yield message(closed.catalogue.ports)
+    yield message(lambda: ports("redirect"))
+    yield message(lambda: ports("html_page"))
+
+    yield message(lambda: ports(token="another"))
+    yield message(lambda: ports("rate_limited"))
+    yield message(lambda: search(on="2020-01-01"))
+    yield message(lambda: ferry.bookings.get("no-such-booking"))
+
+    yield message(lambda: search("Genoaa", "Tunis"))
+    yield message(lambda: search(destination="Tangier"))
+    yield message(lambda: search(passengers=[{"type": "Adult", "age": 34}]))
+    yield message(lambda: search(back="2020-01-01"))
+
+    order = {
+        "availabilities": search()[0].select(),
+        "passengers": [{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+    }
+    booking_id = ferry.bookings.create(**order).booking_id
+    yield message(lambda: ferry.bookings.confirm(booking_id, expect_total=49.9))  # type: ignore[arg-type]
+    yield message(lambda: ferry.bookings.confirm(booking_id, expect_total="1.00"))
+    yield message(lambda: ferry.bookings.wait(booking_id, until="ticketed", deadline=0.1))
+    ferry.bookings.confirm(booking_id)
+    yield message(lambda: ferry.bookings.confirm(booking_id))
+    yield message(lambda: ferry.bookings.cancel(booking_id, max_penalty=0))
+    yield message(lambda: client(read_only=True).bookings.cancel(booking_id))
+    with Journal("sqlite://") as journal:
+        recorded = client(journal=journal)
+        sandbox.faults.add("cut_before", "bookings.create")
+        yield message(lambda: recorded.bookings.create(**order))
+        yield message(lambda: recorded.bookings.create(**order))
+        yield message(lambda: pickle.dumps(journal))
+    yield message(lambda: pickle.dumps(ferry))
+
+    file = folder / "ferry.db"
+    file.write_text("a letter" * 1000)
+    yield message(lambda: entries(f"sqlite:///{file}"))
+    yield message(lambda: entries(f"sqlite:///{folder}/none/ferry.db"))
+    yield message(lambda: entries("postgresql://nobody@127.0.0.1:1/none"))
+    yield message(lambda: entries("ferry.db"))
+    with Journal(f"sqlite:///{folder}/keyed.db", key="k" * 16) as keyed:
+        assert keyed.unresolved() == ()
+    yield message(lambda: entries(f"sqlite:///{folder}/keyed.db"))
+
+    yield message(lambda: asyncio.run(loop_in_a_loop()))
+    abroad = AsyncFerry(sandbox.token, base_url=url)
+    yield message(lambda: asyncio.run(without_await(abroad)))
+    if sys.version_info >= (3, 11):
+        yield message(lambda: in_a_with_block(abroad))
+
+    yield message(Sandbox(port=int(url.rpartition(":")[2])).start)
+    yield message(lambda: sandbox.faults.add("lose_reply", "booking.create"))
+    yield message(lambda: take_token(None))
+    audit = folder / "audit"
+    audit.touch(0o644)
+    yield message(lambda: AuditFile(audit))
+
+
+def test_every_quoted_message_is_what_a_mistake_is_answered_with(
+    ferry, ferry_sandbox, tmp_path, monkeypatch
+):
+    with ExitStack() as stack:
+        said = [*mistakes(ferry, ferry_sandbox, tmp_path, monkeypatch, stack)]
+    assert [one for one in said if not any(fits(quote, one) for quote in QUOTED)] == []
+    assert [quote for quote in QUOTED if not any(fits(quote, one) for one in said)] == []
+    assert len(QUOTED) > 40
