@@ -130,7 +130,9 @@ def _post(
 
 def _create_with_pydantic() -> BookingCreated:
     inputs = {
-        "availabilities": [Selection.model_validate(SELECTION).model_dump(mode="json")],
+        "availabilities": [
+            Selection.model_validate(SELECTION).model_dump(mode="json", exclude_unset=True)
+        ],
         "passengers": [Passenger.model_validate(PASSENGER).model_dump(mode="json")],
     }
     json.dumps(inputs)

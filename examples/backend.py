@@ -60,19 +60,16 @@ class Offer(BaseModel):
     price: Decimal
     currency: str
     availabilities: tuple[Selection, ...]
-    reservation_type: str | None
 
     @classmethod
     def of(cls, trip: Trip) -> Offer:
         """Return the offer of a trip."""
-        chosen = trip.select()
         return cls(
             depart_at=trip.depart_at,
             companies=trip.companies,
             price=trip.price,
             currency=trip.currency,
-            availabilities=chosen,
-            reservation_type=chosen[0].reservation_type,
+            availabilities=trip.select(),
         )
 
 
@@ -88,7 +85,6 @@ class Order(BaseModel):
     """A customer's order: the selections of an offer, the passengers and the car."""
 
     availabilities: list[Selection]
-    reservation_type: str | None = None
     passengers: list[Passenger]
     vehicle: Vehicle
 
@@ -135,7 +131,6 @@ async def create(order: Order, ferry: Client) -> BookingCreated:
     """Book. While the outcome is unknown, the same order is rejected."""
     return await ferry.bookings.create(
         availabilities=order.availabilities,
-        reservation_type=order.reservation_type,
         passengers=order.passengers,
         vehicle=order.vehicle,
     )
@@ -242,7 +237,6 @@ async def main(sandbox: Sandbox, journal_url: str) -> None:
         print("found:", *offer["companies"], offer["price"], offer["currency"])
         order = {
             "availabilities": offer["availabilities"],
-            "reservation_type": offer["reservation_type"],
             "passengers": [
                 {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"},
                 {"type": "Adult", "first_name": "Noor", "last_name": "Reyes"},

@@ -84,7 +84,6 @@ def order(found) -> dict:
     ]
     return {
         "availabilities": offer["availabilities"],
-        "reservation_type": offer["reservation_type"],
         "passengers": travellers,
         "vehicle": found["vehicle"],
     }

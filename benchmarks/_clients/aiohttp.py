@@ -47,7 +47,7 @@ async def async_create(base_url: str) -> AsyncGenerator[Call]:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
         async def call() -> BookingCreated:
-            body = _Booking.model_validate(next(arguments)).model_dump_json(exclude_none=True)
+            body = _Booking.model_validate(next(arguments)).model_dump_json(exclude_unset=True)
             async with session.post(url, data=body.encode(), headers=headers) as reply:
                 return BookingCreated.model_validate_json(await reply.read())
 

@@ -232,6 +232,8 @@ class Availability(Model):
             availability_id=self.id,
             tariff_id=tariff_id,
             place_id=place_id,
+            amount=chosen.amount,
+            currency=chosen.currency,
             expiration_date=chosen.expiration_date,
             company=self.company.id,
             roundtrip_locked=chosen.roundtrip_locked,

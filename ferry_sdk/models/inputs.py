@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import (
@@ -18,7 +19,7 @@ from pydantic import (
 )
 from typing_extensions import Required, TypedDict
 
-from ferry_sdk.models.base import Identifier
+from ferry_sdk.models.base import Currency, Identifier, Money
 from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.models.enums import Gender, PassengerType
 
@@ -58,6 +59,8 @@ GenderName = Literal["Male", "Female", "M", "F"]
 class Input(BaseModel):
     """An input model. Unknown fields are rejected; errors do not contain values."""
 
+    not_sent: ClassVar[frozenset[str]] = frozenset()
+    """The fields that only the client uses."""
     model_config: ClassVar[ConfigDict] = ConfigDict(
         defer_build=True,
         extra="forbid",
@@ -136,12 +139,15 @@ class Selection(Input):
     """An availability with the tariff and the place chosen. Interface: Booking-creation inputs.
 
     The fields beyond the three ids come from `Availability.select`. A booking is checked by them
-    before it is sent; they are not part of ``model_dump``.
+    before it is sent; they are not sent. ``model_dump`` and ``model_dump_json`` contain them, so a
+    stored selection can be validated and booked later.
 
     Attributes:
         availability_id: The id of an availability.
         tariff_id: The id of one of its tariffs.
         place_id: The id of one of its places.
+        amount: Price of the tariff, in `currency`; a better place costs more.
+        currency: ISO 4217, upper case.
         expiration_date: End of the tariff's validity.
         company: The ferry company's id.
         roundtrip_locked: The tariff is valid only as a round trip with the same company.
@@ -149,13 +155,26 @@ class Selection(Input):
             own has this one.
     """
 
+    not_sent: ClassVar[frozenset[str]] = frozenset(
+        {
+            "amount",
+            "currency",
+            "expiration_date",
+            "company",
+            "roundtrip_locked",
+            "reservation_type",
+        }
+    )
+
     availability_id: Identifier
     tariff_id: Identifier
     place_id: Identifier
-    expiration_date: AwareDatetime | None = Field(default=None, exclude=True)
-    company: Identifier | None = Field(default=None, exclude=True)
-    roundtrip_locked: bool = Field(default=False, exclude=True)
-    reservation_type: Identifier | None = Field(default=None, exclude=True)
+    amount: Money | None = None
+    currency: Currency | None = None
+    expiration_date: AwareDatetime | None = None
+    company: Identifier | None = None
+    roundtrip_locked: bool = False
+    reservation_type: Identifier | None = None
 
 
 class VehicleQuery(Input):
@@ -236,9 +255,12 @@ class SelectionDict(TypedDict, total=False):
     availability_id: Required[str]
     tariff_id: Required[str]
     place_id: Required[str]
-    expiration_date: datetime
-    company: str
+    amount: Decimal | int | str | None
+    currency: str | None
+    expiration_date: datetime | str | None
+    company: str | None
     roundtrip_locked: bool
+    reservation_type: str | None
 
 
 class VehicleQueryDict(TypedDict):

@@ -19,6 +19,7 @@ from ferry_sdk.models.enums import Gender, PassengerType
 from ferry_sdk.models.inputs import (
     Contact,
     ContactDict,
+    Input,
     Passenger,
     PassengerDict,
     SearchPassenger,
@@ -31,7 +32,7 @@ from ferry_sdk.models.inputs import (
     VehicleQueryDict,
 )
 
-ModelT = TypeVar("ModelT", bound=BaseModel)
+ModelT = TypeVar("ModelT", bound=Input)
 Vocabulary = Mapping[PassengerType, str]
 
 REST_CODES: Final[Vocabulary] = {kind: kind.value for kind in PassengerType}
@@ -236,9 +237,9 @@ def optional(value: object, argument: str) -> str | None:
     return None if value is None else text(value, argument)
 
 
-def to_wire(model: BaseModel) -> dict[str, object]:
+def to_wire(model: Input) -> dict[str, object]:
     """Return an input as the JSON object on the wire."""
-    return model.model_dump(mode="json", exclude_none=True)
+    return model.model_dump(mode="json", exclude_none=True, exclude=set(model.not_sent))
 
 
 def _parse_optional(model: type[ModelT], value: object, argument: str) -> dict[str, object] | None:

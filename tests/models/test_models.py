@@ -10,14 +10,14 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, get_type_hints
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ferry_sdk import InvalidInputError, Selection
+from ferry_sdk import InvalidInputError, Selection, SelectionDict
 from ferry_sdk.models import (
     ActionType,
     Availability,
@@ -327,10 +327,24 @@ class TestAvailability:
             availability_id="av-1",
             tariff_id="tar-1",
             place_id="pl-1",
+            amount=tariff.amount,
+            currency=tariff.currency,
             expiration_date=tariff.expiration_date,
             company=self.one.company.id,
             roundtrip_locked=tariff.roundtrip_locked,
         )
+
+    @pytest.mark.parametrize("kind", ["Ticket", "Presale"])
+    def test_a_selection_is_the_same_after_it_was_stored(self, kind):
+        tariff = {**samples.TARIFF, "type": kind}
+        sailing = Availability.model_validate({**samples.AVAILABILITY, "tariffs": [tariff]})
+        made = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+        stored = made.model_dump(mode="json")
+        assert stored["reservation_type"] == (None if kind == "Ticket" else "PRESALE")
+        assert set(stored) == set(Selection.model_fields) == set(get_type_hints(SelectionDict))
+        for same in (stored, made.model_dump(), json.loads(made.model_dump_json())):
+            assert Selection.model_validate(same) == made
+        assert Selection.model_validate_json(made.model_dump_json()) == made
 
     @pytest.mark.parametrize("which", ["tariff", "place"])
     def test_what_belongs_to_another_sailing_is_refused(self, which):

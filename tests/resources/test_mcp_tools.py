@@ -31,7 +31,7 @@ from ferry_sdk import (
     VehicleModel,
 )
 from ferry_sdk.models import McpResource, McpTool
-from tests.support.summer import CAR, TRAVELLER, booked, chosen, search, stopped, ticket_of
+from tests.support.summer import CAR, TRAVELLER, booked, chosen, ids_of, search, stopped, ticket_of
 from tests.support.wire import recorded
 
 FAMILY = [
@@ -138,7 +138,7 @@ class TestCreate:
         assert wire.body["params"]["name"] == "create_booking"
         asked = wire.tool_arguments()
         assert asked == {
-            "availabilities": [one.model_dump() for one in selections],
+            "availabilities": [ids_of(one) for one in selections],
             "passengers": [
                 {
                     "order": 1,

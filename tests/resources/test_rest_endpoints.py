@@ -46,6 +46,7 @@ from tests.support.summer import (
     TRAVELLER,
     booked,
     chosen,
+    ids_of,
     search,
     stopped,
     ticket_of,
@@ -303,7 +304,7 @@ class TestBooking:
         selections = chosen(ferry.availability.search(**search()))
         made = ferry.bookings.create(availabilities=selections, passengers=[TRAVELLER])
         assert wire.body == {
-            "availabilities": [selections[0].model_dump()],
+            "availabilities": [ids_of(selections[0])],
             "passengers": [
                 {
                     "order": 1,
@@ -352,7 +353,7 @@ class TestBooking:
             },
         )
         assert wire.body == {
-            "availabilities": [one.model_dump() for one in selections],
+            "availabilities": [ids_of(one) for one in selections],
             "passengers": [
                 {
                     "order": 1,

@@ -69,6 +69,11 @@ def chosen(found: Records[Availability], kind: str = "Ticket") -> list[Selection
     ]
 
 
+def ids_of(selection: Selection) -> dict[str, Any]:
+    """What is sent of a selection."""
+    return selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
+
+
 def booked(ferry: Ferry, *, kind: str = "Ticket", back: bool = False, **more: Any) -> Any:
     """A booking of one traveller, not yet confirmed."""
     selections = chosen(ferry.availability.search(**search(back=back)), kind)

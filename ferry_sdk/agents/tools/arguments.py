@@ -44,6 +44,7 @@ from ferry_sdk.agents.tools.sanitize import STRING, text_type
 from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import OpenEnum
+from ferry_sdk.models.inputs import Input
 from ferry_sdk.models.records import Records
 
 _MAX_ITEMS: Final = 50
@@ -166,7 +167,7 @@ def _argument_type(annotation: Any, name: str) -> Any:  # noqa: ANN401, PLR0911 
         return annotation
     if isinstance(annotation, type) and issubclass(annotation, OpenEnum):
         return Literal[tuple(str(member) for member in annotation)]
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, Input):
         return _input_type(annotation)
     return text_type(name) if annotation is str else _STRICT_TYPES[annotation]
 
@@ -178,7 +179,7 @@ def _constrain(kind: Any, limits: Iterable[object]) -> Any:  # noqa: ANN401 -- a
 
 
 @cache
-def _input_type(model: type[BaseModel]) -> Any:  # noqa: ANN401 -- a type for pydantic
+def _input_type(model: type[Input]) -> Any:  # noqa: ANN401 -- a type for pydantic
     """Return a strict type for an input model; a valid value becomes that model."""
     descriptions = parse_docstring(model).fields
     fields: dict[str, Any] = {
@@ -189,7 +190,7 @@ def _input_type(model: type[BaseModel]) -> Any:  # noqa: ANN401 -- a type for py
             default=... if field.is_required() else None,
         )
         for name, field in model.model_fields.items()
-        if not field.exclude and name not in _DERIVED
+        if name not in _DERIVED | model.not_sent
     }
     strict = create_model(model.__name__, __config__=_STRICT, **fields)
 
