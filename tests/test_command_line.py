@@ -69,7 +69,10 @@ def test_the_sandbox_refuses_a_moment_it_cannot_begin_at(
 
 
 def test_the_environment_sets_every_option_of_the_sandbox(tmp_path: Path) -> None:
+    profile = tmp_path / "profile.json"
+    profile.write_text('{"date_header": "absent"}')
     settings = {
+        "PROFILE": str(profile),
         "HOST": "127.0.0.2",
         "PORT": "0",
         "TOKEN": "of-the-environment",
@@ -86,13 +89,22 @@ def test_the_environment_sets_every_option_of_the_sandbox(tmp_path: Path) -> Non
         said = dict(process.stdout.readline().strip().split("=", 1) for _ in range(3))
         address = said["FERRY_BASE_URL"]
         headers = {"host": "ferry:8080", "authorization": "Bearer opens-controls"}
-        clock = httpx.get(f"{address}/_sandbox/clock", headers=headers).json()
+        clock = httpx.get(f"{address}/_sandbox/clock", headers=headers)
         process.send_signal(signal.SIGINT)
         rest = process.communicate(timeout=30)[0]
-    assert clock == {"now": "2028-02-29T09:30:00+00:00", "frozen": True}
+    assert clock.json() == {"now": "2028-02-29T09:30:00+00:00", "frozen": True}
+    assert "date" not in clock.headers
     assert said["FERRY_TOKEN"] == "of-the-environment"
     assert address.startswith("http://127.0.0.1:")
     assert "opens-controls" not in rest
+
+
+def test_the_sandbox_refuses_a_profile_that_it_does_not_know(tmp_path: Path) -> None:
+    profile = tmp_path / "profile.json"
+    profile.write_text('{"amount": "per_cabin"}')
+    done = run([*SANDBOX, "--profile", str(profile)], cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "amount: Input should be 'whole_party' or 'per_person'" in " ".join(done.stderr.split())
 
 
 def test_a_missing_extra_is_named(tmp_path: Path) -> None:

@@ -242,12 +242,13 @@ class RouteSources:
     def _journeys_with_ports(self) -> list[tuple[Journey, tuple[str, str] | None]]:
         codes: dict[str, list[str]] = {}
         for port in self.ports:
-            codes.setdefault(fold(port.name), []).append(port.code)
+            for name in {fold(port.name), fold(port.code)}:
+                codes.setdefault(name, []).append(port.code)
         return [(journey, _ports_of(journey, codes)) for journey in self.journeys]
 
 
 def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> tuple[str, str] | None:
-    """Return the codes of the two ports that a journey's text names; None if it is not certain.
+    """Return the codes of the two ports that a journey's text has; None if it is not certain.
 
     Every separator of the text is tried, because a port's name may contain one. Codes that a
     service adds to its journeys decide between ports of the same name.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.faults.faults import Fault, Faults
     from ferry_sdk.sandbox.faults.kinds import FaultKind
     from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
+    from ferry_sdk.sandbox.profile import Profile
     from ferry_sdk.sandbox.request_log import LoggedRequest, RequestLog
     from ferry_sdk.sandbox.requests.errors import InvalidOrderError
     from ferry_sdk.sandbox.server import AsyncSandbox, Sandbox, serve
@@ -32,6 +33,7 @@ __all__ = [
     "LoggedRequest",
     "McpOptions",
     "McpSwitches",
+    "Profile",
     "RequestLog",
     "Sandbox",
     "serve",
@@ -41,6 +43,7 @@ _MODULES = (
     "clock",
     "counters",
     "request_log",
+    "profile",
     "requests.errors",
     "faults.kinds",
     "faults.mcp_options",

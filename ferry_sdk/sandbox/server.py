@@ -31,6 +31,7 @@ from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
 from ferry_sdk.sandbox.offers.inventory import Inventory
 from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.service import Service
@@ -49,6 +50,7 @@ class LocalService:
         counters: The requests, effects and connections so far.
         request_log: The latest requests.
         mcp: The options of `/mcp`.
+        profile: What the service does where the interface leaves it open.
         network: The ports, companies and journeys.
     """
 
@@ -63,6 +65,7 @@ class LocalService:
         organisation_token: str | None = None,
         control_token: str | None = None,
         mcp: McpOptions | None = None,
+        profile: Profile | str | os.PathLike[str] | None = None,
         now: datetime | None = None,
         frozen: bool = False,
         state: str | os.PathLike[str] | None = None,
@@ -81,7 +84,8 @@ class LocalService:
             organisation_token: The token that can do everything, including recording payments.
             control_token: Opens `/_sandbox/…` to other machines, and nothing else; by default only
                 this machine can use the controls.
-            mcp: The initial options of `/mcp`.
+            mcp: The initial options of `/mcp`; a profile changes them.
+            profile: What the service does where the interface leaves it open, or a file of it.
             now: The initial time of the clock, with a time zone; by default the real time.
             frozen: Whether the clock starts frozen.
             state: A private file for bookings and clock, which the service reads when it starts
@@ -91,6 +95,8 @@ class LocalService:
             log: Whether each request is a line on standard error.
 
         Raises:
+            InvalidOrderError: The profile has an unknown id or value; a `ValueError`.
+            OSError: The profile cannot be read.
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
                 token is another token too.
         """
@@ -98,7 +104,16 @@ class LocalService:
         self.faults: Faults = Faults(trial_faults())
         self.counters: Counters = Counters(self.clock)
         self.request_log: RequestLog = RequestLog(self.clock, prints=log)
-        self.mcp: McpSwitches = McpSwitches(mcp)
+        if profile is None or isinstance(profile, Profile):
+            self.profile: Profile = profile or Profile()
+        else:
+            self.profile = Profile.load(profile)
+        shapes = {
+            name.removeprefix("mcp_"): value
+            for name, value in self.profile.model_dump(exclude_defaults=True).items()
+            if name.startswith("mcp_")
+        }
+        self.mcp: McpSwitches = McpSwitches((mcp or McpOptions()).changed(**shapes))
         self.network: Network = Network.load()
         given = {
             "read_write": token,
@@ -207,7 +222,8 @@ class LocalService:
     def _build(self) -> tuple[Service, ASGIApp]:
         seed, state = self._seed, self._state
         inventory = Inventory(counts_bookings=self._inventory)
-        offers = Offers(self.network, self.clock, 1 if seed is None else seed, inventory)
+        first = 1 if seed is None else seed
+        offers = Offers(self.network, self.clock, first, inventory, self.profile)
         service = Service(
             clock=self.clock,
             offers=offers,
@@ -229,7 +245,7 @@ class LocalService:
         )
         endpoints = [*rest.routes(service, self._tokens, self.faults), *pages.routes()]
         app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
-        return service, apply_conventions(app, self.clock, self.request_log)
+        return service, apply_conventions(app, self.clock, self.request_log, self.profile)
 
 
 class Sandbox(LocalService):
@@ -325,6 +341,7 @@ def serve(
     read_only_token: str | None = None,
     organisation_token: str | None = None,
     control_token: str | None = None,
+    profile: Profile | str | os.PathLike[str] | None = None,
     now: datetime | None = None,
     frozen: bool = False,
     state: str | os.PathLike[str] | None = None,
@@ -344,6 +361,7 @@ def serve(
         read_only_token: The token that can only read.
         organisation_token: The token that can do everything, including recording payments.
         control_token: Opens `/_sandbox/…` to other machines, and nothing else. It is not printed.
+        profile: What the service does where the interface leaves it open, or a file of it.
         now: The initial time of the clock, with a time zone; by default the real time.
         frozen: Whether the clock starts frozen.
         state: A private file that keeps bookings and clock; by default they are only in memory.
@@ -358,6 +376,7 @@ def serve(
         read_only_token=read_only_token,
         organisation_token=organisation_token,
         control_token=control_token,
+        profile=profile,
         now=now,
         frozen=frozen,
         state=state,

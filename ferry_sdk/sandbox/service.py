@@ -9,12 +9,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import JsonValue
 
+from ferry_sdk.sandbox.alternatives import change_answer, finds_nothing, status_of
 from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.bookings.state import StateFile
 from ferry_sdk.sandbox.clock import Clock
@@ -80,6 +81,7 @@ class Service:
         ids: Ids | None = None,
         state: StateFile | None = None,
     ) -> None:
+        self._profile = offers.profile
         self.clock = clock
         self.offers = offers
         self.faults = faults
@@ -109,10 +111,14 @@ class Service:
             # Only the bookings have state, so a slow search does not block other calls.
             with self._selling() if operation in self._sales_handlers else nullcontext():
                 context = CallContext(operation, caller, self.clock.now())
-                answer = handler(request, context)
+                made = cast("JsonValue", handler(request, context))
+            answer = change_answer(self._profile, operation, made)
         except RefusedError as error:
-            raise _service_error(error, operation, caller) from None
-        return self.faults.reshape(operation, cast("JsonValue", answer))
+            if not finds_nothing(self._profile, error):
+                usual = _service_error(error, operation, caller)
+                raise replace(usual, status=status_of(self._profile, error)) from None
+            answer = change_answer(self._profile, operation, [])
+        return self.faults.reshape(operation, answer)
 
     def check_refused(self, operation: str, caller: Caller) -> None:
         """Raise an error if a fault refuses the operation.
@@ -183,6 +189,8 @@ def _catalogue_handlers(offers: Offers) -> dict[str, Handler]:
         return search(request, offers, context)
 
     def departures(request: requests.DepartureQuery, _: CallContext) -> Departures:
+        if request.journey_ids == [] and offers.profile.no_journeys == "none":
+            return {"departures": []}
         found = catalogue.departures(request.provider_id, request.journey_ids or ())
         return {"departures": found}
 

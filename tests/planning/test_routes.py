@@ -307,7 +307,13 @@ def test_a_route_text_is_split_where_both_sides_are_ports() -> None:
         ("BBBBB", "CCCCC")
     ]
     sources = RouteSources(ports=PORTS[:2])
-    for text in ("Ana → Bo - Bay", "Ana - Bo - Bay", "ANA > Bo – Bay", "Ana->Bo Bay"):  # noqa: RUF001 -- an en dash
+    for text in (
+        "Ana → Bo - Bay",
+        "Ana - Bo - Bay",
+        "ANA > Bo – Bay",  # noqa: RUF001 -- an en dash
+        "Ana->Bo Bay",
+        "AAAAA-BBBBB",
+    ):
         sources.journeys = [Journey(journey_id="j", route=text, duration_minutes=1)]
         (route,) = sources.graph(is_complete=True).routes
         assert (route.depart_code, route.arrive_code) == ("AAAAA", "BBBBB"), text

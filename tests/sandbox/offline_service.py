@@ -28,7 +28,7 @@ BY_EMAIL = ("CORSICAFERRIES", "ITLIV", "FRBIA")
 class OfflineService:
     """A service that is called as a read-write caller by default."""
 
-    def __init__(self):
+    def __init__(self, profile=None):
         self.clock = Clock()
         self.clock.freeze()
         self.clock.travel_to(NOW)
@@ -36,7 +36,7 @@ class OfflineService:
         self.counters = Counters(self.clock)
         self.service = Service(
             clock=self.clock,
-            offers=Offers(Network.load(), self.clock, 1),
+            offers=Offers(Network.load(), self.clock, 1, profile=profile),
             faults=self.faults,
             counters=self.counters,
         )

@@ -46,6 +46,10 @@ def sandbox(
         str | None,
         _text_option("Token that opens /_sandbox/… to other machines; closed by default."),
     ] = None,
+    profile: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Behave as this file of assumptions and values says."),
+    ] = None,
     now: Annotated[
         datetime | None,
         typer.Option(
@@ -79,6 +83,7 @@ def sandbox(
             read_only_token=read_only_token,
             organisation_token=organisation_token,
             control_token=control_token,
+            profile=profile,
             now=now,
             frozen=frozen,
             state=state,

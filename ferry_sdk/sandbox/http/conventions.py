@@ -23,6 +23,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
 from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
 from ferry_sdk.sandbox.requests.errors import language_of, text
@@ -42,8 +43,9 @@ class Conventions:
     because the middleware that compresses looks for the word `gzip` and ignores its weight.
     """
 
-    def __init__(self, app: ASGIApp, clock: Clock, log: RequestLog) -> None:
+    def __init__(self, app: ASGIApp, clock: Clock, log: RequestLog, profile: Profile) -> None:
         self._app = app
+        self._has_date = profile.date_header == "present"
         self._clock = clock
         self._log = log
 
@@ -68,7 +70,8 @@ class Conventions:
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
                 headers[CORRELATION_ID] = correlation_id
-                headers["date"] = format_datetime(now, usegmt=True)
+                if self._has_date:
+                    headers["date"] = format_datetime(now, usegmt=True)
                 again = headers.get("retry-after", "0")
                 if not again.isdigit():
                     moment = parsedate_to_datetime(again) + (now - datetime.now(timezone.utc))
@@ -111,7 +114,7 @@ async def is_too_large(request: Request) -> bool:
     return int(length) > LARGEST_BODY or len(await request.body()) > LARGEST_BODY
 
 
-def apply_conventions(app: Starlette, clock: Clock, log: RequestLog) -> ASGIApp:
+def apply_conventions(app: Starlette, clock: Clock, log: RequestLog, profile: Profile) -> ASGIApp:
     """Add the headers, the compression, the error responses and the log of the service."""
     log.show_paths([route.path for route in app.routes if isinstance(route, Route)])
     app.add_exception_handler(404, _error_handler(404, "NOT_FOUND", "no_such_address"))
@@ -120,7 +123,7 @@ def apply_conventions(app: Starlette, clock: Clock, log: RequestLog) -> ASGIApp:
     internal = _error_handler(500, "INTERNAL_ERROR", "internal", {"connection": "close"})
     app.add_exception_handler(Exception, internal)
     app.router.redirect_slashes = False
-    return Conventions(GZipMiddleware(app, minimum_size=_GZIP_FROM), clock, log)
+    return Conventions(GZipMiddleware(app, minimum_size=_GZIP_FROM), clock, log, profile)
 
 
 def error_response(

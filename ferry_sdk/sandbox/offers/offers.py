@@ -30,6 +30,7 @@ from ferry_sdk.sandbox.offers.accommodation import (
 from ferry_sdk.sandbox.offers.fares import Fares, Tariff, euros, levels, round_to_cents
 from ferry_sdk.sandbox.offers.inventory import Inventory
 from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
+from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
 from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
@@ -64,9 +65,15 @@ class Offers:
     """Searches and remembers offers; the same seed, search and time give the same offers."""
 
     def __init__(
-        self, network: Network, clock: Clock, seed: int, inventory: Inventory | None = None
+        self,
+        network: Network,
+        clock: Clock,
+        seed: int,
+        inventory: Inventory | None = None,
+        profile: Profile | None = None,
     ) -> None:
         random = SeededRandom(seed)
+        self.profile: Profile = profile or Profile()
         self.network: Network = with_trial_routes(network)
         self.inventory: Inventory = inventory or Inventory()
         self.timetable: Timetable = Timetable(random)
@@ -150,10 +157,12 @@ class Offers:
         self, company: Company, journey: Journey, way: _Way, now: datetime
     ) -> list[Sailing]:
         days = _OPEN_DAYS if way.is_open else 1
+        any_time = self.profile.out_time == "ignored"
         return [
             each
             for each in self.timetable.sailings_from(company, journey, way.earliest.date(), days)
-            if each.depart_at > now and each.depart_at.replace(tzinfo=None) >= way.earliest
+            if each.depart_at > now
+            and (any_time or each.depart_at.replace(tzinfo=None) >= way.earliest)
         ]
 
     def _journey(self, company: Company, way: _Way) -> Journey:
@@ -179,6 +188,8 @@ class Offers:
         people = [self._fares.passenger(sailing, one.age, now) for one in found.party.travellers]
         fare = euros(sum(people, start=vehicle))
         cheapest = min((each.supplement for each in places), default=euros(0))
+        if self.profile.place_price == "included":
+            places = tuple(dataclasses.replace(each, supplement=cheapest) for each in places)
         return Offer(
             **{each.name: getattr(found, each.name) for each in dataclasses.fields(OfferInputs)},
             fare=fare,
