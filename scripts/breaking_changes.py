@@ -19,6 +19,7 @@ FRONT_DOORS = (
     "ferry_sdk",
     "ferry_sdk.aftersales",
     "ferry_sdk.agents",
+    "ferry_sdk.conformance",
     "ferry_sdk.journal",
     "ferry_sdk.models",
     "ferry_sdk.notebook",

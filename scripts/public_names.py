@@ -23,6 +23,7 @@ PACKAGES = (
     "ferry_sdk.models",
     "ferry_sdk.aftersales",
     "ferry_sdk.agents",
+    "ferry_sdk.conformance",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",
     "ferry_sdk.otel",

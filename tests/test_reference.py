@@ -28,6 +28,7 @@ SPACES = (
     "ferry_sdk.models",
     "ferry_sdk.aftersales",
     "ferry_sdk.agents",
+    "ferry_sdk.conformance",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",
     "ferry_sdk.otel",

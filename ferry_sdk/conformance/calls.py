@@ -1,0 +1,153 @@
+"""The calls of a check, their replies, and the two loops that make them.
+
+The probes are generators without I/O. They yield a `Call` and are sent its `Reply`. One loop makes
+the calls with a `Ferry`, the other with an `AsyncFerry`. An interruption is thrown into the
+generator, which can still make a call, such as to cancel a booking.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from inspect import GEN_CLOSED, getgeneratorstate
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+import anyio
+
+from ferry_sdk._engine.http import RawResponse
+from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.errors import APIError, FerryError, UnexpectedResponseError
+
+T = TypeVar("T")
+
+
+class Call:
+    """A call of a client by its name, such as ``bookings.get``, with its arguments."""
+
+    def __init__(self, operation: str, *arguments: object, **options: object) -> None:
+        self.operation = operation
+        self._arguments = arguments
+        self._options = options
+
+    def make(self, ferry: Ferry | AsyncFerry) -> Any:  # noqa: ANN401 -- the result of any call
+        """Make the call; with an `AsyncFerry` the result is awaited."""
+        group = ferry if self.operation == "recover" else ferry.with_raw_response
+        return attrgetter(self.operation)(group)(*self._arguments, **self._options)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of a call; no repr shows the content.
+
+    Attributes:
+        value: The parsed result; None if the call failed.
+        status: The HTTP status; None without a reply.
+        body: The decoded body; of an error, the part that the error has.
+        headers: The headers; empty for an error.
+        error: The error of the call.
+        requests: How many requests it sent.
+    """
+
+    value: Any = field(default=None, repr=False)
+    status: int | None = None
+    body: Any = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    error: FerryError | None = None
+    requests: int = 0
+
+    def require(self) -> Any:  # noqa: ANN401 -- the result of any call
+        """Return the result, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+Steps = Generator[Call, Reply, T]
+
+
+Observe = Callable[[Call, Reply], None]
+
+
+def perform(ferry: Ferry, steps: Steps[T], observe: Observe) -> T:
+    """Make the calls of the steps, show each to `observe`, and return the steps' result."""
+    proceed: Callable[[], Call] = partial(next, steps)
+    while True:
+        try:
+            call = proceed()
+            try:
+                reply = _reply(call.make(ferry))
+            except FerryError as error:
+                reply = _failure(error)
+            observe(call, reply)
+            proceed = partial(steps.send, reply)
+        except StopIteration as end:
+            return cast("T", end.value)
+        except BaseException as stop:
+            if getgeneratorstate(steps) == GEN_CLOSED:
+                raise
+            proceed = partial(steps.throw, stop)
+
+
+async def perform_async(ferry: AsyncFerry, steps: Steps[T], observe: Observe) -> T:
+    """Make the calls of the steps, show each to `observe`, and return the steps' result."""
+    proceed: Callable[[], Call] = partial(next, steps)
+    is_stopped = False
+    while True:
+        try:
+            call = proceed()
+            # After a cancellation, the remaining calls clean up.
+            with anyio.CancelScope(shield=is_stopped):
+                reply = await _make(ferry, call)
+                observe(call, reply)
+                proceed = partial(steps.send, reply)
+        except StopIteration as end:
+            return cast("T", end.value)
+        except BaseException as stop:
+            if getgeneratorstate(steps) == GEN_CLOSED:
+                raise
+            is_stopped = True
+            proceed = partial(steps.throw, stop)
+
+
+async def _make(ferry: AsyncFerry, call: Call) -> Reply:
+    try:
+        return _reply(await call.make(ferry))
+    except FerryError as error:
+        return _failure(error)
+
+
+def _reply(answer: object) -> Reply:
+    if not isinstance(answer, RawResponse):
+        return Reply(answer)
+    raw = cast("RawResponse[object]", answer)
+    body = decode(raw.content, raw.headers.get("content-type", ""))
+    return Reply(raw.parse(), raw.status_code, body, raw.headers, None, len(raw.attempts))
+
+
+def _failure(error: FerryError) -> Reply:
+    sent = sum(one.sent for one in error.attempts)
+    if not isinstance(error, APIError | UnexpectedResponseError):
+        return Reply(error=error, requests=sent)
+    body = decode(error.body) if isinstance(error.body, bytes) else error.body
+    return Reply(None, error.status_code, body, error=error, requests=sent)
+
+
+def decode(content: bytes, media_type: str = "") -> object:
+    """Return the JSON of a body, or of the last event of a stream, else the text."""
+    text = content.decode("utf-8", "replace")
+    if media_type.startswith("text/event-stream"):
+        events = [_data(event) for event in re.split(r"\r\n\r\n|\n\n|\r\r", text)]
+        text = next((data for data in reversed(events) if data), "")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _data(event: str) -> str:
+    lines = re.split(r"\r\n|\n|\r", event)
+    return "\n".join(line[len("data:") :] for line in lines if line.startswith("data:"))

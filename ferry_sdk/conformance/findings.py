@@ -1,0 +1,55 @@
+"""What the replies of a check have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ferry_sdk.conformance.calls import Steps
+from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
+    ConfigurationError,
+    FerryError,
+    TransportError,
+    UnexpectedResponseError,
+)
+
+_UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What reading a reply of another form raises."""
+
+
+class Findings:
+    """What the replies of a check have shown.
+
+    Attributes:
+        seen: The values by assumption.
+        reasons: Why an assumption was not seen.
+    """
+
+    def __init__(self) -> None:
+        self.seen: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
+
+    def miss(self, names: Iterable[str], reason: str) -> None:
+        """Note why assumptions were not seen."""
+        self.reasons.update(dict.fromkeys(names, reason))
+
+    def try_steps(self, names: Iterable[str], steps: Steps[None]) -> Steps[None]:
+        """Make the steps that show some assumptions; note the error if they fail."""
+        try:
+            yield from steps
+        except (AuthenticationError, ConfigurationError):
+            raise
+        except FerryError as error:
+            if isinstance(error, TransportError) and not self.seen:
+                raise  # the first call failed, so the service cannot be reached
+            self.miss(names, describe(error))
+        except _UNEXPECTED:
+            self.miss(names, "the reply has an unexpected form")
+
+
+def describe(error: FerryError) -> str:
+    """Return an error in words, without the service's."""
+    if isinstance(error, APIError | UnexpectedResponseError) and error.status_code is not None:
+        return f"{type(error).__name__}, HTTP {error.status_code}"
+    return type(error).__name__

@@ -1,0 +1,277 @@
+"""What reads show of the assumptions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from itertools import islice
+from math import inf
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from ferry_sdk.conformance.calls import Call, Steps
+from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.conformance.shapes import (
+    error_shape,
+    is_list,
+    is_object,
+    raw_list,
+    resource_shape,
+    result_shape,
+)
+from ferry_sdk.errors import APIError, FerryError, NoSailingsError, UnexpectedResponseError
+from ferry_sdk.models.catalogue import Port, ScheduledDeparture
+
+_ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
+_DAYS_AHEAD: Final = 30
+_MOST_ROUTES: Final = 4
+_SECONDS_BETWEEN: Final = 4 * 3600
+_MORE_THAN_ONE: Final = 1.2
+"""The price of two adults divided by that of one, from which it is that of the party."""
+_BY_STATUS: Final = {200: "error_with_200", 400: "bad_request", 404: "not_found"}
+_UNPROCESSABLE: Final = 422
+
+
+class Line(NamedTuple):
+    """A journey of a company in MCP's timetable."""
+
+    company: str
+    depart_code: str
+    arrive_code: str
+    journey_id: str
+
+    def search(self, day: date, at: str = "00:00", **more: object) -> dict[str, object]:
+        """Return the arguments of a search for one adult."""
+        return {
+            "company": self.company,
+            "depart_code": self.depart_code,
+            "arrive_code": self.arrive_code,
+            "out_journey_id": self.journey_id,
+            "out_at": day,
+            "out_time": at,
+            "passengers": [_ADULT],
+            **more,
+        }
+
+
+class Probes:
+    """The probes that need no booking.
+
+    Attributes:
+        lines: The lines of MCP's timetable, those that sail a few times a day first.
+        today: The day on which the timetable begins.
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.seen: dict[str, str] = findings.seen
+        self.lines: list[Line] = []
+        self.today: date = date.today()  # noqa: DTZ011 -- the user's, if the service has none
+        self._days: dict[Line, set[date]] = {}
+
+    def steps(self) -> Steps[None]:
+        """Make all reads that need no id."""
+        probes: tuple[tuple[Callable[[], Steps[None]], str], ...] = (
+            (self._ports, "port_country date_header journey_route"),
+            (self._mcp_ports, "port_position mcp_resource"),
+            (self._unknown_ids, "unknown_id mcp_error"),
+            (self.read_timetable, "invalid_request no_sailings"),
+            (self._searches, "search_list currency balance amount out_time return_search"),
+            (self._tool, "mcp_result"),
+            (self._gaps, "no_sailings"),
+        )
+        for probe, names in probes:
+            yield from self.findings.try_steps(names.split(), probe())
+
+    def _ports(self) -> Steps[None]:
+        reply = yield Call("catalogue.ports")
+        ports: Sequence[Port] = reply.require()
+        self.seen["date_header"] = "present" if "date" in reply.headers else "absent"
+        codes = sum(bool(re.fullmatch(r"[A-Z]{2}", port.country)) for port in ports)
+        self.seen["port_country"] = "code" if 2 * codes > len(ports) else "name"
+        yield from self.findings.try_steps(["journey_route"], self._journeys(ports))
+
+    def _mcp_ports(self) -> Steps[None]:
+        reply = yield Call("mcp.read_resource", "resource://service/ports")
+        ports: Any = reply.require()
+        self.seen["mcp_resource"] = resource_shape(reply.body)
+        names: set[str] = set(raw_list(ports)[0])
+        if {"latitude", "longitude"} <= names:
+            self.seen["port_position"] = "latitude_longitude"
+        else:
+            self.seen["port_position"] = "lat_lng" if {"lat", "lng"} <= names else "other names"
+
+    def _journeys(self, ports: Sequence[Port]) -> Steps[None]:
+        journeys = (yield Call("catalogue.journeys")).require()
+        names, codes = ({port.name for port in ports}, {port.code for port in ports})
+        found: Counter[str] = Counter()
+        for route in (journey.route for journey in journeys):
+            ends = [end.strip() for end in re.split(r"→|->|=>|—|\u2013|>|/| - ", route)]
+            pair = {ends[0], ends[-1]}
+            found["names" if pair <= names else "codes" if pair <= codes else "another text"] += 1
+        self.seen["journey_route"] = found.most_common(1)[0][0]
+
+    def _unknown_ids(self) -> Steps[None]:
+        reply = yield Call("bookings.get", str(uuid4()))
+        self._see_status("unknown_id", reply.error)
+        reply = yield Call("mcp.view_ticket", str(uuid4()))
+        if isinstance(reply.error, APIError | UnexpectedResponseError):
+            self.seen["mcp_error"] = error_shape(reply.body)
+
+    def _see_status(self, name: str, error: FerryError | None) -> None:
+        if isinstance(error, APIError) and error.outcome == "rejected":
+            status = error.status_code
+            shown = "unprocessable" if status == _UNPROCESSABLE else _BY_STATUS.get(status)
+            self.seen[name] = shown or f"HTTP {status}"
+        else:
+            self.findings.miss([name], describe(error) if error else "the service accepted it")
+
+    def read_timetable(self) -> Steps[None]:
+        """Read which lines there are and on which days they sail."""
+        departures: Sequence[ScheduledDeparture] = (yield Call("mcp.departures")).require()
+        times: dict[Line, list[datetime | None]] = {}
+        for line, at in filter(None, map(_line_of, departures)):
+            times.setdefault(line, []).append(at)
+        known = {line: sorted(filter(None, found)) for line, found in times.items()}
+        self._days = {line: {at.date() for at in found} for line, found in known.items()}
+        self.lines = sorted(times, key=lambda line: _distance(known[line]))
+        self.today = min((min(days) for days in self._days.values() if days), default=self.today)
+        wrong = self.lines[0]._replace(company="NO-SUCH-COMPANY")
+        reply = yield Call("availability.search", **wrong.search(self._day))
+        self._see_status("invalid_request", reply.error)
+
+    @property
+    def _day(self) -> date:
+        return self.today + timedelta(days=_DAYS_AHEAD)
+
+    def _searches(self) -> Steps[None]:
+        for line in self.lines[:_MOST_ROUTES]:
+            reply = yield Call("availability.search", **line.search(self._day))
+            if reply.value:
+                break
+        else:
+            names = "search_list currency balance amount out_time return_search mcp_result"
+            self.findings.miss((*names.split(), "no_journeys"), "no sailing was found")
+            return
+        self.lines.remove(line)
+        self.lines.insert(0, line)
+        sailings, raw = reply.value, raw_list(reply.body)
+        self.seen["search_list"] = "list" if is_list(reply.body) else "in_object"
+        tariffs = [tariff for one in raw for tariff in one["tariffs"]]
+        self.seen["currency"] = _case(tariffs[0]["currency"])
+        self.seen["balance"] = _balance(tariffs)
+        try_steps = self.findings.try_steps
+        yield from try_steps(["amount"], self._two_adults(line, sailings))
+        yield from try_steps(["out_time"], self._later(line, sailings))
+        yield from try_steps(["return_search"], self._return(line))
+        yield from try_steps(["no_journeys"], self._departures(sailings[0].provider.id))
+
+    def _two_adults(self, line: Line, alone: Sequence[Any]) -> Steps[None]:
+        search = line.search(self._day, passengers=[_ADULT, _ADULT])
+        both = (yield Call("availability.search", **search)).require()
+        prices = {one.sailing_id: _cheapest(one) for one in alone}
+        ratios = [_cheapest(one) / prices[one.sailing_id] for one in both]
+        ratio = sorted(ratios)[len(ratios) // 2]
+        self.seen["amount"] = "whole_party" if ratio > _MORE_THAN_ONE else "per_person"
+
+    def _later(self, line: Line, sailings: Sequence[Any]) -> Steps[None]:
+        times = sorted({one.depart_at for one in sailings})
+        search = line.search(self._day, f"{times[1]:%H:%M}")
+        later = (yield Call("availability.search", **search)).require()
+        is_first = min(one.depart_at for one in later) < times[1]
+        self.seen["out_time"] = "ignored" if is_first else "earliest"
+
+    def _return(self, line: Line) -> Steps[None]:
+        back = next(
+            one
+            for one in self.lines
+            if (one.depart_code, one.arrive_code) == (line.arrive_code, line.depart_code)
+        )
+        day = self._day + timedelta(days=2)
+        search = line.search(
+            self._day, ret_journey_id=back.journey_id, ret_at=day, ret_time="00:00"
+        )
+        found = (yield Call("availability.search", **search)).require()
+        if {str(one.direction) for one in found} >= {"Outward", "Return"}:
+            self.seen["return_search"] = "both_directions"
+            return
+        (yield Call("availability.search", **back.search(day))).require()  # something sails back
+        self.seen["return_search"] = "outward_only"
+
+    def _departures(self, provider: str) -> Steps[None]:
+        every = (yield Call("catalogue.departures", provider)).require()
+        none = (yield Call("catalogue.departures", provider, journey_ids=[])).require()
+        if every:
+            self.seen["no_journeys"] = "all" if none else "none"
+        else:
+            self.findings.miss(["no_journeys"], "the provider has no departures")
+
+    def _tool(self) -> Steps[None]:
+        if self.lines:
+            reply = yield Call("mcp.search_availability", **self.lines[0].search(self._day))
+            if reply.body is None:
+                reply.require()
+            self.seen["mcp_result"] = result_shape(reply.body)
+
+    def _gaps(self) -> Steps[None]:
+        for line, day in islice(self._days_without_sailing(), _MOST_ROUTES):
+            reply = yield Call("availability.search", **line.search(day))
+            if isinstance(reply.error, NoSailingsError):
+                self.seen["no_sailings"] = "not_found"
+            elif isinstance(reply.error, APIError):
+                self._see_status("no_sailings", reply.error)
+            elif not reply.require():
+                self.seen["no_sailings"] = "empty_list"
+            else:
+                continue
+            return
+        self.findings.miss(["no_sailings"], "no day without sailings was found")
+
+    def _days_without_sailing(self) -> Iterator[tuple[Line, date]]:
+        """Yield days between two departures of a line on which it does not sail."""
+        for line, days in self._days.items():
+            every = range(min(days).toordinal(), max(days).toordinal()) if days else ()
+            free = [day for day in map(date.fromordinal, every) if day not in days]
+            if free:
+                yield line, free[-1]
+
+
+def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime | None] | None:
+    company: Any = departure.company
+    if is_object(company):
+        company = company.get("code") or company.get("id")
+    known: tuple[Any, ...] = (
+        company,
+        departure.depart_code,
+        departure.arrive_code,
+        departure.journey_id,
+    )
+    if not all(isinstance(one, str) and one for one in known):
+        return None
+    at = departure.depart_at
+    return Line(*known), at if isinstance(at, datetime) else None
+
+
+def _distance(times: Sequence[datetime]) -> float:
+    """Return how far a line is from a few sailings a day, which say enough in short replies."""
+    if not times:
+        return inf
+    return abs((times[-1] - times[0]).total_seconds() / len(times) - _SECONDS_BETWEEN)
+
+
+def _cheapest(sailing: Any) -> Any:  # noqa: ANN401 -- an availability; its price
+    return min(tariff.amount for tariff in sailing.tariffs)
+
+
+def _case(currency: str) -> str:
+    if currency == currency.upper():
+        return "upper_case"
+    return "capitalized" if currency == currency.capitalize() else "another case"
+
+
+def _balance(tariffs: Sequence[Mapping[str, Any]]) -> str:
+    if all(one["balance_amount"] == one["amount"] for one in tariffs):
+        return "as_amount"
+    return "zero" if not any(one["balance_amount"] for one in tariffs) else "another amount"

@@ -1,0 +1,74 @@
+"""What a check found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
+
+Verdict = Literal["holds", "differs", "not seen"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConformanceRow:
+    """One assumption, compared with the service.
+
+    Attributes:
+        id: The assumption's id.
+        assumption: What is assumed.
+        verdict: ``holds``, ``differs`` or ``not seen``.
+        seen: The value that the replies showed, or the reason why none did.
+    """
+
+    id: str
+    assumption: str
+    verdict: Verdict
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConformanceReport:
+    """What a check found. It contains no travellers' data and no tokens.
+
+    Attributes:
+        rows: One for each assumption.
+        requests: How many requests were sent.
+        left: The booking that was made and may not be cancelled, in words; None without one.
+    """
+
+    rows: tuple[ConformanceRow, ...]
+    requests: int
+    left: str | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the service differs in an assumption."""
+        return any(row.verdict == "differs" for row in self.rows)
+
+    def profile(self) -> dict[str, object]:
+        """Return the profile of the service: what differs, for a local service to behave so.
+
+        What a local service cannot reproduce is in ``not_reproduced``.
+        """
+        known = {one.id: one.values for one in ASSUMPTIONS}
+        found = {row.id: row.seen for row in self.rows if row.verdict == "differs"}
+        same = {name: seen for name, seen in found.items() if seen in known[name]}
+        others = {name: seen for name, seen in found.items() if name not in same}
+        return {**same, "not_reproduced": others} if others else dict(same)
+
+
+def build_report(
+    seen: dict[str, str], reasons: dict[str, str], requests: int, left: str | None = None
+) -> ConformanceReport:
+    """Compare what was seen with what is assumed."""
+    rows: list[ConformanceRow] = []
+    for one in ASSUMPTIONS:
+        verdict: Verdict = "not seen"
+        words = seen.get(one.id)
+        if words is not None:
+            verdict = "holds" if words == one.values[0] else "differs"
+        elif one.probe in PROBES:
+            words = reasons.get(one.id, f"requires {one.probe}")
+        rows.append(ConformanceRow(one.id, one.text, verdict, words or one.probe))
+    return ConformanceReport(tuple(rows), requests, left)

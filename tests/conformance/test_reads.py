@@ -1,0 +1,169 @@
+"""What a check with reads finds of the local service."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from ferry_sdk import AsyncFerry, AuthenticationError, Ferry, TransportError
+from ferry_sdk.conformance import check
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, BOOKING, PROBES, READS, TICKET
+from ferry_sdk.sandbox import Sandbox
+from tests.support.summer import TRAVELLER, chosen, search, stopped
+from tests.support.tiers import LONG
+
+OF = {kind: {one.id for one in ASSUMPTIONS if one.probe == kind} for kind in PROBES}
+MOST_REQUESTS = 40
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with Sandbox() as service:
+        yield stopped(service)
+
+
+@pytest.fixture(autouse=True)
+def cleared(sandbox):
+    sandbox.faults.clear()
+    sandbox.counters.reset()
+
+
+@pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
+def report_of(request, sandbox):
+    """Check with a client of each kind."""
+    settings = {"token": sandbox.token, "base_url": sandbox.base_url, "max_retries": 0}
+
+    def report(**ids):
+        if request.param == "sync":
+            with Ferry(**settings) as ferry:
+                return check(ferry, **ids)
+
+        async def main():
+            async with AsyncFerry(**settings) as ferry:
+                return await check(ferry, **ids)
+
+        return anyio.run(main, backend=request.param)
+
+    return report
+
+
+def verdicts(report):
+    return {row.id: row.verdict for row in report.rows}
+
+
+def bought(sandbox, *, is_confirmed):
+    """A booking of the local service's, with a fee for its cancellation once it is confirmed."""
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        found = ferry.availability.search(**search())
+        booking = ferry.bookings.create(availabilities=chosen(found), passengers=[TRAVELLER])
+        if is_confirmed:
+            ferry.bookings.confirm(booking.booking_id)
+        return ferry.bookings.get(booking.booking_id)
+
+
+def test_everything_that_reads_show_holds_on_the_local_service(report_of, sandbox):
+    report = report_of()
+    found = verdicts(report)
+    assert {name for name, verdict in found.items() if verdict == "holds"} == OF[READS]
+    assert set(found.values()) == {"holds", "not seen"}
+    assert not report.differs
+    assert report.profile() == {}
+    assert sandbox.counters.effects == ()
+    assert report.requests <= MOST_REQUESTS
+
+
+def test_the_number_of_requests_is_the_service_s(sandbox):
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        report = check(ferry)
+    handshake = sandbox.counters.requests["mcp.initialize"]
+    assert report.requests == sum(sandbox.counters.requests.values()) - handshake
+
+
+def test_a_booking_shows_its_fields_and_those_of_its_first_ticket(report_of, sandbox):
+    booking = bought(sandbox, is_confirmed=False)
+    found = verdicts(report_of(booking_id=booking.booking_id))
+    holding = {name for name, verdict in found.items() if verdict == "holds"}
+    assert holding == OF[READS] | (OF[BOOKING] | OF[TICKET]) - {"preview"}
+    assert len(sandbox.counters.effects_of("bookings.create")) == len(sandbox.counters.effects)
+
+
+def test_a_ticket_shows_its_fields(sandbox):
+    ticket = bought(sandbox, is_confirmed=False).tickets[0]
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        found = verdicts(check(ferry, ticket_id=ticket.id))
+    assert {name for name in OF[TICKET] if found[name] != "holds"} == set()
+    assert found["times"] == "holds"
+
+
+def test_a_paid_booking_shows_what_a_cancellation_costs(sandbox):
+    booking = bought(sandbox, is_confirmed=True)
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        assert verdicts(check(ferry, booking_id=booking.booking_id))["preview"] == "holds"
+
+
+def test_a_read_that_fails_leaves_its_rows_not_seen(report_of, sandbox):
+    sandbox.faults.add("server_error", "catalogue.journeys", times=None)
+    sandbox.faults.add("cut_before", "mcp.ports", times=None)
+    report = report_of()
+    rows = [row for row in report.rows if row.id in OF[READS]]
+    missing = {row.id: row.seen for row in rows if row.verdict == "not seen"}
+    assert missing.keys() == {"journey_route", "port_position", "mcp_resource"}
+    assert missing["journey_route"].startswith("ServerError, HTTP 50")
+
+
+def test_an_unknown_booking_leaves_its_rows_not_seen(report_of):
+    report = report_of(booking_id="b0000000-0000-0000-0000-000000000000")
+    seen = {row.id: row.seen for row in report.rows}
+    assert {seen[name] for name in OF[BOOKING] | OF[TICKET]} == {"NotFoundError, HTTP 404"}
+
+
+def test_a_wrong_token_ends_the_check(sandbox):
+    with Ferry("wrong", base_url=sandbox.base_url) as ferry, pytest.raises(AuthenticationError):
+        check(ferry)
+    assert sandbox.counters.requests["catalogue.ports"] == 1
+
+
+def test_an_unreachable_service_ends_the_check(sandbox):
+    with Sandbox() as stopped_service:
+        address = stopped_service.base_url
+    with Ferry("token", base_url=address, max_retries=0) as ferry, pytest.raises(TransportError):
+        check(ferry)
+
+
+def test_a_read_only_token_is_enough(sandbox):
+    with Ferry(sandbox.read_only_token, base_url=sandbox.base_url, read_only=True) as ferry:
+        assert not check(ferry).differs
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"result": "text"},
+        {"result": "embedded_resource"},
+        {"result": "naked"},
+        {"error": "is_error_prose"},
+        {"error": "json_rpc_error_data"},
+        {"resource": "blob"},
+        {"resource": "bare_object"},
+    ],
+    ids=str,
+)
+def test_another_shape_of_mcp_differs_in_its_row_alone(option, sandbox):
+    sandbox.mcp.set(**option)
+    try:
+        with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            report = check(ferry)
+    finally:
+        sandbox.mcp.reset()
+    ((name, value),) = option.items()
+    assert report.profile() == {f"mcp_{name}": value}
+
+
+def test_event_streams_are_read_like_json(sandbox):
+    sandbox.mcp.set(reply="sse", line_end="cr", comments=True, several_lines=True)
+    try:
+        with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            found = verdicts(check(ferry))
+    finally:
+        sandbox.mcp.reset()
+    assert {found[name] for name in OF[READS]} == {"holds"}
