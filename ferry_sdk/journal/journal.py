@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from types import TracebackType
-from typing import NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar
 
 from sqlalchemy import Connection, Engine
 from typing_extensions import Self
@@ -21,12 +22,14 @@ from ferry_sdk.journal import snapshots, statements
 from ferry_sdk.journal.engines import connect, describe, display_url, engine_of, is_in_memory
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
 from ferry_sdk.journal.migrations import Key, load_key, open_journal
-from ferry_sdk.journal.validation import age, check_booking, check_id, filters
+from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OutcomeDetails
 
 T = TypeVar("T")
 
 _ATTEMPTS = 5
+_PAGE = 1000
+_CREATES = frozenset({"bookings.create", "mcp.create_booking"})
 
 
 class Journal:
@@ -151,9 +154,10 @@ class Journal:
         *,
         since: datetime | JournalEntry | None = None,
         until: datetime | None = None,
-        state: EntryState | None = None,
+        state: EntryState | Literal["unresolved"] | None = None,
         operation: str | None = None,
         booking_id: str | None = None,
+        ticket_id: str | None = None,
         limit: int | None = None,
     ) -> tuple[JournalEntry, ...]:
         """Return the entries that pass all filters, oldest first.
@@ -167,19 +171,47 @@ class Journal:
         Args:
             since: Entries that began at this moment or later; or an entry: those after it.
             until: Entries that began before this moment.
-            state: Entries in this state.
+            state: Entries in this state; ``unresolved``: those that are open or unknown.
             operation: Entries of this operation, such as ``bookings.create``. The same action over
                 MCP is another operation, such as ``mcp.create_booking``.
-            booking_id: Entries that name this booking.
+            booking_id: Entries that name this booking, or only a ticket that another entry of this
+                booking names. The reply to a confirmation names one ticket: for the others, pass
+                their `ticket_id`.
+            ticket_id: Entries that name this ticket. It has no index: every entry is read.
             limit: The most entries to return; None: all.
 
         Raises:
             InvalidInputError: An argument has no meaning; `field` names it.
             JournalError: The journal cannot be read.
         """
-        chosen = filters(since, until, state, operation, booking_id, limit)
+        chosen = filters(since, until, state, operation, booking_id, ticket_id, limit)
         self._open()
         return self._read(lambda connection: statements.entries_by(connection, chosen))
+
+    def booking_ids(self, *, since: datetime | None = None) -> Iterator[str]:
+        """Iterate over the bookings that the writes name, each once, in no particular order.
+
+        Writes that were rejected or not sent do not count. The ids are read in pages, so a journal
+        of any size needs little memory. In async code, iterate in a thread:
+        ``await asyncio.to_thread(list, journal.booking_ids())``.
+
+        Args:
+            since: Bookings with a write that began at this moment or later.
+
+        Raises:
+            InvalidInputError: `since` is no moment.
+            JournalError: The journal cannot be read.
+        """
+        start = moment(since, "since")
+        self._open()
+        return self._booking_ids(start)
+
+    def _booking_ids(self, since: datetime | None) -> Iterator[str]:
+        last: object = ""
+        read = partial(statements.booking_ids, since=since, limit=_PAGE)
+        while found := self._read(partial(read, after=last)):
+            yield from (one for one in found if isinstance(one, str))
+            last = found[-1]
 
     def entry(self, entry_id: str) -> JournalEntry:
         """Return the current entry with this id.
@@ -199,7 +231,9 @@ class Journal:
         """Record whether an unresolved write happened; the same write may then be made again.
 
         Settling an entry twice in the same way changes nothing. A settled entry can only be changed
-        to ``done``.
+        to ``done``. The journal cannot check that the booking exists: read it first
+        (``ferry.bookings.get``). A wrong one is corrected by settling the entry again, unless a
+        reply named it.
 
         Args:
             entry_or_id: The entry, or its id.
@@ -210,8 +244,8 @@ class Journal:
             The entry after the change.
 
         Raises:
-            InvalidInputError: No entry has this id, the write is known to be done, or the booking
-                is another one than the entry's.
+            InvalidInputError: No entry has this id, the write is known to be done, the booking is
+                another one than the write's, or another ``create`` made it.
             JournalError: The change cannot be committed.
         """
         entry_id = entry_or_id.id if isinstance(entry_or_id, JournalEntry) else entry_or_id
@@ -219,20 +253,29 @@ class Journal:
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected True or False", field="happened")
         if booking_id is not None:
-            check_booking(booking_id)
-            known = self.entry(entry_id).booking_id
-            if not happened or known not in {None, booking_id}:
-                raise InvalidInputError("the write did not make this booking", field="booking_id")
+            check_subject(booking_id, "booking_id")
+            self._check_made(self.entry(entry_id), booking_id, happened=happened)
         self._open()
         state: EndState = "done" if happened else "rejected"
-        details = OutcomeDetails(booking_id)
+        code = statements.SETTLED_BY_HAND if happened else None
+        details = OutcomeDetails(booking_id, code=code)
         changed = self._write(
             lambda connection: statements.change(connection, entry_id, state, details)
         )
         entry = _require(changed, "entry_or_id")
         if (entry.state == "done") != happened:
             raise InvalidInputError("the write is recorded as done", field="happened")
+        if booking_id not in {None, entry.booking_id}:
+            raise InvalidInputError("the reply named another booking", field="booking_id")
         return entry
+
+    def _check_made(self, entry: JournalEntry, booking_id: str, *, happened: bool) -> None:
+        """Raise unless the write can have made this booking."""
+        if not happened or entry.subject.get("booking_id", booking_id) != booking_id:
+            raise InvalidInputError("the write did not make this booking", field="booking_id")
+        for other in self.entries(booking_id=booking_id, state="done"):
+            if other.id != entry.id and {other.operation, entry.operation} <= _CREATES:
+                raise InvalidInputError("another write made this booking", field="booking_id")
 
     def forget(self, *, older_than: float | timedelta) -> int:
         """Delete old settled entries, and what watches saved of bookings; unresolved entries stay.

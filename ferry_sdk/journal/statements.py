@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from copy import copy
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 from uuid import uuid4
 
 from sqlalchemy import Text, and_, delete, func, insert, literal, or_, select, tuple_, update
@@ -19,15 +19,19 @@ from ferry_sdk.journal.schema import SETTLED, entries, is_unresolved, is_without
 from ferry_sdk.types import EntryState, JournalEntry, OutcomeDetails
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import timedelta
 
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import Column, ColumnElement, Connection, Select
 
     from ferry_sdk.types import EndState, Intent
 
 _STATES: Final[tuple[EntryState, ...]] = get_args(EntryState)
 _UNRESOLVED: Final[tuple[EntryState, ...]] = ("open", "unknown")
+_WITHOUT_EFFECT: Final[tuple[EntryState, ...]] = ("rejected", "not_sent")
+SETTLED_BY_HAND: Final = "SETTLED"
+"""The code of an entry that a person settled as done. Its booking may be corrected, because no
+reply named it. Entries hide it."""
 
 TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
     "unknown": ("open",),
@@ -62,9 +66,10 @@ class Filters(NamedTuple):
 
     since: datetime | JournalEntry | None
     until: datetime | None
-    state: EntryState | None
+    state: EntryState | Literal["unresolved"] | None
     operation: str | None
     booking_id: str | None
+    ticket_id: str | None
     limit: int | None
 
 
@@ -119,10 +124,10 @@ def change(
     """Set an outcome if it may replace the present state, and return the entry.
 
     An entry that is ``done`` already, because a person settled it, still gets the ids of a late
-    reply.
+    reply, and those by which a person corrects it.
     """
     details = details or _NO_DETAILS
-    ids = _storable_ids(details)
+    ids, code = _storable_ids(details), _storable(details.code)
     this = entries.c.id == entry_id
     may_change = or_(entries.c.state.in_(TRANSITIONS[state]), entries.c.state.not_in(_STATES))
     changed = connection.execute(
@@ -132,12 +137,15 @@ def change(
             state=state,
             changed_at=_now(),
             status_code=details.status_code,
-            code=_storable(details.code),
+            code=code,
             **ids,
         )
     )
     if ids and state == "done" and not changed.rowcount:
-        connection.execute(update(entries).where(this, entries.c.state == state).values(ids))
+        late = update(entries).where(this, entries.c.state == state)
+        if code == SETTLED_BY_HAND:  # a person does not correct a reply
+            late = late.where(or_(entries.c.code == code, entries.c.booking_id.is_(None)))
+        connection.execute(late.values(code=code, **ids))
     return find(connection, entry_id)
 
 
@@ -171,25 +179,53 @@ def entries_by(connection: Connection, filters: Filters) -> tuple[JournalEntry, 
         query = query.where(entries.c.created_at >= since)
     if filters.until is not None:
         query = query.where(entries.c.created_at < filters.until)
-    if filters.state is not None:
+    if filters.state == "unresolved":
+        query = query.where(is_unresolved)
+    elif filters.state is not None:
         query = query.where(entries.c.state == filters.state)
     if filters.operation is not None:
         query = query.where(entries.c.operation == filters.operation)
     if filters.booking_id is not None:
-        query = query.where(_concerns(filters.booking_id))
+        query = query.where(_concerns(connection, filters.booking_id))
+    if filters.ticket_id is not None:
+        is_issued = _contains(entries.c.ticket_ids, json.dumps(filters.ticket_id))
+        query = query.where(or_(_has_subject("ticket_id", filters.ticket_id), is_issued))
     return tuple(_fetch(connection, query))
 
 
-def _concerns(booking_id: str) -> ColumnElement[bool]:
-    # An entry of an older version has the id in its subject only.
-    member = json.dumps({"booking_id": booking_id})[1:-1]
-    return or_(
+def _concerns(connection: Connection, booking_id: str) -> ColumnElement[bool]:
+    """Select the entries that name a booking, or only a ticket that others say is of it."""
+    # An entry of an older version has the booking's id in its subject only.
+    is_unnamed = entries.c.booking_id.is_(None)
+    by_name = or_(
         entries.c.booking_id == booking_id,
-        and_(
-            entries.c.booking_id.is_(None),
-            entries.c.subject.cast(Text).contains(member, autoescape=True),
-        ),
+        and_(is_unnamed, _has_subject("booking_id", booking_id)),
     )
+    named = _fetch(connection, select(entries).where(by_name))
+    tickets = sorted({ticket for entry in named for ticket in entry.ticket_ids or ()})
+    return or_(by_name, *(and_(is_unnamed, _has_subject("ticket_id", one)) for one in tickets))
+
+
+def _has_subject(name: str, value: str) -> ColumnElement[bool]:
+    return _contains(entries.c.subject, json.dumps({name: value})[1:-1])
+
+
+def _contains(column: Column[Any], text: str) -> ColumnElement[bool]:
+    # LIKE ignores the case of letters in SQLite.
+    whole = column.cast(Text)
+    return func.replace(whole, text, "") != whole
+
+
+def booking_ids(
+    connection: Connection, since: datetime | None, after: object, limit: int
+) -> Sequence[object]:
+    """Return the next ids of bookings, in the database's order; a damaged one has any type."""
+    column = entries.c.booking_id
+    query = select(column).distinct().order_by(column).limit(limit)
+    query = query.where(column > after, entries.c.state.not_in(_WITHOUT_EFFECT))
+    if since is not None:
+        query = query.where(entries.c.created_at >= since)
+    return connection.execute(query).scalars().all()
 
 
 def forget(connection: Connection, age: timedelta) -> int:
@@ -271,6 +307,8 @@ def _make_entry(values: dict[str, Any]) -> JournalEntry:
         tickets = [subject["ticket_id"]]
     values["ticket_ids"] = None if tickets is None else tuple(tickets)
     values["booking_id"] = values["booking_id"] or subject.get("booking_id")
+    if values["code"] == SETTLED_BY_HAND:
+        values["code"] = None
     return JournalEntry(**values, damaged=damaged)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta, timezone
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.journal.statements import Filters
@@ -12,7 +12,7 @@ from ferry_sdk.safety import SAFETY
 from ferry_sdk.types import EntryState, JournalEntry
 
 _MOST = 2**31 - 1
-_STATES = get_args(EntryState)
+_STATES = (*get_args(EntryState), "unresolved")
 
 
 def age(older_than: object) -> timedelta:
@@ -36,10 +36,10 @@ def check_id(entry_id: object, field: str) -> None:
         raise InvalidInputError("expected the id of an entry", field=field)
 
 
-def check_booking(booking_id: object) -> None:
-    """Raise unless this can be the id of a booking in a journal."""
-    if not isinstance(booking_id, str) or not booking_id.strip() or not booking_id.isprintable():
-        raise InvalidInputError("expected the id of a booking", field="booking_id")
+def check_subject(value: object, field: Literal["booking_id", "ticket_id"]) -> None:
+    """Raise unless this can be the id of a booking or a ticket in a journal."""
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise InvalidInputError(f"expected the id of a {field.removesuffix('_id')}", field=field)
 
 
 # The arguments have any type: callers may have no type checker.
@@ -49,11 +49,12 @@ def filters(
     state: Any,  # noqa: ANN401 -- it is validated here
     operation: Any,  # noqa: ANN401 -- it is validated here
     booking_id: Any,  # noqa: ANN401 -- it is validated here
+    ticket_id: Any,  # noqa: ANN401 -- it is validated here
     limit: Any,  # noqa: ANN401 -- it is validated here
 ) -> Filters:
     """Return the filters of `Journal.entries`."""
-    start = since.began_at if isinstance(since, JournalEntry) else _moment(since, "since")
-    end = _moment(until, "until")
+    start = since.began_at if isinstance(since, JournalEntry) else moment(since, "since")
+    end = moment(until, "until")
     if start is not None and end is not None and end < start:
         raise InvalidInputError("expected a moment that is not before since", field="until")
     if state is not None and state not in _STATES:
@@ -64,16 +65,19 @@ def filters(
             "expected the name of a write, such as bookings.create", field="operation"
         )
     if booking_id is not None:
-        check_booking(booking_id)
+        check_subject(booking_id, "booking_id")
+    if ticket_id is not None:
+        check_subject(ticket_id, "ticket_id")
     if limit is not None:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             raise InvalidInputError("expected a whole number, 1 or more", field="limit")
         limit = min(limit, _MOST)
     after = since if isinstance(since, JournalEntry) else start
-    return Filters(after, end, state, operation, booking_id, limit)
+    return Filters(after, end, state, operation, booking_id, ticket_id, limit)
 
 
-def _moment(value: object, field: str) -> datetime | None:
+def moment(value: object, field: str) -> datetime | None:
+    """Return a moment in UTC, or None."""
     if value is None:
         return None
     if not isinstance(value, datetime) or value.utcoffset() is None:

@@ -89,6 +89,7 @@ class TestFilters:
             ("booking_id", ""),
             ("booking_id", 7),
             ("booking_id", "b\0"),
+            ("ticket_id", ""),
             ("limit", 0),
             ("limit", -1),
             ("limit", True),
@@ -241,3 +242,80 @@ class TestSettling:
                 journal.settle(entry_id, happened=happened, booking_id=booking_id)
             assert caught.value.field == "booking_id"
             assert journal.entry(entry_id).state == "open"
+
+    def test_a_wrong_booking_is_corrected_by_settling_again(self, any_journal):
+        entry_id = any_journal.begin(intent())
+        any_journal.settle(entry_id, happened=True, booking_id="not-a-booking")
+        settled = any_journal.settle(entry_id, happened=True, booking_id="b1")
+        assert (settled.booking_id, settled.code) == ("b1", None)
+        any_journal.end(entry_id, "done", OutcomeDetails("b2"))  # a late reply
+        with pytest.raises(InvalidInputError, match="the reply named another booking"):
+            any_journal.settle(entry_id, happened=True, booking_id="b1")
+        assert any_journal.entry(entry_id).booking_id == "b2"
+
+    def test_two_writes_do_not_make_one_booking(self, any_journal):
+        first = any_journal.begin(intent(b"first"))
+        second = any_journal.begin(intent(b"second", operation="mcp.create_booking"))
+        confirmed = any_journal.begin(confirmation("b1"))
+        any_journal.end(confirmed, "done", OutcomeDetails("b1"))
+        any_journal.settle(first, happened=True, booking_id="b1")
+        with pytest.raises(InvalidInputError, match="another write made this booking"):
+            any_journal.settle(second, happened=True, booking_id="b1")
+        assert any_journal.entry(second).is_unresolved
+
+
+def cancellation(ticket_id: str, **more: str):
+    subject = {"ticket_id": ticket_id, **more}
+    name = "tickets.cancel"
+    return intent(repr(subject).encode(), operation=name, effect=name, subject=subject)
+
+
+class TestTickets:
+    def test_the_history_of_a_booking_has_the_writes_on_its_tickets(self, any_journal):
+        confirmed = any_journal.begin(confirmation("b1"))
+        any_journal.end(confirmed, "done", OutcomeDetails("b1", ("t1", "té")))
+        ids = [any_journal.begin(cancellation(ticket)) for ticket in ("t1", "té")]
+        for other in ("T1", "t11", "t%"):
+            any_journal.begin(cancellation(other))
+        any_journal.begin(cancellation("t1", booking_id="b2"))
+        assert ids_of(any_journal.entries(booking_id="b1")) == [confirmed, *ids]
+        assert ids_of(any_journal.entries(booking_id="b1", state="unresolved")) == ids
+
+    def test_the_history_of_a_ticket(self, any_journal):
+        confirmed = any_journal.begin(confirmation("b1"))
+        any_journal.end(confirmed, "done", OutcomeDetails("b1", ("t1", "té")))
+        cancelled = any_journal.begin(cancellation("té"))
+        any_journal.begin(cancellation("TÉ"))
+        assert ids_of(any_journal.entries(ticket_id="té")) == [confirmed, cancelled]
+        assert ids_of(any_journal.entries(ticket_id="té", booking_id="b1")) == [
+            confirmed,
+            cancelled,
+        ]
+        assert any_journal.entries(ticket_id="t") == ()
+
+
+class TestBookings:
+    def test_each_booking_with_a_possible_effect_comes_once(self, any_journal, monkeypatch):
+        monkeypatch.setattr("ferry_sdk.journal.journal._PAGE", 2)
+        begin_at(any_journal, *range(5))
+        for state in ("done", "rejected", "not_sent"):
+            any_journal.end(any_journal.begin(confirmation(f"b-{state}")), state)
+        any_journal.end(any_journal.begin(intent()), "done", OutcomeDetails("b0"))
+        found = [*any_journal.booking_ids()]
+        assert sorted(found) == ["b-done", "b0", "b1", "b2", "b3", "b4"]
+
+    def test_since_leaves_earlier_ones_out(self, any_journal):
+        begin_at(any_journal, 0, 1, 2)
+        assert [*any_journal.booking_ids(since=at(2))] == ["b2"]
+        with pytest.raises(InvalidInputError) as caught:
+            any_journal.booking_ids(since="yesterday")
+        assert caught.value.field == "since"
+
+    def test_a_damaged_id_is_left_out(self, sqlite_url):
+        with Journal(sqlite_url) as journal:
+            begin_at(journal, 0, 1)
+            run_sql(
+                sqlite_url,
+                "UPDATE ferry_journal SET booking_id = x'ff' WHERE booking_id = 'b0'",
+            )
+            assert [*journal.booking_ids()] == ["b1"]
