@@ -51,7 +51,9 @@ COMMANDS: dict[str, Command] = {
     "reconcile": Command(
         "reconcile:reconcile", _TRIPS, "Compare payments with the bookings on record."
     ),
-    "journal": Command("journal:app", _TRIPS, "Look up the writes on record, and settle them."),
+    "journal": Command(
+        "journal:app", _TRIPS, "Look up the writes on record, recover and settle them."
+    ),
     "ports": Command("catalogue:ports", _NAMES, "Find ports by code, name, city or country."),
     "companies": Command(
         "catalogue:companies", _NAMES, "Find companies by code or a part of the name."

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the extra journal is not installed")
 
+from ferry_sdk import APIError, Ferry
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import Intent, OutcomeDetails
 from tests.cli.commands import COMMAND, environment
@@ -48,7 +49,7 @@ def test_list_prints_what_passes_the_filters(run, journal):
     begin(journal, "bookings.cancel", booking_id="b-2")
 
     head, first, second = run("list", "--booking", "b-1").out.splitlines()
-    assert head.split() == ["began", "operation", "state", "booking", "rejection", "entry"]
+    assert head.split()[:4] == ["began", "operation", "state", "age"]
     assert first.split()[3:] == ["bookings.create", "done", "b-1", created]
     assert second.split()[3:] == [
         *("bookings.confirm", "rejected", "b-1", "409", "NO_ROOM", confirmed)
@@ -79,7 +80,7 @@ def test_show_prints_one_entry(run, journal):
 
 def test_settle_records_what_a_person_learned(run, journal):
     entry_id = begin(journal)
-    words = ["settle", entry_id, "--happened", "--booking", "b-1"]
+    words = ["settle", entry_id, "--happened", "--booking", "b-1", "--no-check"]
     assert "--yes" in run(*words, code=2).err
     document = run(*words, "--yes", "--json").document["entry"]
     assert (document["state"], document["booking_id"]) == ("done", "b-1")
@@ -108,6 +109,96 @@ def test_a_file_that_is_not_there_is_not_created(cli, tmp_path):
     error = cli("journal", "list", "--journal", address, "--json", code=3).document["error"]
     assert (error["type"], error["field"]) == ("InvalidInputError", "journal")
     assert not (tmp_path / "mistyped.db").exists()
+
+
+@pytest.fixture
+def dying(ferry_sandbox, journal, monkeypatch):
+    """A client whose process seems to die before it records an outcome."""
+    monkeypatch.setattr(journal, "end", lambda *_: None)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as client:
+        yield client
+
+
+def test_commands_that_write_record_it(cli, journal, url, order):
+    booking_id = cli(
+        *("book", "--from", str(order), "--yes", "--json"), FERRY_JOURNAL=url
+    ).document["booking"]["booking_id"]
+    cli("confirm", booking_id, "--yes", FERRY_JOURNAL=url)
+    cli("cancel", booking_id, "--yes", "--journal", url)
+    assert [(one.operation, one.state) for one in journal.entries(booking_id=booking_id)] == [
+        ("bookings.create", "done"),
+        ("bookings.confirm", "done"),
+        ("bookings.cancel", "done"),
+    ]
+
+
+def test_a_repeat_of_an_unresolved_write_is_not_sent(cli, ferry_sandbox, dying, url, booked):
+    ferry_sandbox.faults.add("refused", "bookings.cancel")
+    with pytest.raises(APIError):
+        dying.bookings.cancel(booked)
+    words = ("cancel", booked, "--yes", "--journal", url)
+    error = cli(*words, "--json", code=5).document["error"]
+    assert (error["type"], error["exit_code"]) == ("UnresolvedWriteError", 5)
+    assert f"ferry journal recover {error['entry_id']}" in cli(*words, code=5).err
+    assert ferry_sandbox.counters.requests["bookings.cancel"] == 1
+
+
+def test_a_lost_booking_names_its_entry(cli, ferry_sandbox, journal, url, order):
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    ended = cli("book", "--from", str(order), "--yes", "--journal", url, code=5)
+    (entry,) = journal.unresolved()
+    assert f"ferry journal settle {entry.id}" in ended.err
+
+
+def test_a_new_journal_is_a_warning(cli, tmp_path, booked):
+    words = ("cancel", booked, "--yes", "--journal", f"sqlite:///{tmp_path / 'shop.db'}")
+    assert "shop.db is new" in cli(*words).err
+
+
+def test_recover_records_what_a_read_shows(cli, ferry_sandbox, dying, run, journal, booked):
+    dying.bookings.confirm(booked)
+    ferry_sandbox.faults.add("refused", "bookings.cancel")
+    with pytest.raises(APIError):
+        dying.bookings.cancel(booked)
+    confirmed, cancelled = journal.unresolved()
+    listed = run("list", "--state", "unresolved", "--json").document["entries"]
+    assert [one["next"] for one in listed] == [
+        f"run `ferry journal recover {one.id}`" for one in (confirmed, cancelled)
+    ]
+    one, other = run("recover", "--all", "--json", code=5).document["entries"]
+    assert (one["id"], one["state"], one["next"]) == (confirmed.id, "done", None)
+    assert (other["state"], other["seen"]) == ("open", "the booking is ticketed")
+    assert f"ferry journal settle {cancelled.id}" in run("recover", cancelled.id, code=5).out
+    assert run("recover", confirmed.id).code == 0
+    for words in ([], [confirmed.id, "--all"]):
+        assert "--all" in run("recover", *words, code=2).err
+
+
+def test_settle_reads_the_booking(run, journal, booked):
+    entry_id = begin(journal)
+    settle = ("settle", entry_id, "--happened", "--yes", "--booking")
+    run(*settle, "mistyped", code=4)
+    assert journal.entry(entry_id).is_unresolved
+    run(*settle, "mistyped", "--no-check")
+    run(*settle, booked)
+    assert journal.entry(entry_id).booking_id == booked
+
+
+def test_no_id_is_broken_on_a_narrow_terminal(ferry_sandbox, tmp_path, url, journal):
+    pytest.importorskip("pexpect")
+    if sys.platform == "win32":
+        pytest.skip("there are no pseudo-terminals")
+    from tests.cli.terminals import terminal
+
+    booking_id = "0f8fad5b-d9cb-469f-a165-70867728950e"
+    entry_id = begin(journal, "bookings.cancel", booking_id=booking_id)
+    words = ["journal", "list", "--journal", url]
+    with terminal(ferry_sandbox, tmp_path, *words, size=(24, 80)) as person:
+        shown = person.finish(0)
+    lines = [line.split() for line in shown.splitlines()]
+    assert ["booking", booking_id] in lines
+    assert ["entry", entry_id] in lines
+    assert ["next", "run", "`ferry", "journal", "recover", f"{entry_id}`"] in lines
 
 
 @LONG

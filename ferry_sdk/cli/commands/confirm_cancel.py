@@ -13,10 +13,12 @@ from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     BaseUrl,
+    OptionalJournalUrl,
     RecordId,
     TokenFile,
     Yes,
     open_client,
+    open_recorder,
     parse_amount,
     parser,
 )
@@ -46,13 +48,17 @@ def confirm(
         Decimal | None,
         _amount_option("Refuse to confirm at any other total."),
     ] = None,
+    journal: OptionalJournalUrl = None,
     yes: Yes = False,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
     """Confirm and pay a booking, which issues its tickets. Shows the total and asks first."""
-    with open_client(base_url, token_file) as ferry:
+    with (
+        open_recorder(journal) as record,
+        open_client(base_url, token_file, journal=record) as ferry,
+    ):
         with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
         total = booking.total_price
@@ -90,27 +96,31 @@ def cancel(
         Decimal | None,
         _amount_option("Refuse to cancel at a higher fee."),
     ] = None,
+    journal: OptionalJournalUrl = None,
     yes: Yes = False,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
     """Cancel a booking or a ticket. Shows the fee and asks first; never accepts a higher fee."""
-    with open_client(base_url, token_file) as ferry:
+    with (
+        open_recorder(journal) as record,
+        open_client(base_url, token_file, journal=record) as ferry,
+    ):
         with show_progress("Reading the fee"):
-            record = record_of(ferry, some_id)
+            found = record_of(ferry, some_id)
             fee = ferry.bookings.cancel_fee(some_id)
         kept, refund = fee.penalty_amount, fee.refund_amount
         if max_penalty is not None and kept > max_penalty:
             raise PenaltyExceededError(limit=max_penalty, penalty=kept, currency=fee.currency)
         send: Callable[..., BookingCancellation | TicketCancellation]
-        if isinstance(record, Booking):
-            status, send = str(record.stage), ferry.bookings.cancel
-            tickets = count(record.ticket_count, "ticket")
-            name = f"booking {record.booking_reference} with its {tickets}"
+        if isinstance(found, Booking):
+            status, send = str(found.stage), ferry.bookings.cancel
+            tickets = count(found.ticket_count, "ticket")
+            name = f"booking {found.booking_reference} with its {tickets}"
         else:
-            status, send = str(record.status), ferry.tickets.cancel
-            name = f"ticket {record.ticket_number or record.id}"
+            status, send = str(found.status), ferry.tickets.cancel
+            name = f"ticket {found.ticket_number or found.id}"
         print_facts(
             [
                 ("status", status),

@@ -1,30 +1,43 @@
-"""`ferry journal list`, `show` and `settle`: the writes on record."""
+"""`ferry journal list`, `show`, `recover` and `settle`: the writes on record."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ferry_sdk.cli.terminal.errors import report_errors
-from ferry_sdk.cli.terminal.options import AsJson, Yes, parser
+from ferry_sdk.cli.terminal.errors import Exit, next_step, report_errors
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    JournalUrl,
+    TokenFile,
+    Yes,
+    open_client,
+    open_journal,
+    parser,
+)
 from ferry_sdk.cli.terminal.output import (
+    age,
     error_console,
     note,
+    print_blocks,
     print_facts,
     print_json,
-    print_table,
+    show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
-from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.errors import OutcomeUnknownError
+from ferry_sdk.models.bookings import Booking
+from ferry_sdk.models.tickets import Ticket
 from ferry_sdk.types import JournalEntry
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from ferry_sdk.journal import Journal
 
 
 def _parse_moment(value: str) -> datetime:
@@ -39,35 +52,39 @@ def _moment_option(name: str, help_text: str) -> object:
     return typer.Option(name, metavar="MOMENT", help=help_text, parser=parser(_parse_moment))
 
 
-_Url = Annotated[
-    str, typer.Option("--journal", metavar="URL", help="The journal, such as sqlite:///ferry.db.")
-]
 _EntryId = Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id.")]
 
 
 def list_entries(
     *,
-    journal: _Url,
+    journal: JournalUrl,
     since: Annotated[
         datetime | None, _moment_option("--since", "Begun at this time or later.")
     ] = None,
     until: Annotated[datetime | None, _moment_option("--until", "Begun before this time.")] = None,
     state: Annotated[
         str | None,
-        typer.Option(metavar="STATE", help="open, unknown, done, rejected or not_sent."),
+        typer.Option(
+            metavar="STATE",
+            help="open, unknown, done, rejected, not_sent; or unresolved: open and unknown.",
+        ),
     ] = None,
     operation: Annotated[
         str | None, typer.Option(metavar="NAME", help="An operation, such as bookings.create.")
     ] = None,
     booking: Annotated[
-        str | None, typer.Option(metavar="BOOKING", help="Writes that name this booking.")
+        str | None,
+        typer.Option(metavar="BOOKING", help="Writes that name this booking, or its tickets."),
+    ] = None,
+    ticket: Annotated[
+        str | None, typer.Option(metavar="TICKET", help="Writes that name this ticket.")
     ] = None,
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="At most so many, the oldest.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the writes on record, oldest first."""
+    """List the writes on record, oldest first, with what to do about unresolved ones."""
     with open_journal(journal) as record:
         found = record.entries(
             since=since,
@@ -75,39 +92,60 @@ def list_entries(
             state=state,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] -- checked there
             operation=operation,
             booking_id=booking,
+            ticket_id=ticket,
             limit=limit,
         )
-    if as_json:
-        print_json({"entries": [_document(entry) for entry in found]})
-    elif found:
-        heads = ["began", "operation", "state", "booking", "rejection", "entry"]
-        rows = [
-            (
-                _time(entry.began_at),
-                entry.operation,
-                entry.state,
-                entry.booking_id or "",
-                _rejection(entry),
-                entry.id,
-            )
-            for entry in found
-        ]
-        print_table(heads, rows)
-    else:
-        note("No entry.")
+    _print_all(found, {}, as_json=as_json)
 
 
-def show_entry(*, entry_id: _EntryId, journal: _Url, as_json: AsJson = False) -> None:
+def show_entry(*, entry_id: _EntryId, journal: JournalUrl, as_json: AsJson = False) -> None:
     """Show one write on record."""
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
     _print(entry, as_json=as_json)
 
 
+def recover_entries(
+    *,
+    entry_id: Annotated[
+        str | None, typer.Argument(metavar="[ENTRY]", help="The entry's id.", show_default=False)
+    ] = None,
+    journal: JournalUrl,
+    every: Annotated[bool, typer.Option("--all", help="Every unresolved entry.")] = False,
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Read whether an unresolved write happened. If it did, it is recorded as done.
+
+    Exits with 5 if a write is still unresolved.
+    """
+    if (entry_id is None) != every:
+        raise typer.BadParameter("expected an entry or --all", param_hint="ENTRY")
+    seen: dict[str, str] = {}
+    with (
+        open_journal(journal) as record,
+        open_client(base_url, token_file, journal=record) as ferry,
+        show_progress("Reading"),
+    ):
+        entries = [record.entry(entry_id)] if entry_id else [*record.unresolved()]
+        for entry in entries:
+            if entry.is_unresolved:
+                try:
+                    ferry.recover(entry)
+                except OutcomeUnknownError as error:
+                    seen[entry.id] = _seen(error)
+        entries = [record.entry(entry.id) for entry in entries]
+    _print_all(entries, seen, as_json=as_json)
+    if any(entry.is_unresolved for entry in entries):
+        sys.stdout.flush()
+        raise typer.Exit(Exit.UNKNOWN)
+
+
 def settle_entry(
     *,
     entry_id: _EntryId,
-    journal: _Url,
+    journal: JournalUrl,
     happened: Annotated[
         bool,
         typer.Option("--happened/--not-happened", help="What you have learned from the service."),
@@ -115,38 +153,82 @@ def settle_entry(
     booking: Annotated[
         str | None, typer.Option(metavar="BOOKING", help="The booking that the write created.")
     ] = None,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Do not read the booking to see that it exists.")
+    ] = False,
     yes: Yes = False,
     as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
 ) -> None:
-    """Record whether an unresolved write happened. The same write may then be made again."""
+    """Record whether an unresolved write happened. The same write may then be made again.
+
+    To correct the booking of an entry that was settled, settle it again.
+    """
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
         _print_facts(entry, on=error_console())
+        if booking is not None and not no_check:
+            with open_client(base_url, token_file) as ferry, show_progress("Reading the booking"):
+                made = ferry.bookings.get(booking)
+            about = f"{made.booking_reference}, {made.stage}, {made.booking_id}"
+            print_facts([("names", about)], on=error_console())
         outcome = "happened" if happened else "did not happen"
         ask_consent(f"Record that it {outcome}?", yes=yes)
         entry = record.settle(entry, happened=happened, booking_id=booking)
     _print(entry, as_json=as_json)
 
 
-def open_journal(url: str) -> Journal:
-    """Open a journal for a command that reads it first.
+def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_json: bool) -> None:
+    """Print entries; `seen` is what a read of some showed, by their ids."""
+    if as_json:
+        read = {one.id: {"seen": seen[one.id]} for one in entries if one.id in seen}
+        print_json({"entries": [_document(one) | read.get(one.id, {}) for one in entries]})
+        return
+    rows = [
+        (
+            ("began", _time(one.began_at)),
+            ("operation", one.operation),
+            ("state", one.state),
+            ("age", age(one.began_at) if one.is_unresolved else ""),
+            ("booking", one.booking_id or ""),
+            ("tickets", " ".join(one.ticket_ids or ())),
+            ("rejection", _rejection(one)),
+            ("entry", one.id),
+            ("correlation id", one.correlation_id if one.is_unresolved else ""),
+            ("seen", seen.get(one.id, "")),
+            ("next", _next(one, is_read=one.id in seen)),
+        )
+        for one in entries
+    ]
+    if rows:
+        print_blocks(rows, heading=4)
+    else:
+        note("No entry.")
 
-    Raises:
-        InvalidInputError: The URL is invalid, or its file does not exist.
-        ModuleNotFoundError: The extra is not installed.
-    """
-    from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
-    from ferry_sdk.journal.engines import missing_file  # noqa: PLC0415 -- an extra
 
-    journal = Journal(url)
-    missing = missing_file(url)
-    if missing is not None:
-        raise InvalidInputError(f"there is no file {missing}", field="journal")
-    return journal
+def _next(entry: JournalEntry, *, is_read: bool = False) -> str:
+    if not entry.is_unresolved:
+        return ""
+    return next_step("" if is_read or entry.damaged else entry.operation, entry.id)
+
+
+def _seen(error: OutcomeUnknownError) -> str:
+    """Return what the read of a write showed instead of its effect."""
+    record, failure = error.last_seen, error.__cause__
+    if failure is not None:
+        return f"not read: {failure}"
+    if isinstance(record, Booking):
+        return f"the booking is {record.stage}"
+    return f"the ticket is {record.status}" if isinstance(record, Ticket) else "no read shows it"
 
 
 def _document(entry: JournalEntry) -> dict[str, object]:
-    members = asdict(entry) | {"began_at": entry.began_at, "ended_at": entry.ended_at}
+    members = asdict(entry) | {
+        "began_at": entry.began_at,
+        "ended_at": entry.ended_at,
+        "next": _next(entry) or None,
+    }
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in members.items()
@@ -174,6 +256,7 @@ def _print_facts(entry: JournalEntry, on: Console | None = None) -> None:
             ("request", f"{entry.method} {entry.path}"),
             ("correlation id", entry.correlation_id),
             ("damaged", ", ".join(entry.damaged)),
+            ("next", _next(entry)),
         ],
         on=on,
     )
@@ -190,8 +273,9 @@ def _rejection(entry: JournalEntry) -> str:
 app: typer.Typer = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Look up the writes on record, and settle them.",
+    help="Look up the writes on record, recover and settle them.",
 )
 app.command("list")(report_errors(list_entries))
 app.command("show")(report_errors(show_entry))
+app.command("recover")(report_errors(recover_entries))
 app.command("settle")(report_errors(settle_entry))

@@ -14,8 +14,14 @@ from pydantic import ValidationError
 
 from ferry_sdk import aftersales
 from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation
-from ferry_sdk.cli.commands.journal import open_journal
-from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    JournalUrl,
+    TokenFile,
+    open_client,
+    open_journal,
+)
 from ferry_sdk.cli.terminal.output import count, print_json, print_table, say, show_progress
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.models.base import path_of
@@ -40,10 +46,7 @@ def reconcile(
             help="CSV with booking_id, amount, currency; also reference, refunded. - is stdin.",
         ),
     ],
-    journal: Annotated[
-        str,
-        typer.Option("--journal", metavar="URL", help="A journal, such as sqlite:///ferry.db."),
-    ],
+    journal: JournalUrl,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,

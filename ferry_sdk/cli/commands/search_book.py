@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -32,10 +31,12 @@ from ferry_sdk.cli.terminal.errors import Exit, NoTripsError, report_output_fail
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     BaseUrl,
+    OptionalJournalUrl,
     TokenFile,
     Yes,
     complete_port,
     open_client,
+    open_recorder,
     parse_day,
     parse_time,
     parser,
@@ -53,7 +54,6 @@ from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
-from ferry_sdk.types import Recorder
 
 _FROM = "'--from'"
 _PORT = "A port's code or name, in any of several languages."
@@ -100,10 +100,6 @@ Companies = Annotated[
 File = Annotated[
     Path | None,
     typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input."),
-]
-JournalUrl = Annotated[
-    str | None,
-    typer.Option("--journal", metavar="URL", help="A journal, such as sqlite:///ferry.db."),
 ]
 
 
@@ -265,7 +261,7 @@ def book(
     vehicle: Vehicle = None,
     company: Companies = None,
     from_file: File = None,
-    journal: JournalUrl = None,
+    journal: OptionalJournalUrl = None,
     yes: Yes = False,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
@@ -293,7 +289,7 @@ def book(
     if from_file is not None and given:
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
     with (
-        _open_journal(journal) as record,
+        open_recorder(journal) as record,
         open_client(base_url, token_file, journal=record) as ferry,
     ):
         order, choice = read_order(from_file, ferry) if from_file else ask_order(ferry, given)
@@ -315,11 +311,3 @@ def book(
                     ("to pay", f"ferry confirm {created.booking_id}"),
                 ]
             )
-
-
-def _open_journal(url: str | None) -> AbstractContextManager[Recorder | None]:
-    if url is None:
-        return nullcontext()
-    from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra, only where it is asked for
-
-    return Journal(url)

@@ -151,12 +151,13 @@ def _print_error(
 
 def _error_fields(error: FerryError) -> dict[str, object]:
     """Return the fields of an error for programs, without bodies, travellers or tokens."""
-    names = ("correlation_id", "status_code", "code", "request_id", "field", "retry_after")
-    known = {name: getattr(error, name, None) for name in names}
+    names = ("correlation_id", "entry_id", "status_code", "code", "request_id", "field")
+    known = {name: getattr(error, name, None) for name in (*names, "retry_after")}
     return {
         "type": type(error).__name__,
         "outcome": error.outcome,
         "operation": error.operation,
+        **({"entry_id": error.entry.id} if isinstance(error, UnresolvedWriteError) else {}),
         **{name: value for name, value in known.items() if value is not None},
     }
 
@@ -164,13 +165,7 @@ def _error_fields(error: FerryError) -> dict[str, object]:
 def _hint(error: FerryError) -> str | None:
     """Return what the user can do about an error."""
     if exit_code_of(error) is Exit.UNKNOWN:
-        about = f"correlation id {error.correlation_id}"
-        subject = error.subject if isinstance(error, OutcomeUnknownError) else {}
-        advice = "the write may have happened; do not repeat it"
-        if not subject:
-            return f"{advice}, ask the service about {about}"
-        command = f"ferry show {next(iter(subject.values()))}"
-        return f"{advice} before you have run `{command}` ({about})"
+        return _hint_at_unknown(error)
     if isinstance(error, InvalidInputError) and error.field == "companies":
         return "pass --company, such as --company GNV"
     if isinstance(error, RateLimitError) and error.retry_after is not None:
@@ -178,6 +173,27 @@ def _hint(error: FerryError) -> str | None:
     if isinstance(error, RequestTimeoutError) and error.operation == "tickets.wait_pdf":
         return "not available yet, or the company sends it by e-mail; --wait 120 waits longer"
     return next((words for kind, words in _HINTS if isinstance(error, kind)), None)
+
+
+def _hint_at_unknown(error: FerryError) -> str:
+    if isinstance(error, UnresolvedWriteError):
+        return f"not sent again; {next_step(error.entry.operation, error.entry.id)}"
+    about = f"correlation id {error.correlation_id}"
+    advice = "the write may have happened; do not repeat it"
+    if not isinstance(error, OutcomeUnknownError) or not (error.entry_id or error.subject):
+        return f"{advice}, ask the service about {about}"
+    if error.entry_id:
+        return f"{advice}, {next_step(error.operation, error.entry_id)} ({about})"
+    command = f"ferry show {next(iter(error.subject.values()))}"
+    return f"{advice} before you have run `{command}` ({about})"
+
+
+def next_step(operation: str, entry_id: str) -> str:
+    """Return what resolves an unresolved write in a journal."""
+    row = SAFETY.get(operation)
+    if row is not None and row.confirmed_by:
+        return f"run `ferry journal recover {entry_id}`"
+    return f"ask the service, then run `ferry journal settle {entry_id}`"
 
 
 def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str | None:
@@ -195,7 +211,6 @@ _HINTS: tuple[tuple[type[FerryError], str], ...] = (
     (ConfigurationError, "run `ferry doctor`; set the token with FERRY_TOKEN or --token-file"),
     (AuthenticationError, "the token is invalid or expired; run `ferry doctor`"),
     (PermissionDeniedError, "the token lacks the permission; it may be read-only"),
-    (UnresolvedWriteError, "check its outcome, then run `ferry journal settle`"),
     (PriceChangedError, "nothing was confirmed"),
     (PenaltyExceededError, "nothing was cancelled"),
     (APIError, "nothing was changed"),
@@ -207,6 +222,8 @@ def exit_code_of(error: FerryError) -> Exit:
     """Return the exit code for an error of a call."""
     if isinstance(error, PriceChangedError | PenaltyExceededError):
         return Exit.DECLINED
+    if isinstance(error, UnresolvedWriteError):
+        return Exit.UNKNOWN
     if error.outcome == "rejected":
         return Exit.REJECTED
     row = SAFETY.get(error.operation)

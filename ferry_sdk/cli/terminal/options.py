@@ -11,12 +11,12 @@ import re
 import stat
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 from pydantic import ValidationError
@@ -28,6 +28,9 @@ from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.base import path_of
 from ferry_sdk.planning.routes import DAY
 from ferry_sdk.types import RateLimiter, Recorder
+
+if TYPE_CHECKING:
+    from ferry_sdk.journal import Journal
 
 T = TypeVar("T")
 
@@ -46,6 +49,15 @@ TokenFile = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 RecordId = Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")]
+_JOURNAL = typer.Option(
+    "--journal",
+    metavar="URL",
+    envvar="FERRY_JOURNAL",
+    show_envvar=False,
+    help="A journal, such as sqlite:///ferry.db; default: FERRY_JOURNAL.",
+)
+JournalUrl = Annotated[str, _JOURNAL]
+OptionalJournalUrl = Annotated[str | None, _JOURNAL]
 
 _COMPLETION_TIMEOUT: Final = 1.0
 _TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
@@ -83,6 +95,37 @@ def open_client(
     finally:
         logger.removeHandler(handler)
         error_console().file.flush()
+
+
+def open_journal(url: str) -> Journal:
+    """Open a journal for a command that reads it first.
+
+    Raises:
+        InvalidInputError: The URL is invalid, or its file does not exist.
+        ModuleNotFoundError: The extra is not installed.
+    """
+    from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
+    from ferry_sdk.journal.engines import missing_file  # noqa: PLC0415 -- an extra
+
+    journal = Journal(url)
+    missing = missing_file(url)
+    if missing is not None:
+        raise InvalidInputError(f"there is no file {missing}", field="journal")
+    return journal
+
+
+def open_recorder(url: str | None) -> AbstractContextManager[Recorder | None]:
+    """Open the journal of a command that writes, if it has one. A new file is a warning."""
+    if url is None:
+        return nullcontext()
+    from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
+    from ferry_sdk.journal.engines import missing_file  # noqa: PLC0415 -- an extra
+
+    journal = Journal(url)
+    missing = missing_file(url)
+    if missing is not None:
+        warn(f"the journal {missing} is new: it knows no earlier write")
+    return journal
 
 
 def _cache_folder() -> Path | None:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timezone
 from threading import Timer
 
 from rich.box import SIMPLE_HEAD
@@ -52,6 +52,15 @@ def time_of(value: datetime, on: datetime) -> str:
     """Format the time of day, and how many days after `on` it is."""
     days = (value.date() - on.date()).days
     return f"{value:%H:%M}" + (f" +{days}" if days else "")
+
+
+def age(began: datetime) -> str:
+    """Format how long ago a moment was, in its largest unit."""
+    seconds = int((datetime.now(timezone.utc) - began).total_seconds())
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            return count(seconds // size, unit)
+    return count(max(seconds, 0), "second")
 
 
 def count(number: int, one: str) -> str:
@@ -114,6 +123,28 @@ def print_table(
     if title:
         console.print(cell(title), style="bold")
     _print(grid, console)
+
+
+def print_blocks(rows: Iterable[Sequence[tuple[str, object]]], *, heading: int) -> None:
+    """Print rows of names and values as a table, or each as a block of lines if it is too wide.
+
+    So no id is broken at the end of a line. In a terminal, names without any value are left out.
+    The first line of a block has the first `heading` values.
+    """
+    texts = [[(name, printable(value)) for name, value in row] for row in rows]
+    console = _console()
+    columns = [*zip(*texts, strict=True)]
+    if console.is_terminal:
+        columns = [column for column in columns if any(value for _, value in column)]
+    width = sum(max(len(text) for pair in column for text in pair) + 2 for column in columns)
+    if width <= console.width:
+        values = zip(*([value for _, value in column] for column in columns), strict=True)
+        print_table([column[0][0] for column in columns], values)
+        return
+    for row in texts:
+        console.print(Text("  ".join(value for _, value in row[:heading] if value), "bold"))
+        print_facts(((f"  {name}", value) for name, value in row[heading:]), on=console)
+        console.print()
 
 
 def print_records(
