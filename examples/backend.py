@@ -1,23 +1,24 @@
-"""A booking backend: a journal records every write, and recovers it after a crash.
+"""The backend of a web shop: it searches, books, takes payments, and delivers vouchers.
 
-Set FERRY_TOKEN and FERRY_BASE_URL, and run `uvicorn --factory backend:create_app`. As a script it
-books against the local service.
+A journal records every write, and recovers it after a crash. Set FERRY_TOKEN and FERRY_BASE_URL,
+and run `uvicorn --factory backend:create_app`. As a script it sells against the local service.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import tempfile
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from datetime import date, datetime, timedelta
+from contextlib import asynccontextmanager, suppress
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, cast
 
 import httpx
 from fastapi import APIRouter, Depends, FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from ferry_sdk import (
@@ -26,6 +27,7 @@ from ferry_sdk import (
     BookingCreated,
     FerryError,
     InvalidInputError,
+    NotFoundError,
     OutcomeUnknownError,
     Passenger,
     PriceChangedError,
@@ -35,10 +37,45 @@ from ferry_sdk import (
     UnresolvedWriteError,
     Vehicle,
 )
+from ferry_sdk.aftersales import BookingEvent, watch
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
 
 LONGEST_CALL = 30
+ROUND = 60.0
+"""Seconds after which the shop looks for new bookings to watch."""
+NEW = timedelta(days=4)
+"""How long bookings are watched; options live for three days."""
+logger = logging.getLogger("shop")
+
+
+# --8<-- [start:payments]
+class Payments:
+    """Stands for your payment provider: put its calls into these methods.
+
+    Pass the booking's id as the idempotency key, so that each method may be called again.
+    """
+
+    def __init__(self) -> None:
+        self.states: dict[str, str] = {}
+
+    async def authorise(self, booking_id: str, total: Decimal, card: str) -> None:
+        """Reserve the money on the customer's card."""
+        if card == "declined":
+            raise InvalidInputError("the card was declined", field="card")
+        logger.info("reserved %s for %s", total, booking_id)
+        self.states.setdefault(booking_id, "authorised")
+
+    async def capture(self, booking_id: str) -> None:
+        """Take the reserved money."""
+        self.states[booking_id] = "captured"
+
+    async def release(self, booking_id: str) -> None:
+        """Give the reserved money back."""
+        self.states[booking_id] = "released"
+
+
+# --8<-- [end:payments]
 
 
 class Query(BaseModel):
@@ -89,10 +126,11 @@ class Order(BaseModel):
     vehicle: Vehicle
 
 
-class Agreed(BaseModel):
-    """The price that the customer agreed to."""
+class Payment(BaseModel):
+    """The price that the customer agreed to, and the card as the provider names it."""
 
     total: Decimal
+    card: str
 
 
 def client(request: Request) -> AsyncFerry:
@@ -104,6 +142,7 @@ Client = Annotated[AsyncFerry, Depends(client)]
 routes = APIRouter()
 
 
+# --8<-- [start:search]
 @routes.post("/trips")
 async def search(query: Query, ferry: Client) -> Found:
     """Search the trips of every company."""
@@ -126,6 +165,8 @@ async def search(query: Query, ferry: Client) -> Found:
     )
 
 
+# --8<-- [end:search]
+# --8<-- [start:hold]
 @routes.post("/bookings", status_code=201)
 async def create(order: Order, ferry: Client) -> BookingCreated:
     """Book. While the outcome is unknown, the same order is rejected."""
@@ -136,29 +177,83 @@ async def create(order: Order, ferry: Client) -> BookingCreated:
     )
 
 
-@routes.post("/bookings/{booking_id}/confirmation")
-async def confirm(booking_id: str, agreed: Agreed, ferry: Client) -> BookingConfirmation:
-    """Confirm at the agreed price. If the reply is lost, the effect is read back."""
-    return await ferry.bookings.confirm(booking_id, expect_total=agreed.total)
+# --8<-- [end:hold]
+# --8<-- [start:pay]
+@routes.post("/bookings/{booking_id}/payment")
+async def pay(
+    booking_id: str, payment: Payment, request: Request, ferry: Client
+) -> BookingConfirmation:
+    """Reserve the money, confirm at the agreed price, then take the money.
+
+    If the confirmation fails, the money stays reserved until the watch knows what became of the
+    booking: after a lost reply or a second click, the booking may be confirmed.
+    """
+    payments: Payments = request.app.state.payments
+    await payments.authorise(booking_id, payment.total, payment.card)
+    confirmation = await ferry.bookings.confirm(booking_id, expect_total=payment.total)
+    await payments.capture(booking_id)
+    return confirmation
 
 
+# --8<-- [end:pay]
+# --8<-- [start:voucher]
+@routes.get("/tickets/{ticket_id}/voucher")
+async def voucher(ticket_id: str, ferry: Client) -> Response:
+    """Return the boarding voucher; 404 while there is none. Check first whose ticket it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = await ferry.tickets.save_pdf(ticket_id, Path(folder) / "voucher.pdf")
+        return Response(await asyncio.to_thread(path.read_bytes), media_type="application/pdf")
+
+
+# --8<-- [end:voucher]
 @routes.get("/to-ask")
 async def to_ask(request: Request) -> list[str]:
     """List the correlation ids to ask the service's support about."""
-    return cast("list[str]", request.app.state.to_ask)
+    state = request.app.state
+    entries = await asyncio.to_thread(state.journal.unresolved, older_than=state.spare)
+    return [entry.correlation_id for entry in entries]
 
 
-async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> list[str]:
-    """Recover writes of earlier processes. Return the ids that a person has to ask about."""
-    left: list[str] = []
+# --8<-- [start:recover]
+async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> None:
+    """Read back the writes of killed processes. What remains needs a person."""
     for entry in await asyncio.to_thread(journal.unresolved, older_than=spare):
-        try:
+        with suppress(FerryError):
             await ferry.recover(entry)
+
+
+# --8<-- [end:recover]
+# --8<-- [start:follow]
+async def settle(event: BookingEvent, payments: Payments) -> None:
+    """Take the money of a booking with tickets, and give it back if there will be none."""
+    if event.kind in {"ticketed", "partially_ticketed"}:
+        await payments.capture(event.booking_id)
+    elif event.kind in {"lapsed", "rejected"}:
+        await payments.release(event.booking_id)
+    logger.info("%s: %s", event.kind, event.booking_id)  # send the customer a mail here
+
+
+async def follow(ferry: AsyncFerry, journal: Journal, payments: Payments, *, spare: float) -> None:
+    """Watch the bookings of the last days, also those of a process that was killed."""
+    while True:
+        try:
+            await recover_all(ferry, journal, spare=spare)
+            made = await asyncio.to_thread(
+                journal.entries,
+                since=datetime.now(timezone.utc) - NEW,
+                operation="bookings.create",
+                state="done",
+            )
+            ids = [entry.booking_id for entry in made if entry.booking_id]
+            async for event in watch(ferry, ids, deadline=ROUND, journal=journal):
+                await settle(event, payments)
         except FerryError:
-            left.append(entry.correlation_id)
-    return left
+            logger.exception("the watch failed; it starts again")
+        await asyncio.sleep(ROUND)
 
 
+# --8<-- [end:follow]
+# --8<-- [start:errors]
 async def describe_error(_: Request, error: Exception) -> JSONResponse:
     """Return the outcome of a failed call, and the id to ask about."""
     assert isinstance(error, FerryError)
@@ -167,6 +262,8 @@ async def describe_error(_: Request, error: Exception) -> JSONResponse:
             status = 202  # not an error: browsers and proxies may retry after errors
         case InvalidInputError():
             status = 422  # an unknown place too, with what it may have meant
+        case NotFoundError():
+            status = 404
         case PriceChangedError() | UnresolvedWriteError():
             status = 409
         case _:
@@ -180,9 +277,12 @@ async def describe_error(_: Request, error: Exception) -> JSONResponse:
     return JSONResponse(content, status)
 
 
+# --8<-- [end:errors]
+# --8<-- [start:app]
 def create_app(
     journal_url: str = "sqlite:///ferry.db",
     *,
+    payments: Payments | None = None,
     token: str | None = None,
     base_url: str | None = None,
     spare: float = 2 * LONGEST_CALL,
@@ -191,6 +291,7 @@ def create_app(
 
     Args:
         journal_url: The journal's database. All processes of the backend share it.
+        payments: The payment provider.
         token: The service's token.
         base_url: The service's address.
         spare: Seconds. Newer writes are not recovered, because they may still be in progress.
@@ -202,9 +303,14 @@ def create_app(
             async with AsyncFerry(
                 token, base_url=base_url, deadline=LONGEST_CALL, journal=journal
             ) as ferry:
-                app.state.ferry = ferry
-                app.state.to_ask = await recover_all(ferry, journal, spare=spare)
+                provider = payments or Payments()
+                app.state.ferry, app.state.journal = ferry, journal
+                app.state.payments, app.state.spare = provider, spare
+                task = asyncio.create_task(follow(ferry, journal, provider, spare=spare))
                 yield
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
 
     app = FastAPI(title="Bookings", lifespan=lifespan)
     app.include_router(routes)
@@ -212,6 +318,7 @@ def create_app(
     return app
 
 
+# --8<-- [end:app]
 async def main(sandbox: Sandbox, journal_url: str) -> None:
     """Order as a browser does, and lose a reply."""
     app = create_app(journal_url, token=sandbox.token, base_url=sandbox.base_url)
@@ -246,9 +353,13 @@ async def main(sandbox: Sandbox, journal_url: str) -> None:
         }
         booking = (await browser.post("/bookings", json=order)).json()
         print("booked:", booking["booking_reference"], booking["total_price"], booking["currency"])
-        path = f"/bookings/{booking['booking_id']}/confirmation"
-        confirmed = await browser.post(path, json={"total": offer["price"]})
-        print("confirmed:", confirmed.json()["ticket_number"])
+        path = f"/bookings/{booking['booking_id']}/payment"
+        payment = {"total": offer["price"], "card": "a test card"}
+        confirmed = (await browser.post(path, json=payment)).json()
+        print("confirmed:", confirmed["ticket_number"])
+        sandbox.clock.advance(timedelta(minutes=15))  # some companies make vouchers later
+        pdf = await browser.get(f"/tickets/{confirmed['ticket_id']}/voucher")
+        print("voucher:", pdf.headers["content-type"], len(pdf.content), "bytes")
 
         sandbox.faults.add("lose_reply", "bookings.create")
         for _ in range(2):

@@ -41,10 +41,14 @@ def visit(monkeypatch, ferry_sandbox, url):
     monkeypatch.syspath_prepend(EXAMPLES)
     backend = importlib.import_module("backend")
 
-    def run(steps):
+    def run(steps, payments=None):
         async def main():
             app = backend.create_app(
-                url, token=ferry_sandbox.token, base_url=ferry_sandbox.base_url, spare=0
+                url,
+                payments=payments,
+                token=ferry_sandbox.token,
+                base_url=ferry_sandbox.base_url,
+                spare=0,
             )
             transport = httpx.ASGITransport(app)
             async with (
@@ -70,6 +74,13 @@ FAMILY = {
     ],
     "car": "golf",
 }
+
+
+async def settled(payments, booking_id, state) -> None:
+    """Return when the shop has settled a payment."""
+    with anyio.fail_after(PATIENCE):
+        while payments.states.get(booking_id) != state:  # noqa: ASYNC110 -- it has no event
+            await anyio.sleep(0.01)
 
 
 async def order_of(browser) -> dict:
@@ -121,12 +132,18 @@ def test_it_books_and_confirms_at_the_agreed_price(visit, ferry_sandbox):
     async def steps(browser):
         made = await browser.post("/bookings", json=await order_of(browser))
         assert made.status_code == 201
-        path = f"/bookings/{made.json()['booking_id']}/confirmation"
-        dear = await browser.post(path, json={"total": "1.00"})
+        path = f"/bookings/{made.json()['booking_id']}/payment"
+        dear = await browser.post(path, json={"total": "1.00", "card": "c"})
         assert (dear.status_code, dear.json()["outcome"]) == (409, "not_sent")
-        confirmed = await browser.post(path, json={"total": made.json()["total_price"]})
+        payment = {"total": made.json()["total_price"], "card": "c"}
+        assert (await browser.post(path, json={**payment, "card": "declined"})).status_code == 422
+        confirmed = await browser.post(path, json=payment)
         assert confirmed.status_code == 200
         assert confirmed.json()["ticket_number"]
+        address = f"/tickets/{confirmed.json()['ticket_id']}/voucher"
+        assert (await browser.get(address)).status_code == 404  # this company makes it later
+        ferry_sandbox.clock.advance(timedelta(minutes=15))
+        assert (await browser.get(address)).content.startswith(b"%PDF-")
 
     visit(steps)
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
@@ -154,6 +171,27 @@ def test_an_order_of_which_nobody_knows_is_not_sent_again(visit, ferry_sandbox):
     visit(the_next_day)
 
 
+def test_the_money_is_given_back_when_a_booking_lapses(visit, ferry_sandbox):
+    payments = importlib.import_module("backend").Payments()
+
+    ids = []
+
+    async def order_and_leave(browser):
+        made = (await browser.post("/bookings", json=await order_of(browser))).json()
+        ids.append(made["booking_id"])
+        path = f"/bookings/{ids[0]}/payment"
+        dear = await browser.post(path, json={"total": "1.00", "card": "c"})
+        assert dear.status_code == 409
+        assert payments.states == {ids[0]: "authorised"}
+
+    async def the_next_day(_):
+        await settled(payments, ids[0], "released")
+
+    visit(order_and_leave, payments)
+    ferry_sandbox.clock.advance(timedelta(days=1))
+    visit(the_next_day, payments)
+
+
 @pytest.mark.parametrize(
     ("kind", "status"), [("rate_limited", 422), ("server_error", 202), ("not_acceptable", 422)]
 )
@@ -169,7 +207,9 @@ def test_a_failure_says_what_became_of_it(visit, ferry_sandbox, kind, status):
     visit(steps)
 
 
-def test_a_confirmation_is_recovered_after_the_backend_was_killed(visit, ferry_sandbox, url):
+def test_a_confirmation_is_recovered_and_paid_after_the_backend_was_killed(
+    visit, ferry_sandbox, url
+):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
     with socket.create_server(("127.0.0.1", 0)) as door:
         process = start(
@@ -188,8 +228,8 @@ def test_a_confirmation_is_recovered_after_the_backend_was_killed(visit, ferry_s
             def confirm():
                 with suppress(httpx.HTTPError):
                     browser.post(
-                        f"/bookings/{made['booking_id']}/confirmation",
-                        json={"total": made["total_price"]},
+                        f"/bookings/{made['booking_id']}/payment",
+                        json={"total": made["total_price"], "card": "c"},
                     )
 
             waiting = threading.Thread(target=confirm)
@@ -206,10 +246,13 @@ def test_a_confirmation_is_recovered_after_the_backend_was_killed(visit, ferry_s
     with Journal(url) as journal:
         assert [entry.operation for entry in journal.unresolved()] == ["bookings.confirm"]
 
+    payments = importlib.import_module("backend").Payments()
+
     async def after_the_crash(browser):
+        await settled(payments, made["booking_id"], "captured")
         assert (await browser.get("/to-ask")).json() == []
 
-    visit(after_the_crash)
+    visit(after_the_crash, payments)
     with Journal(url) as journal:
         assert journal.unresolved() == ()
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
