@@ -18,9 +18,10 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.redaction import trim
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
-from ferry_sdk.errors import FerryError, trim
+from ferry_sdk.errors import FerryError
 
 P = ParamSpec("P")
 T = TypeVar("T")
