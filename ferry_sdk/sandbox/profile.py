@@ -77,6 +77,7 @@ class Profile(BaseModel):
         "n_blocks",
         "embedded_resource",
         "bare",
+        "naked",
         "batch",
     ] = "structured_and_text"
     mcp_error: Literal[
