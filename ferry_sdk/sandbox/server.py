@@ -1,12 +1,9 @@
-"""The local service: its parts on a port, as a context manager or in the foreground."""
+"""The local service: its parts on a port, as a context manager."""
 
 from __future__ import annotations
 
 import os
-import signal
-import sys
 import threading
-import time
 from datetime import datetime
 
 import anyio
@@ -330,74 +327,3 @@ class AsyncSandbox(LocalService):
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
-
-
-def serve(
-    port: int = 8080,
-    *,
-    host: str = "127.0.0.1",
-    seed: int | None = None,
-    token: str | None = None,
-    read_only_token: str | None = None,
-    organisation_token: str | None = None,
-    control_token: str | None = None,
-    profile: Profile | str | os.PathLike[str] | None = None,
-    now: datetime | None = None,
-    frozen: bool = False,
-    state: str | os.PathLike[str] | None = None,
-    inventory: bool = False,
-    log: bool = False,
-) -> None:
-    """Run the local service in the foreground until Ctrl-C or SIGTERM.
-
-    It prints its address and its tokens as `NAME=value` lines. Call it from the main thread.
-
-    Args:
-        port: The port to listen on; 0 finds a free one.
-        host: The address to listen on.
-        seed: Determines the timetable, the prices and all ids; by default the ids of bookings
-            and tickets are random.
-        token: The read-write token; by default all three tokens are random.
-        read_only_token: The token that can only read.
-        organisation_token: The token that can do everything, including recording payments.
-        control_token: Opens `/_sandbox/…` to other machines, and nothing else. It is not printed.
-        profile: What the service does where the interface leaves it open, or a file of it.
-        now: The initial time of the clock, with a time zone; by default the real time.
-        frozen: Whether the clock starts frozen.
-        state: A private file that keeps bookings and clock; by default they are only in memory.
-        inventory: Whether bookings take places.
-        log: Whether each request is a line on standard error.
-    """
-    sandbox = Sandbox(
-        seed=seed,
-        host=host,
-        port=port,
-        token=token,
-        read_only_token=read_only_token,
-        organisation_token=organisation_token,
-        control_token=control_token,
-        profile=profile,
-        now=now,
-        frozen=frozen,
-        state=state,
-        inventory=inventory,
-        log=log,
-    )
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with sandbox:
-            sys.stdout.write(
-                f"FERRY_BASE_URL={sandbox.base_url}\n"
-                f"FERRY_TOKEN={sandbox.token}\n"
-                f"FERRY_ORGANISATION_TOKEN={sandbox.organisation_token}\n"
-                f"# a token that may only read: {sandbox.read_only_token}\n"
-                f"# MCP: {sandbox.base_url}/mcp"
-                f" · control: {sandbox.base_url}/_sandbox/ · Ctrl-C stops\n"
-            )
-            sys.stdout.flush()
-            while True:
-                time.sleep(3600)
-    except KeyboardInterrupt:
-        sys.stdout.write("# stopped\n")
-    finally:
-        signal.signal(signal.SIGTERM, before)
