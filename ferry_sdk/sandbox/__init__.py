@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.clock import Clock
     from ferry_sdk.sandbox.counters import Counters, Effect
-    from ferry_sdk.sandbox.faults.faults import Fault, Faults
+    from ferry_sdk.sandbox.faults.fault import Fault
+    from ferry_sdk.sandbox.faults.faults import Faults
     from ferry_sdk.sandbox.faults.kinds import FaultKind
     from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
     from ferry_sdk.sandbox.foreground import serve

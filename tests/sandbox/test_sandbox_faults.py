@@ -19,7 +19,8 @@ from starlette.routing import Route
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.arguments import FaultDetails, FaultName
-from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, Faults
+from ferry_sdk.sandbox.faults.fault import DETAILS, Fault
+from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError

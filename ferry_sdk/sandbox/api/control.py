@@ -7,18 +7,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, JsonValue
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.sandbox.api.control_page import page
 from ferry_sdk.sandbox.clock import Clock, to_utc
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.faults import DETAILS, Fault, FaultRequest, Faults
+from ferry_sdk.sandbox.faults.fault import DETAILS, Fault, FaultRequest
+from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     has_local_origin,
@@ -29,8 +29,8 @@ from ferry_sdk.sandbox.http.conventions import (
 from ferry_sdk.sandbox.network.trial_routes import COMPANY, trial_routes
 from ferry_sdk.sandbox.request_log import RequestLog
 from ferry_sdk.sandbox.requests.access import Tokens
+from ferry_sdk.sandbox.requests.control import ClockUpdate, CountersQuery, RequestsQuery
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
-from ferry_sdk.sandbox.requests.fields import Moment
 from ferry_sdk.sandbox.responses import control as responses
 from ferry_sdk.sandbox.responses.control import JsonObject
 from ferry_sdk.sandbox.service import Service
@@ -39,53 +39,6 @@ _Fields = Mapping[str, JsonValue]
 _Handler = Callable[[_Fields], object]
 _PAGE = 1000
 _LATEST = 100
-_CENTURY = 100 * 366 * 24 * 3600.0
-
-
-class ClockUpdate(BaseModel):
-    """Changes to the clock, applied in the order of the fields.
-
-    Attributes:
-        frozen: Whether it stands still.
-        travel_to: The new time: ISO 8601 with a UTC offset.
-        advance: Seconds to move forward.
-    """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", strict=True, json_schema_extra=describe_properties
-    )
-
-    frozen: bool | None = None
-    travel_to: Moment | None = None
-    advance: Annotated[float, Field(ge=0, le=_CENTURY, allow_inf_nan=False)] | None = None
-
-
-class RequestsQuery(BaseModel):
-    """The requests to list.
-
-    Attributes:
-        correlation_id: Only the requests with this id; all by default.
-    """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", json_schema_extra=describe_properties
-    )
-
-    correlation_id: str | None = None
-
-
-class CountersQuery(BaseModel):
-    """The page of effects to return.
-
-    Attributes:
-        after: The number of effects to skip.
-    """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", json_schema_extra=describe_properties
-    )
-
-    after: Annotated[int, Field(ge=0)] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from email.utils import formatdate
 from typing import Annotated, Literal
@@ -11,9 +10,8 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.kinds import Details, Duration
+from ferry_sdk.sandbox.faults.kinds import Details
 from ferry_sdk.sandbox.http.conventions import problem
-from ferry_sdk.sandbox.http.server import Connection, Reply, connection_of
 
 _ACCESS_ERRORS = {
     401: ("invalid_token", "UNAUTHORIZED", "The token is unknown"),
@@ -43,29 +41,6 @@ class ReplyFault(ErrorFault):
     def corrupt(self, _: Request, _response: Response, /) -> Response:
         """Return the response to send instead of the good one."""
         return self.answer()
-
-
-class Cut(Details):
-    """A fault that cuts the connection without a reply.
-
-    Attributes:
-        reset: Whether the connection ends with a reset instead of an orderly close.
-    """
-
-    reset: bool = False
-
-    async def __call__(self, connection: Connection, _: Reply, /) -> None:
-        """Cut the connection."""
-        await connection.cut(reset=self.reset)
-
-
-class CutBefore(Cut, RequestFault):
-    """The connection is cut before the work."""
-
-    def respond(self, request: Request, /) -> Response:
-        """Let the fault send nothing."""
-        connection_of(request.scope).plan = self
-        return Response()
 
 
 class RetryAfter(ErrorFault):
@@ -169,99 +144,6 @@ class Redirect(RequestFault):
     def answer(self) -> Response:
         """Return the redirect."""
         return Response(status_code=self.status, headers={"location": self.location})
-
-
-class ConnectionFault(ReplyFault):
-    """A fault of the connection: the reply is good, but the fault itself sends it."""
-
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
-        """Send the reply, or a part of it."""
-        raise NotImplementedError
-
-    def corrupt(self, request: Request, response: Response, /) -> Response:
-        """Return the same response, to be sent by the fault."""
-        connection_of(request.scope).plan = self
-        return response
-
-
-class LoseReply(Cut, ConnectionFault):
-    """The connection is cut after the work, without a reply."""
-
-
-class Truncate(ConnectionFault):
-    """The reply is truncated.
-
-    Attributes:
-        keep: The fraction of the body that is sent, always without the last byte.
-        chunked: Whether the body is chunked, without a content length.
-        reset: Whether the connection ends with a reset instead of an orderly close.
-    """
-
-    keep: Annotated[float, Field(ge=0, le=1)] = 0.5
-    chunked: bool = False
-    reset: bool = False
-
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
-        """Send the start of the body, then end the connection."""
-        kept = min(int(len(reply.body) * self.keep), max(len(reply.body) - 1, 0))
-        await connection.start(reply.without_length() if self.chunked else reply.start)
-        await connection.body(reply.body[:kept], more=True)
-        if self.reset:
-            await connection.cut(reset=True)
-        else:
-            await connection.close()
-            await connection.wait_closed()
-
-
-class Trickle(ConnectionFault):
-    """The body arrives slowly.
-
-    Attributes:
-        seconds: The real seconds from the first piece to the last.
-        pieces: The number of pieces.
-    """
-
-    seconds: Duration = 1.0
-    pieces: Annotated[int, Field(ge=2, le=10_000)] = 10
-
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
-        """Send the body in equal pieces at equal intervals."""
-        size = max(-(-len(reply.body) // self.pieces), 1)
-        await connection.start(reply.start)
-        for begin in range(0, len(reply.body), size):
-            if begin:
-                await asyncio.sleep(self.seconds / (self.pieces - 1))
-            await connection.body(reply.body[begin : begin + size], more=True)
-        await connection.body(b"", more=False)
-
-
-class LeaveOpen(ConnectionFault):
-    """The end of the reply is delayed.
-
-    Attributes:
-        seconds: The delay in real seconds.
-    """
-
-    seconds: Duration = 60.0
-
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
-        """Send the reply in chunks and delay the last, empty chunk."""
-        await connection.start(reply.without_length())
-        await connection.body(reply.body, more=True)
-        try:
-            await asyncio.wait_for(connection.wait_closed(), self.seconds)
-        except asyncio.TimeoutError:
-            await connection.body(b"", more=False)
-
-
-class CloseConnection(ConnectionFault):
-    """The connection closes after the reply, without a `Connection: close`."""
-
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
-        """Send the reply and close the connection."""
-        await connection.start(reply.start)
-        await connection.body(reply.body, more=False)
-        await connection.close()
 
 
 class FailAfter(Failure, ReplyFault):

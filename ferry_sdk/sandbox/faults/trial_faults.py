@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ferry_sdk.sandbox.faults.faults import Fault
+from ferry_sdk.sandbox.faults.fault import Fault
 from ferry_sdk.sandbox.network.trial_routes import trial_routes
 
 

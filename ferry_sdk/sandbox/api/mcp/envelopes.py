@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
-from ferry_sdk.sandbox.faults.reply_faults import LeaveOpen
+from ferry_sdk.sandbox.faults.socket_faults import LeaveOpen
 from ferry_sdk.sandbox.http.server import connection_of
 
 Json = dict[str, "JsonValue"]
