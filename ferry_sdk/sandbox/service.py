@@ -24,10 +24,10 @@ from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import Refused
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers, search
-from ferry_sdk.sandbox.requests import requests
 from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
+from ferry_sdk.sandbox.requests.searches import DepartureQuery, Search
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.catalogue import Departures
@@ -185,10 +185,10 @@ def _sales_handlers(sales: Sales) -> dict[str, Handler]:
 def _catalogue_handlers(offers: Offers) -> dict[str, Handler]:
     catalogue = offers.catalogue
 
-    def find(request: requests.Search, context: CallContext) -> object:
+    def find(request: Search, context: CallContext) -> object:
         return search(request, offers, context)
 
-    def departures(request: requests.DepartureQuery, _: CallContext) -> Departures:
+    def departures(request: DepartureQuery, _: CallContext) -> Departures:
         if request.journey_ids == [] and offers.profile.no_journeys == "none":
             return {"departures": []}
         found = catalogue.departures(request.provider_id, request.journey_ids or ())

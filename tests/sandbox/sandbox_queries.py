@@ -8,7 +8,7 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.offers.accommodation import Traveller
 from ferry_sdk.sandbox.offers.offers import Offers
-from ferry_sdk.sandbox.requests.requests import (
+from ferry_sdk.sandbox.requests.searches import (
     Search,
     SearchedPassenger,
     SearchedVehicle,

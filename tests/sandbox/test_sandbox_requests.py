@@ -16,8 +16,9 @@ from offline_service import (
     selection,
 )
 
+from ferry_sdk.sandbox.requests.bookings import McpNewBooking, NewBooking
 from ferry_sdk.sandbox.requests.errors import RefusedError
-from ferry_sdk.sandbox.requests.requests import McpNewBooking, NewBooking, Search
+from ferry_sdk.sandbox.requests.searches import Search
 
 SEARCH = {
     "request": {

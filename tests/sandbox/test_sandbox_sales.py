@@ -20,7 +20,7 @@ from offline_service import (
 )
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.requests.requests import Payment
+from ferry_sdk.sandbox.requests.bookings import Payment
 from tests.support.wire import TLS
 
 

@@ -10,8 +10,8 @@ from decimal import Decimal
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.sandbox.bookings.fees import NO_FEE, ZERO, Fee
 from ferry_sdk.sandbox.bookings.tickets import GONE, WAITING, Leg, Ticket
+from ferry_sdk.sandbox.requests.bookings import Contact, Passenger, Vehicle
 from ferry_sdk.sandbox.requests.errors import conflict
-from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
 
 
 @dataclass(slots=True)

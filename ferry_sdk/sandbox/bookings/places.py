@@ -11,8 +11,8 @@ from ferry_sdk.sandbox.faults.kinds import PlaceTaken
 from ferry_sdk.sandbox.offers.inventory import Reservation
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.access import CallContext
+from ferry_sdk.sandbox.requests.bookings import NewBooking
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError
-from ferry_sdk.sandbox.requests.requests import NewBooking
 
 
 def check_selection(

@@ -18,8 +18,8 @@ from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.offers.fares import round_to_cents
 from ferry_sdk.sandbox.offers.offer import Direction
 from ferry_sdk.sandbox.requests.access import Access, CallContext
+from ferry_sdk.sandbox.requests.bookings import Passenger
 from ferry_sdk.sandbox.requests.errors import text
-from ferry_sdk.sandbox.requests.requests import Passenger
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses import bookings as responses

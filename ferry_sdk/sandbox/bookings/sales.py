@@ -33,7 +33,7 @@ from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FailsLater, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
-from ferry_sdk.sandbox.requests import requests
+from ferry_sdk.sandbox.requests import bookings as requests
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
 

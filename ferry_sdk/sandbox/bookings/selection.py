@@ -13,14 +13,9 @@ from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.accommodation import Traveller
 from ferry_sdk.sandbox.offers.offer import Offer
 from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.requests.bookings import NewBooking, Passenger, Selection
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid
-from ferry_sdk.sandbox.requests.requests import (
-    AGES,
-    PASSENGER_TYPES,
-    NewBooking,
-    Passenger,
-    Selection,
-)
+from ferry_sdk.sandbox.requests.party import AGES, PASSENGER_TYPES
 
 PAYMENT_WINDOW = timedelta(hours=1)
 

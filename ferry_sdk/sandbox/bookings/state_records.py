@@ -20,7 +20,7 @@ from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.accommodation import Party, Place, Traveller, place_kind
 from ferry_sdk.sandbox.offers.fares import Tariff, level
 from ferry_sdk.sandbox.offers.offer import Offer
-from ferry_sdk.sandbox.requests.requests import Contact, Passenger, Vehicle
+from ferry_sdk.sandbox.requests.bookings import Contact, Passenger, Vehicle
 
 Record = dict[str, Any]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.requests.requests import PassengerType
+    from ferry_sdk.sandbox.requests.party import PassengerType
 
 
 @dataclass(frozen=True, slots=True, eq=False)

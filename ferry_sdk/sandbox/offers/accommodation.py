@@ -15,7 +15,7 @@ from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.fares import Fares, euros
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.requests.requests import PassengerType
+    from ferry_sdk.sandbox.requests.party import PassengerType
     from ferry_sdk.sandbox.responses.availability import Animals, Meal
 
 _LONG, _SUITES_FROM = 240, 480

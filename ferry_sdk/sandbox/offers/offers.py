@@ -33,7 +33,7 @@ from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
-from ferry_sdk.sandbox.requests.requests import Search, SearchRequest
+from ferry_sdk.sandbox.requests.searches import Search, SearchRequest
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.availability import Availability

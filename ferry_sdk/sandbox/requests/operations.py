@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ferry_sdk.sandbox.requests import requests
+from ferry_sdk.sandbox.requests import bookings, searches
 from ferry_sdk.sandbox.requests.access import Access
+from ferry_sdk.sandbox.requests.body import Body, Nothing
 
 
 class Operation(NamedTuple):
@@ -19,7 +20,7 @@ class Operation(NamedTuple):
         reads_ticket: Whether an unknown id is a `TICKET_NOT_FOUND`.
     """
 
-    arguments: type[requests.Body] = requests.Nothing
+    arguments: type[Body] = Nothing
     access: Access = Access.READ_ONLY
     error_code: str | None = None
     reads_ticket: bool = False
@@ -27,31 +28,31 @@ class Operation(NamedTuple):
 
 _WRITE, _PAY = Access.READ_WRITE, Access.ORGANISATION
 
-_SEARCH = Operation(requests.Search, error_code="AVAILABILITY_ERROR")
-_CREATE = Operation(requests.NewBooking, _WRITE, "BOOKING_CREATE_ERROR")
-_CONFIRM = Operation(requests.Identified, _WRITE, "BOOKING_CONFIRM_ERROR")
-_TICKET = Operation(requests.Identified, error_code="TICKET_VIEW_ERROR", reads_ticket=True)
-_CANCEL_TICKET = Operation(requests.TicketCancellation, _WRITE, "TICKET_CANCEL_ERROR")
+_SEARCH = Operation(searches.Search, error_code="AVAILABILITY_ERROR")
+_CREATE = Operation(bookings.NewBooking, _WRITE, "BOOKING_CREATE_ERROR")
+_CONFIRM = Operation(bookings.Identified, _WRITE, "BOOKING_CONFIRM_ERROR")
+_TICKET = Operation(bookings.Identified, error_code="TICKET_VIEW_ERROR", reads_ticket=True)
+_CANCEL_TICKET = Operation(bookings.TicketCancellation, _WRITE, "TICKET_CANCEL_ERROR")
 
 OPERATIONS: Mapping[str, Operation] = {
     "availability.search": _SEARCH,
     "bookings.create": _CREATE,
     "bookings.confirm": _CONFIRM,
-    "bookings.get": Operation(requests.Identified),
-    "bookings.cancel": Operation(requests.BookingCancellation, _WRITE),
-    "bookings.cancel_fee": Operation(requests.Identified),
+    "bookings.get": Operation(bookings.Identified),
+    "bookings.cancel": Operation(bookings.BookingCancellation, _WRITE),
+    "bookings.cancel_fee": Operation(bookings.Identified),
     "tickets.get": _TICKET,
     "tickets.cancel": _CANCEL_TICKET,
-    "tickets.pdf": Operation(requests.Identified, reads_ticket=True),
-    "tickets.mark_paid": Operation(requests.Payment, _PAY, reads_ticket=True),
+    "tickets.pdf": Operation(bookings.Identified, reads_ticket=True),
+    "tickets.mark_paid": Operation(bookings.Payment, _PAY, reads_ticket=True),
     "catalogue.ports": Operation(),
     "catalogue.journeys": Operation(),
-    "catalogue.departures": Operation(requests.DepartureQuery),
+    "catalogue.departures": Operation(searches.DepartureQuery),
     "catalogue.vehicle_brands": Operation(),
     "catalogue.vehicle_types": Operation(),
     "voucher.file": Operation(),
     "mcp.search_availability": _SEARCH,
-    "mcp.create_booking": _CREATE._replace(arguments=requests.McpNewBooking),
+    "mcp.create_booking": _CREATE._replace(arguments=bookings.McpNewBooking),
     "mcp.confirm_booking": _CONFIRM,
     "mcp.view_ticket": _TICKET,
     "mcp.cancel_ticket": _CANCEL_TICKET,

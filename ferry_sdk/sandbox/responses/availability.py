@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
 
-from ferry_sdk.sandbox.requests.requests import PassengerType
+from ferry_sdk.sandbox.requests.party import PassengerType
 from ferry_sdk.sandbox.responses.fields import (
     Amount,
     CompanyId,

@@ -1,0 +1,48 @@
+"""The arguments of an operation: what all of them have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import Self
+
+from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, problem_of
+
+
+def optional(description: str) -> Any:  # noqa: ANN401 -- a field of any type
+    """Return a field that is null by default."""
+    return Field(None, description=description)
+
+
+class Body(BaseModel):
+    """The arguments of an operation; unknown fields are refused, to detect misspelt ones."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, strict=True, hide_input_in_errors=True
+    )
+
+    @classmethod
+    def read(cls, arguments: Mapping[str, object]) -> Self:
+        """Return the validated arguments.
+
+        Raises:
+            MalformedError: The arguments are invalid; it has every invalid field by its path.
+        """
+        try:
+            body = cls.model_validate(dict(arguments))
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_input=False)
+            raise MalformedError(*map(problem_of, details)) from None
+        if problems := tuple(body.problems()):
+            raise MalformedError(*problems)
+        return body
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield the problems between fields that are valid on their own."""
+        yield from ()
+
+
+class Nothing(Body):
+    """No arguments."""

@@ -1,0 +1,107 @@
+"""The arguments of a search, and of the catalogue of departures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from ferry_sdk.sandbox.requests.body import Body, optional
+from ferry_sdk.sandbox.requests.errors import Problem
+from ferry_sdk.sandbox.requests.fields import (
+    Age,
+    Day,
+    Hour,
+    OrEmpty,
+    Text,
+    VehicleCode,
+)
+from ferry_sdk.sandbox.requests.party import (
+    MOST_PASSENGERS,
+    Order,
+    PassengerType,
+    age_problems,
+    party_problems,
+)
+
+
+class SearchRequest(Body):
+    """The journeys of a search: one outward, and optionally a return."""
+
+    company: Text = Field(description="The company: its code, such as CTN, or its id.")
+    depart_code: Text = Field(description="The code of the port of departure, such as FRMRS.")
+    arrive_code: Text = Field(description="The code of the port of arrival.")
+    out_journey_id: Text = Field(
+        description="The id of the journey from the first port to the second."
+    )
+    out_at: Day = Field(description="The day of departure, YYYY-MM-DD.")
+    out_time: Hour = Field(
+        description="The earliest time of departure, HH:MM, in the port's time zone."
+    )
+    out_is_open: bool | None = optional(
+        "Whether to search open tickets (with a flexible date) for the way out."
+    )
+    ret_journey_id: OrEmpty[Text] = optional(
+        "The id of the journey back. For one way, leave out journey, day and time."
+    )
+    ret_at: OrEmpty[Day] = optional("The day of the return, YYYY-MM-DD, not before out_at.")
+    ret_time: OrEmpty[Hour] = optional("The earliest time of the return, HH:MM.")
+    ret_is_open: bool | None = optional("Whether to search open tickets for the way back.")
+
+
+class SearchedPassenger(Body):
+    """A passenger of a search."""
+
+    order: Order = Field(description="1 to the number of passengers, each once.")
+    type: PassengerType = Field(
+        description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
+    )
+    param: Literal["A", "C", "I"] = Field(description="The code of the type: A, C or I.")
+    gender: Literal["Male", "Female"] = Field(description="Male or Female.")
+    age: Age = Field(description="The age in years; it must fit the type.")
+
+
+class SearchedVehicle(Body):
+    """The vehicle of a search."""
+
+    code: VehicleCode = Field(
+        description="The vehicle as BRAND__MODEL, from the vehicle catalogue."
+    )
+
+
+class Search(Body):
+    """The arguments of a search."""
+
+    request: SearchRequest = Field(description="The journey out, and optionally one back.")
+    passengers: list[SearchedPassenger] = Field(
+        description="The passengers: 1 to 9.", min_length=1, max_length=MOST_PASSENGERS
+    )
+    vehicle: SearchedVehicle | None = optional("The vehicle, if any.")
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield problems of the return, of codes and ages, and of the party."""
+        back = {
+            name: getattr(self.request, name) for name in ("ret_journey_id", "ret_at", "ret_time")
+        }
+        if any(value is not None for value in back.values()):
+            for name, value in back.items():
+                if value is None:
+                    yield Problem("return_incomplete", f"request.{name}")
+            if self.request.ret_at is not None and self.request.ret_at < self.request.out_at:
+                yield Problem("return_before_outward", "request.ret_at")
+        for index, passenger in enumerate(self.passengers):
+            if passenger.param != passenger.type[0]:
+                values = {"type": passenger.type, "expected": passenger.type[0]}
+                yield Problem("param", f"passengers[{index}].param", values)
+            yield from age_problems(index, passenger.type, passenger.age)
+        yield from party_problems([(one.order, one.type) for one in self.passengers])
+
+
+class DepartureQuery(Body):
+    """The arguments of the catalogue of departures."""
+
+    provider_id: Text = Field(description="The company: its code or its id.")
+    journey_ids: list[Text] | None = Field(
+        None, alias="__journey_id", description="Only these journeys; all by default, or if empty."
+    )
