@@ -62,13 +62,23 @@ class Trip:
         outward: The sailing out.
         back: The sailing back; None on a one-way trip.
         fares: The fares, cheapest first.
-        companies: The companies, outward first, as a search takes them.
+        companies: The companies, each once, outward first, as a search takes them.
     """
 
     outward: Availability
     back: Availability | None
     fares: tuple[Fare, ...]
     companies: tuple[str, ...]
+
+    @property
+    def outward_company(self) -> str:
+        """The code of the company of the way out, as a search takes it."""
+        return self.companies[0]
+
+    @property
+    def back_company(self) -> str | None:
+        """The code of the company of the way back; None on a one-way trip."""
+        return None if self.back is None else self.companies[-1]
 
     @property
     def price(self) -> Decimal:

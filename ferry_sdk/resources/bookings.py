@@ -122,7 +122,10 @@ class BookingsGroup(Resource[TransportT_co]):
     def confirm(
         self, booking_id: str, *, expect_total: Decimal | int | str | None = None
     ) -> Operation[BookingConfirmation]:
-        """Confirm a booking, which pays it and issues its tickets.
+        """Confirm a booking: the service processes its payment and issues its tickets.
+
+        From then on, changes cost fees. The interface does not show which account the service
+        charges, nor what it does if the payment was recorded by `tickets.mark_paid` before.
 
         The request is sent once. If the reply is lost, the booking is polled until it shows the
         effect or the deadline passes (30 seconds without a deadline). Concurrent calls for the

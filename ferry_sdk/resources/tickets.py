@@ -203,7 +203,11 @@ class TicketsGroup(Resource[TransportT_co]):
         paid_at: datetime | str | None = None,
         booking_id: str | None = None,
     ) -> Operation[PaymentRecorded]:
-        """Record a payment that was collected elsewhere.
+        """Record that your customer has paid you for a ticket, so that it can be issued.
+
+        No money moves: it tells the service what a payment provider has collected. The interface
+        does not show how you settle with the service, nor whether it then issues the ticket without
+        a confirmation; the local service does not.
 
         It sends the organisation token and is for servers only. The request is sent once. If
         the reply is lost, the booking, or without `booking_id` the ticket, is polled until it

@@ -386,6 +386,7 @@ def test_without_mcp_the_companies_have_to_be_named(
     assert refused.value.field == "companies"
     found = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=["GNV"])
     assert found[0].companies == ("GNV",)
+    assert (found[0].outward_company, found[0].back_company) == ("GNV", None)
 
 
 def test_no_sailings_is_an_error_of_its_own(reader: Ferry) -> None:

@@ -106,6 +106,7 @@ def test_two_ways_have_the_fares_that_one_booking_can_hold(
         assert fare.kind == ("round_trip" if is_locked else "two_singles")
         assert fare.expires_at == min(one.expiration_date for one in fare.tariffs)
     assert trip.companies == (("GNV",) if company == "GNV" else ("GNV", "CTN"))
+    assert (trip.outward_company, trip.back_company) == ("GNV", company)
 
 
 @given(st.lists(st.tuples(st.decimals(0, 100, places=2), st.integers(0, 99)), max_size=8))
