@@ -65,7 +65,7 @@ def test_what_no_test_can_know_is_little() -> None:
     shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
     varying = [line.strip() for line in shown if VARIES in line]
     assert len(shown) > 60
-    assert sorted(varying) == [
+    assert sorted(set(varying)) == [
         "# > BAL…",
         "# > BAL… read back: True",
         "# > INFO: catalogue.ports failed (ServerError), next attempt in … s (correlation id …)",
