@@ -85,12 +85,9 @@ class Profile(BaseModel):
         "is_error_text",
         "is_error_prose",
         "tool_error_text",
-        "error_as_success",
-        "error_as_success_text",
         "json_rpc_error",
         "json_rpc_error_data",
         "bare",
-        "naked",
     ] = "is_error"
     mcp_resource: Literal[
         "text",
