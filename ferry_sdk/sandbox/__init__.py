@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.faults.faults import Faults
     from ferry_sdk.sandbox.faults.kinds import FaultKind
     from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
-    from ferry_sdk.sandbox.foreground import serve
     from ferry_sdk.sandbox.profile import Profile
     from ferry_sdk.sandbox.request_log import LoggedRequest, RequestLog
     from ferry_sdk.sandbox.requests.errors import InvalidOrderError
-    from ferry_sdk.sandbox.server import AsyncSandbox, Sandbox
+    from ferry_sdk.sandbox.server import AsyncSandbox, Sandbox, serve
 
 __all__ = [
     "AsyncSandbox",
@@ -51,9 +50,8 @@ _MODULES = (
     "faults.mcp_options",
     "faults.faults",
     "server",
-    "foreground",
 )
-"""Searched in this order: only the last three need the extra."""
+"""Searched in this order: only the last two need the extra."""
 _EXTRA = ("starlette", "uvicorn", "segno", "fpdf")
 
 

@@ -1,248 +1,20 @@
-"""The local service: its parts on a port, as a context manager."""
+"""The local service as a context manager, or in the foreground."""
 
 from __future__ import annotations
 
 import os
-import threading
+import signal
+import sys
+import time
 from datetime import datetime
 
 import anyio
 import anyio.to_thread
-from starlette.applications import Starlette
-from starlette.types import ASGIApp, Receive, Scope, Send
-from typing_extensions import Self
+from typing_extensions import Self, TypedDict, Unpack
 
-from ferry_sdk.sandbox.api import rest
-from ferry_sdk.sandbox.api.control import Control
-from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint, McpSessions
-from ferry_sdk.sandbox.api.openapi import pages
-from ferry_sdk.sandbox.bookings.state import StateFile
-from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
-from ferry_sdk.sandbox.faults.trial_faults import trial_faults
-from ferry_sdk.sandbox.http.conventions import apply_conventions
-from ferry_sdk.sandbox.http.server import HttpServer
-from ferry_sdk.sandbox.network.network import Network
-from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
-from ferry_sdk.sandbox.offers.inventory import Inventory
-from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions
+from ferry_sdk.sandbox.local_service import LocalService
 from ferry_sdk.sandbox.profile import Profile
-from ferry_sdk.sandbox.request_log import RequestLog
-from ferry_sdk.sandbox.requests.access import Tokens
-from ferry_sdk.sandbox.service import Service
-
-_UNSPECIFIED_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 -- named here, bound on request
-
-
-class LocalService:
-    """A ferry ticketing service on this machine, over HTTP.
-
-    Bookings, clock and counters survive `stop` and `start`; `reset` clears them.
-
-    Attributes:
-        clock: The time of the service, which tests can move.
-        faults: The faults to inject.
-        counters: The requests, effects and connections so far.
-        request_log: The latest requests.
-        mcp: The options of `/mcp`.
-        profile: What the service does where the interface leaves it open.
-        network: The ports, companies and journeys.
-    """
-
-    def __init__(
-        self,
-        *,
-        seed: int | None = None,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        token: str | None = None,
-        read_only_token: str | None = None,
-        organisation_token: str | None = None,
-        control_token: str | None = None,
-        mcp: McpOptions | None = None,
-        profile: Profile | str | os.PathLike[str] | None = None,
-        now: datetime | None = None,
-        frozen: bool = False,
-        state: str | os.PathLike[str] | None = None,
-        inventory: bool = False,
-        log: bool = False,
-    ) -> None:
-        """Create a service without starting it.
-
-        Args:
-            seed: Determines the timetable, the prices, the availability and all ids. By default
-                the seed is 1, and the ids of bookings and tickets are random.
-            host: The address to listen on.
-            port: The port to listen on; 0 finds a free port at the first start and keeps it.
-            token: The read-write token; by default all three tokens are random.
-            read_only_token: The token that can only read.
-            organisation_token: The token that can do everything, including recording payments.
-            control_token: Opens `/_sandbox/…` to other machines, and nothing else; by default only
-                this machine can use the controls.
-            mcp: The initial options of `/mcp`; a profile changes them.
-            profile: What the service does where the interface leaves it open, or a file of it.
-            now: The initial time of the clock, with a time zone; by default the real time.
-            frozen: Whether the clock starts frozen.
-            state: A private file for bookings and clock, which the service reads when it starts
-                and writes while it runs; by default they are only in memory.
-            inventory: Whether bookings take places, which come back when they are cancelled, expire
-                or fail; by default a search finds the same places after each booking.
-            log: Whether each request is a line on standard error.
-
-        Raises:
-            InvalidOrderError: The profile has an unknown id or value; a `ValueError`.
-            OSError: The profile cannot be read.
-            ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
-                token is another token too.
-        """
-        self.clock: Clock = Clock(now, frozen=frozen)
-        self.faults: Faults = Faults(trial_faults())
-        self.counters: Counters = Counters(self.clock)
-        self.request_log: RequestLog = RequestLog(self.clock, prints=log)
-        if profile is None or isinstance(profile, Profile):
-            self.profile: Profile = profile or Profile()
-        else:
-            self.profile = Profile.load(profile)
-        shapes = {
-            name.removeprefix("mcp_"): value
-            for name, value in self.profile.model_dump(exclude_defaults=True).items()
-            if name.startswith("mcp_")
-        }
-        self.mcp: McpSwitches = McpSwitches((mcp or McpOptions()).changed(**shapes))
-        self.network: Network = Network.load()
-        given = {
-            "read_write": token,
-            "read_only": read_only_token,
-            "organisation": organisation_token,
-            "control": control_token,
-        }
-        self._tokens = Tokens(**{name: value for name, value in given.items() if value})
-        self._sessions = McpSessions(self.clock)
-        self._seed = seed
-        self._state_path = state
-        self._inventory = inventory
-        self._state: StateFile | None = None
-        self._host = host
-        self._port = port
-        self._server: HttpServer | None = None
-        self._starting = threading.Lock()
-        self._service, self._app = self._build()
-
-    @property
-    def service(self) -> Service:
-        """Every operation without HTTP; a new object after each `reset`."""
-        return self._service
-
-    @property
-    def token(self) -> str:
-        """The token that can read and write."""
-        return self._tokens.read_write
-
-    @property
-    def read_only_token(self) -> str:
-        """The token that can only read."""
-        return self._tokens.read_only
-
-    @property
-    def organisation_token(self) -> str:
-        """The token that can do everything, including recording payments."""
-        return self._tokens.organisation
-
-    @property
-    def base_url(self) -> str:
-        """The URL of the service, without a trailing slash.
-
-        Raises:
-            RuntimeError: The port is chosen at the first start, which has not happened yet.
-        """
-        if self._port == 0:
-            raise RuntimeError("the service has no address before its first start")
-        host = _UNSPECIFIED_HOSTS.get(self._host, self._host)
-        return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
-
-    @property
-    def running(self) -> bool:
-        """Whether the service is listening."""
-        return self._server is not None
-
-    def reset(self) -> None:
-        """Clear bookings, offers, faults, counters and sessions; restore clock and options.
-
-        The address, the tokens and open connections are kept.
-        """
-        if self._state is not None:
-            self._service.detach()
-            self._state.clear()
-        self._service, self._app = self._build()
-        self._sessions.clear()
-        self.faults.clear()
-        self.mcp.reset()
-        self.clock.reset()
-        self.counters.reset()
-        self.request_log.clear()
-
-    def _open(self) -> None:
-        with self._starting:
-            if self._server is not None:
-                raise RuntimeError("the service is already running")
-            if self._state_path is not None:
-                self._state = StateFile(self._state_path)
-            try:
-                if self._state is not None:
-                    self._service, self._app = self._build()
-                    self.clock.persist(self._state.clock, self._state.save_clock)
-                self._server = HttpServer(self._serve, self.counters, self._host, self._port)
-            except BaseException:
-                self._close_state()
-                raise
-            self._port = self._server.port
-
-    def _close(self) -> None:
-        with self._starting:
-            if self._server is not None:
-                self._server.stop()
-                self._server = None
-                self._close_state()
-
-    def _close_state(self) -> None:
-        if self._state is not None:
-            self._service.detach()
-            self.clock.persist(None, None)
-            self._state.close()
-            self._state = None
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)
-
-    def _build(self) -> tuple[Service, ASGIApp]:
-        seed, state = self._seed, self._state
-        inventory = Inventory(counts_bookings=self._inventory)
-        first = 1 if seed is None else seed
-        offers = Offers(self.network, self.clock, first, inventory, self.profile)
-        service = Service(
-            clock=self.clock,
-            offers=offers,
-            faults=self.faults,
-            counters=self.counters,
-            ids=Ids(None if seed is None else SeededRandom(seed), state.used_ids if state else 0),
-            state=state,
-        )
-        mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
-        control = Control(
-            clock=self.clock,
-            faults=self.faults,
-            counters=self.counters,
-            switches=self.mcp,
-            tokens=self._tokens,
-            log=self.request_log,
-            service=service,
-            reset=self.reset,
-        )
-        endpoints = [*rest.routes(service, self._tokens, self.faults), *pages.routes()]
-        app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
-        return service, apply_conventions(app, self.clock, self.request_log, self.profile)
 
 
 class Sandbox(LocalService):
@@ -327,3 +99,56 @@ class AsyncSandbox(LocalService):
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
+
+
+class Options(TypedDict, total=False):
+    """The arguments of `Sandbox`, except its port."""
+
+    host: str
+    seed: int | None
+    token: str | None
+    read_only_token: str | None
+    organisation_token: str | None
+    control_token: str | None
+    mcp: McpOptions | None
+    profile: Profile | str | os.PathLike[str] | None
+    now: datetime | None
+    frozen: bool
+    state: str | os.PathLike[str] | None
+    inventory: bool
+    log: bool
+
+
+def serve(port: int = 8080, **options: Unpack[Options]) -> None:
+    """Run the local service in the foreground until Ctrl-C or SIGTERM.
+
+    It prints its address and its tokens as `NAME=value` lines. Call it from the main thread.
+
+    Args:
+        port: The port to listen on; 0 finds a free one.
+        **options: The other arguments of `Sandbox`, such as `host`, `seed` and `token`.
+
+    Raises:
+        InvalidOrderError: The profile has an unknown id or value; a `ValueError`.
+        ValueError: The time or the control token is invalid.
+        OSError: The port is taken, or a file cannot be used.
+    """
+    sandbox = Sandbox(port=port, **options)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with sandbox:
+            sys.stdout.write(
+                f"FERRY_BASE_URL={sandbox.base_url}\n"
+                f"FERRY_TOKEN={sandbox.token}\n"
+                f"FERRY_ORGANISATION_TOKEN={sandbox.organisation_token}\n"
+                f"# a token that may only read: {sandbox.read_only_token}\n"
+                f"# MCP: {sandbox.base_url}/mcp"
+                f" · control: {sandbox.base_url}/_sandbox/ · Ctrl-C stops\n"
+            )
+            sys.stdout.flush()
+            while True:
+                time.sleep(3600)
+    except KeyboardInterrupt:
+        sys.stdout.write("# stopped\n")
+    finally:
+        signal.signal(signal.SIGTERM, before)
