@@ -35,6 +35,8 @@ class LoggedRequest:
         correlation_id: The correlation id that the client sent, else the request id.
         request_id: The request id.
         faults: The kinds of the faults that occurred.
+        booking_id: The booking that the answer names, even if a fault kept the reply back.
+        ticket_id: The ticket that the answer names.
     """
 
     at: datetime
@@ -46,6 +48,8 @@ class LoggedRequest:
     correlation_id: str
     request_id: str
     faults: tuple[str, ...] = ()
+    booking_id: str | None = None
+    ticket_id: str | None = None
 
     def __str__(self) -> str:
         status = "-" if self.status is None else self.status
@@ -100,7 +104,7 @@ class RequestLog:
             status: The status of the reply, if there was one.
             seconds: How long it took.
             ids: The correlation id and the request id.
-            state: What the service knows of it: `operation` and `faults`.
+            state: What the service knows of it: `operation`, `faults` and `named` ids.
         """
         first, *rest = path.removeprefix("/").split("/")
         if first in _UNLOGGED:
@@ -115,6 +119,7 @@ class RequestLog:
             correlation_id=_printable(ids[0]),
             request_id=ids[1],
             faults=tuple(state.get("faults", ())),
+            **state.get("named", {}),
         )
         with self._lock:
             self._entries.append(entry)

@@ -20,6 +20,7 @@ from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.bookings.state import StateFile
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults import request_context
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import Refused
 from ferry_sdk.sandbox.network.seeded_random import Ids
@@ -112,6 +113,7 @@ class Service:
             with self._selling() if operation in self._sales_handlers else nullcontext():
                 context = CallContext(operation, caller, self.clock.now())
                 made = cast("JsonValue", handler(request, context))
+            _note_ids(operation, made)
             answer = change_answer(self._profile, operation, made)
         except RefusedError as error:
             if not finds_nothing(self._profile, error):
@@ -156,6 +158,16 @@ class Service:
         """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""
         with self._lock:
             return self._sales.voucher_file(ticket_id, key, self.clock.now())
+
+
+def _note_ids(operation: str, answer: JsonValue) -> None:
+    """Note the booking and the ticket that an answer names, for the log of requests."""
+    if isinstance(answer, dict):
+        of_ticket = "ticket_id" if operation in {"tickets.get", "mcp.view_ticket"} else ""
+        for name, value in answer.items():
+            key = of_ticket if name == "id" else name
+            if key in {"booking_id", "ticket_id"} and isinstance(value, str):
+                request_context.current().named[key] = value
 
 
 def _check_access(access: Access, needed: Access) -> None:

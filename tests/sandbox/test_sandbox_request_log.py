@@ -51,6 +51,8 @@ def test_a_request_is_logged_with_its_reply(http):
         "correlation_id": "order-7",
         "request_id": reply.headers["x-request-id"],
         "faults": [],
+        "booking_id": None,
+        "ticket_id": None,
     }
 
 
@@ -72,6 +74,23 @@ def test_the_faults_of_a_request_are_logged(shared, http):
     with pytest.raises(httpx.RemoteProtocolError):
         http.get("/api/port")
     assert logged(http)[0]["faults"] == ["delay_before", "lose_reply"]
+
+
+def test_a_lost_write_is_logged_with_what_it_made(shared, http):
+    service = ServiceOverHttp(shared, http)
+    made = service.create()
+    service.confirm(made)
+    booking = service.booking(made)
+    ticket_id = booking["tickets"][0]["id"]
+    http.get(f"/api/ticket/{ticket_id}")
+    shared.faults.add("lose_reply", "bookings.cancel")
+    with pytest.raises(httpx.RemoteProtocolError):
+        http.post("/api/booking/cancel", json={"booking_id": made["booking_id"]})
+    named = {each["operation"]: (each["booking_id"], each["ticket_id"]) for each in logged(http)}
+    assert named["bookings.create"] == (made["booking_id"], None)
+    assert named["bookings.confirm"] == (made["booking_id"], ticket_id)
+    assert named["tickets.get"] == (None, ticket_id)
+    assert named["bookings.cancel"] == (made["booking_id"], None)
 
 
 def test_no_secret_and_no_traveller_is_logged(shared, http, capfd):

@@ -147,6 +147,8 @@ class Control:
                     "correlation_id": each.correlation_id,
                     "request_id": each.request_id,
                     "faults": list(each.faults),
+                    "booking_id": each.booking_id,
+                    "ticket_id": each.ticket_id,
                 }
                 for each in self.log.entries(wanted)
             ]

@@ -162,6 +162,7 @@ class Faults:
         request_context.begin(await request.body())
         request.state.operation = operation
         request.state.faults = request_context.current().faults
+        request.state.named = request_context.current().named
         await self._wait(FaultKind.DELAY_BEFORE, operation)
         if fault := self.take_details(RequestFault, operation):
             return fault.respond(request)

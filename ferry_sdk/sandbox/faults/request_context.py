@@ -1,4 +1,4 @@
-"""What is known about the request being answered: its company, its journeys, its faults."""
+"""What is known about the request being answered: its company, journeys, faults, ids."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class RequestContext:
-    """The company that a request searches, the journeys it is about, and the faults it meets.
+    """The company that a request searches, its journeys, its faults, and the ids in its answer.
 
     A request is answered in a thread with a copy of the context, so this object is shared.
     """
@@ -18,6 +18,7 @@ class RequestContext:
     company: str | None = None
     journeys: set[str] = field(default_factory=set[str])
     faults: list[str] = field(default_factory=list[str])
+    named: dict[str, str] = field(default_factory=dict[str, str])
 
 
 _context: ContextVar[RequestContext | None] = ContextVar("_context", default=None)

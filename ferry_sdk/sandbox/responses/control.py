@@ -56,6 +56,8 @@ class RecordedRequest(TypedDict):
     correlation_id: str
     request_id: str
     faults: Annotated[list[str], Field(description="The kinds of the faults that occurred.")]
+    booking_id: Annotated[str | None, Field(description="The booking that the answer names.")]
+    ticket_id: Annotated[str | None, Field(description="The ticket that the answer names.")]
 
 
 class RequestsState(TypedDict):
