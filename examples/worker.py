@@ -26,7 +26,7 @@ from ferry_sdk.sandbox import Sandbox
 ROUND = 300.0
 """Seconds after which the worker looks for new bookings and unresolved writes."""
 NEW = timedelta(days=4)
-"""How long bookings are watched; options live for three days."""
+"""Bookings with a write in this time are watched. A presale lives for up to three days."""
 LONGEST_CALL = 30
 
 
@@ -61,14 +61,6 @@ def recover(ferry: Ferry, journal: Journal, *, spare: float) -> None:
             print(f"ask: {entry.operation} {entry.correlation_id}: {error}", flush=True)
 
 
-def booking_ids(journal: Journal) -> list[str]:
-    """Return the bookings that were made in the last days, also those settled by a person."""
-    since = datetime.now(timezone.utc) - NEW
-    entries = journal.entries(since=since, state="done")
-    created = [entry for entry in entries if entry.operation.endswith((".create", "_booking"))]
-    return [entry.booking_id for entry in created if entry.booking_id is not None]
-
-
 def react(event: BookingEvent) -> None:
     """Do what an event asks for. It may come again, so give what you send a unique key."""
     if event.kind == "lapsing" and event.booking is not None:
@@ -90,7 +82,8 @@ def work(
             with stop:
                 recover(ferry, journal, spare=spare)
             end = time.monotonic() + ROUND
-            for event in watch(ferry, booking_ids(journal), deadline=ROUND, journal=journal):
+            ids = journal.booking_ids(since=datetime.now(timezone.utc) - NEW)
+            for event in watch(ferry, ids, deadline=ROUND, journal=journal):
                 with stop:
                     react(event)
             time.sleep(max(end - time.monotonic(), 0))  # no booking is left to watch

@@ -28,6 +28,7 @@ class Fare:
             more, and how much is known when the booking is made.
         currency: ISO 4217.
         expires_at: When the first of the tariffs expires, UTC.
+        reservation_type: TICKET, PRESALE or OPTION, as `bookings.create` takes it.
     """
 
     kind: FareKind
@@ -48,6 +49,11 @@ class Fare:
     def expires_at(self) -> datetime:
         """When the first of the tariffs expires, UTC."""
         return min(tariff.expiration_date for tariff in self.tariffs)
+
+    @property
+    def reservation_type(self) -> str:
+        """TICKET, PRESALE or OPTION, as `bookings.create` takes it."""
+        return str(self.tariffs[0].type).upper()
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -162,6 +162,7 @@ class BookingsGroup(Resource[TransportT_co]):
         Interface: GET /api/booking/{id}.
 
         Raises:
+            InvalidInputError: The id is empty, ``.`` or ``..``.
             NotFoundError: There is no such booking.
             FerryError: The call failed for another reason.
         """

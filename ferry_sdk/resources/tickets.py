@@ -39,6 +39,7 @@ class TicketsGroup(Resource[TransportT_co]):
         Interface: GET /api/ticket/{id}.
 
         Raises:
+            InvalidInputError: The id is empty, ``.`` or ``..``.
             NotFoundError: There is no such ticket.
             FerryError: The call failed for another reason.
         """

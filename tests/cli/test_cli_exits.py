@@ -242,6 +242,11 @@ def test_a_voucher_needs_an_existing_folder(cli, ticket):
     assert message.count("\n") == 1
 
 
+def test_a_cancelled_ticket_has_no_voucher(cli, ferry, ticket):
+    ferry.tickets.cancel(ticket)
+    assert "it is Canceled and has no voucher" in cli("voucher", ticket, code=3).err
+
+
 @posix
 def test_a_closed_pipe_prints_no_traceback(ferry_sandbox, tmp_path):
     command = f"{sys.executable} -W error -m ferry_sdk ports --json | head -n 1"

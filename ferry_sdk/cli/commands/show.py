@@ -22,11 +22,13 @@ from ferry_sdk.client import Ferry
 from ferry_sdk.errors import (
     APIError,
     BadRequestError,
+    InvalidInputError,
     NotFoundError,
     UnprocessableEntityError,
 )
 from ferry_sdk.models.bookings import Booking, WithActions
 from ferry_sdk.models.display.money import money
+from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.models.tickets import Ticket, Voucher
 
 
@@ -73,6 +75,8 @@ def voucher(
             now(f"Waiting for the voucher, {wait:.0f} s at most; {count(attempts, 'attempt')}")
 
         ticket = ferry.tickets.get(ticket_id)
+        if ticket.status in {TicketStatus.CANCELED, TicketStatus.EXPIRED}:
+            raise InvalidInputError(f"it is {ticket.status} and has no voucher", field="TICKET")
         if wait:
             ferry.tickets.wait_pdf(ticket_id, deadline=wait, on_progress=report_progress)
         path = to or Path()

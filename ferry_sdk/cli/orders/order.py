@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from ferry_sdk.cli.orders.trips import Search, reservation_type_of, ways_of
+from ferry_sdk.cli.orders.trips import Search, ways_of
 from ferry_sdk.cli.terminal.output import error_console, print_facts, print_table, time_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.models.availability import Place
@@ -57,7 +57,7 @@ def send_order(ferry: Ferry, order: Order, choice: Choice | None) -> BookingCrea
     kind = order.reservation_type
     if choice is not None:
         selections = choice.trip.select(choice.fare, choice.places)
-        kind = reservation_type_of(choice.fare)
+        kind = choice.fare.reservation_type
     return ferry.bookings.create(
         availabilities=selections,
         passengers=order.passengers,

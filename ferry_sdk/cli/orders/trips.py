@@ -19,7 +19,7 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger, VehicleQuery
-from ferry_sdk.planning.trips import FailedSearch, Fare, SearchReport, Trip, TripSearch
+from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 
 _TWO_WEEKS: Final = timedelta(days=14)
@@ -128,11 +128,6 @@ def ways_of(trip: Trip) -> list[Availability]:
     return [way for way in (trip.outward, trip.back) if way is not None]
 
 
-def reservation_type_of(fare: Fare) -> str:
-    """Return the reservation type of a booking of this fare."""
-    return str(fare.tariffs[0].type).upper()
-
-
 def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = None) -> None:
     """Print a numbered table of trips, from the way `index` on."""
     rows = [
@@ -189,7 +184,7 @@ def trip_members(trip: Trip) -> dict[str, object]:
                 "amount": str(fare.amount),
                 "currency": fare.currency,
                 "expires_at": fare.expires_at.isoformat(),
-                "reservation_type": reservation_type_of(fare),
+                "reservation_type": fare.reservation_type,
                 "availabilities": [one.model_dump(mode="json") for one in trip.select(fare)],
             }
             for fare in trip.fares
