@@ -20,10 +20,10 @@ _Object = dict[str, Any]
 _ABSENT: Any = object()
 _UNKNOWN_IDS = ("booking_unknown", "ticket_unknown", "id_unknown")
 _STATUSES = {
-    "not_found": HTTPStatus.NOT_FOUND,
-    "unprocessable": HTTPStatus.UNPROCESSABLE_ENTITY,
-    "error_with_200": HTTPStatus.OK,
-    "bad_request": HTTPStatus.BAD_REQUEST,
+    "not_found": 404,
+    "unprocessable": 422,
+    "error_with_200": 200,
+    "bad_request": 400,
 }
 _SEARCHES = ("availability.search", "mcp.search_availability")
 _CREATIONS = ("bookings.create", "mcp.create_booking")
