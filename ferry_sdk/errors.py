@@ -6,9 +6,11 @@ Errors can be pickled and copied. Attributes that may contain travellers' data (
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from typing_extensions import Self
@@ -25,9 +27,8 @@ class FerryError(Exception):
     """The base class of all errors of the library.
 
     Attributes:
-        outcome: What became of the call: ``not_sent`` (nothing reached the service),
-            ``rejected`` (the service refused it), ``unknown`` (it may have happened) or ``done``
-            (it happened; only of a `TotalExceededError`).
+        outcome: What became of the call: ``not_sent`` (nothing reached the service), ``rejected``
+            (the service refused it), ``unknown`` (it may have happened) or ``done`` (it happened).
         operation: The operation, such as ``bookings.create``; empty outside a call.
         attempts: All attempts, in order.
         correlation_id: The id sent with every attempt; None outside a call.
@@ -35,12 +36,20 @@ class FerryError(Exception):
 
     _memory_only: ClassVar[frozenset[str]] = frozenset()
 
+    outcome: Outcome = "not_sent"
+    operation: str = ""
+    attempts: tuple[Attempt, ...] = ()
+    correlation_id: str | None = None
+
     def __init__(self, message: str, *, outcome: Outcome = "not_sent") -> None:
         super().__init__(message)
-        self.outcome: Outcome = outcome
-        self.operation: str = ""
-        self.attempts: tuple[Attempt, ...] = ()
-        self.correlation_id: str | None = None
+        self.outcome = outcome
+
+    def __init_subclass__(cls) -> None:
+        """Add the documented attributes to the class, because `dir` shows only those."""
+        names = re.findall(r"^    (\w+): ", cleandoc(cls.__doc__ or ""), re.MULTILINE)
+        for name in set(names).difference(dir(cls)):
+            setattr(cls, name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = {
@@ -230,13 +239,12 @@ class PenaltyExceededError(FerryError):
 class TotalExceededError(FerryError):
     """The booking costs more than was allowed.
 
-    Without a `booking_id`, the prices of the tariffs alone exceed the limit, and nothing was sent.
-    With one, the booking exists and is not paid (`outcome` is ``done``): it costs more than its
-    tariffs, or has another currency. Cancel it, or ask and confirm it.
+    Without a `booking_id`, the tariffs alone cost more, and nothing was sent. With one, the booking
+    exists, unpaid (`outcome` is ``done``): cancel it, or confirm it. Its currency may be another.
 
     Attributes:
         limit: What the caller allowed.
-        total: What the booking costs; without a booking, the sum of its tariffs.
+        total: What the booking costs, or the sum of its tariffs.
         currency: The currency of `total`.
         booking_id: The booking that was made; None if nothing was sent.
     """

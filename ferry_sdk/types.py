@@ -61,7 +61,9 @@ class JournalEntry:
         correlation_id: The id sent with the request.
         fingerprint: A keyed hash of the content, equal for equal content.
         state: ``open`` until the outcome is recorded.
-        created_at: When it was recorded, just before it was sent, UTC.
+        began_at: When it was recorded, just before it was sent, UTC.
+        ended_at: When its outcome was recorded, UTC; None while the outcome is not known.
+        created_at: The same as `began_at`.
         changed_at: When its state last changed, UTC.
         damaged: Names of fields that cannot be read. Such a text or subject is empty, such a
             state ``unknown``, such a time 1 January of year 1, any other None.
@@ -95,12 +97,12 @@ class JournalEntry:
 
     @property
     def began_at(self) -> datetime:
-        """When it was recorded, just before it was sent; the same as `created_at`."""
+        """When it was recorded, just before it was sent, UTC."""
         return self.created_at
 
     @property
     def ended_at(self) -> datetime | None:
-        """When its outcome was recorded; None while the outcome is not known."""
+        """When its outcome was recorded, UTC; None while the outcome is not known."""
         return None if self.is_unresolved or "changed_at" in self.damaged else self.changed_at
 
 

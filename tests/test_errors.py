@@ -160,6 +160,11 @@ def test_no_attribute_is_left_at_its_default_in_these_tests(kind: type[FerryErro
 
 
 @of_each_class
+def test_dir_of_a_class_shows_what_an_error_has(kind: type[FerryError]) -> None:
+    assert {name for name in vars(filled(kind)) if not name.startswith("_")} <= set(dir(kind))
+
+
+@of_each_class
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
 def test_a_copy_keeps_every_attribute(
     kind: type[FerryError], copied: Callable[[FerryError], FerryError]

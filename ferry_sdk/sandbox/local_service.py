@@ -37,15 +37,6 @@ class LocalService:
     """A ferry ticketing service on this machine, over HTTP.
 
     Bookings, clock and counters survive `stop` and `start`; `reset` clears them.
-
-    Attributes:
-        clock: The time of the service, which tests can move.
-        faults: The faults to inject.
-        counters: The requests, effects and connections so far.
-        request_log: The latest requests.
-        mcp: The options of `/mcp`.
-        profile: What the service does where the interface leaves it open.
-        network: The ports, companies and journeys.
     """
 
     def __init__(
@@ -94,21 +85,21 @@ class LocalService:
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
                 token is another token too.
         """
-        self.clock: Clock = Clock(now, frozen=frozen)
-        self.faults: Faults = Faults(trial_faults())
-        self.counters: Counters = Counters(self.clock)
-        self.request_log: RequestLog = RequestLog(self.clock, prints=log)
+        self._clock = Clock(now, frozen=frozen)
+        self._faults = Faults(trial_faults())
+        self._counters = Counters(self.clock)
+        self._request_log = RequestLog(self.clock, prints=log)
         if profile is None or isinstance(profile, Profile):
-            self.profile: Profile = profile or Profile()
+            self._profile = profile or Profile()
         else:
-            self.profile = Profile.load(profile)
+            self._profile = Profile.load(profile)
         shapes = {
             name.removeprefix("mcp_"): value
             for name, value in self.profile.model_dump(exclude_defaults=True).items()
             if name.startswith("mcp_")
         }
-        self.mcp: McpSwitches = McpSwitches((mcp or McpOptions()).changed(**shapes))
-        self.network: Network = Network.load()
+        self._mcp = McpSwitches((mcp or McpOptions()).changed(**shapes))
+        self._network = Network.load()
         given = {
             "read_write": token,
             "read_only": read_only_token,
@@ -126,6 +117,41 @@ class LocalService:
         self._server: HttpServer | None = None
         self._starting = threading.Lock()
         self._service, self._app = self._build()
+
+    @property
+    def clock(self) -> Clock:
+        """The time of the service, which tests can move."""
+        return self._clock
+
+    @property
+    def faults(self) -> Faults:
+        """The faults to inject."""
+        return self._faults
+
+    @property
+    def counters(self) -> Counters:
+        """The requests, effects and connections so far."""
+        return self._counters
+
+    @property
+    def request_log(self) -> RequestLog:
+        """The latest requests."""
+        return self._request_log
+
+    @property
+    def mcp(self) -> McpSwitches:
+        """The options of `/mcp`."""
+        return self._mcp
+
+    @property
+    def profile(self) -> Profile:
+        """What the service does where the interface leaves it open."""
+        return self._profile
+
+    @property
+    def network(self) -> Network:
+        """The ports, companies and journeys."""
+        return self._network
 
     @property
     def service(self) -> Service:

@@ -46,6 +46,11 @@ def test_the_service_runs_inside_its_with_block_only():
         ports(sandbox, sandbox.token)
 
 
+@pytest.mark.parametrize("kind", [Sandbox, AsyncSandbox])
+def test_dir_of_the_class_shows_what_a_service_has(kind):
+    assert {name for name in dir(kind()) if not name.startswith("_")} <= set(dir(kind))
+
+
 def test_a_small_reply_does_not_wait_for_an_acknowledgement():
     with Sandbox() as sandbox, httpx.Client(verify=TLS, base_url=sandbox.base_url) as client:
         client.get("/nothing")
