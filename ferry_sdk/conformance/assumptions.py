@@ -136,7 +136,6 @@ ASSUMPTIONS: Final = (
             "n_blocks",
             "embedded_resource",
             "bare",
-            "naked",
             "batch",
         ),
     ),

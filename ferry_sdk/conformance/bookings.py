@@ -1,21 +1,35 @@
-"""What bookings and tickets show of the assumptions."""
+"""What bookings and tickets show of the assumptions, and the booking that is made to see more."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
-from ferry_sdk.conformance.calls import Call, Steps
-from ferry_sdk.conformance.findings import Findings
-from ferry_sdk.errors import NotFoundError
-from ferry_sdk.models.bookings import Booking
-from ferry_sdk.models.enums import PaymentStatus, TicketStatus
+from ferry_sdk.conformance.calls import Call, Reply, Steps
+from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.errors import FerryError, NotFoundError, OutcomeUnknownError
+from ferry_sdk.models.availability import Availability, Place, Tariff
+from ferry_sdk.models.bookings import Booking, BookingCreated
+from ferry_sdk.models.enums import PaymentStatus, PlaceType, TariffType, TicketStatus
 from ferry_sdk.models.tickets import CancellationFee
 
 _OFFSET: Final = re.compile(r"T.*(Z|[+-]\d\d:?\d\d)$")
 _ABSENT: Final = object()
 _DETAILS: Final = ("birth_date", "nationality", "doc_type", "doc_number", "doc_expiration")
+BY_WRITES: Final = ("place_price", "created_status", "created_stage", "cancelled_status")
+"""The assumptions that a booking shows when it is made and cancelled."""
+_RANKS: Final = {PlaceType.CABIN: 1, PlaceType.SUITE: 2}
+_STATUSES: Final = frozenset(status.value.lower() for status in TicketStatus)
+_TRAVELLER: Final = {
+    "type": "Adult",
+    "first_name": "Conformance",
+    "last_name": "Check",
+    "gender": "Female",
+    "age": 34,
+}
 _OF_TICKETS: Final = ("times", "qr_code", "boarding_time", "traveller_details")
 
 
@@ -100,3 +114,102 @@ def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Steps[None]:
         findings.seen["voucher"] = "null"
     else:
         findings.miss(["voucher"], "the ticket has its voucher")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What to book for the check.
+
+    Attributes:
+        sailing: The sailing.
+        tariff: Its cheapest tariff of a ticket.
+        place: The best kind of place, which may cost more than the tariff's amount.
+        is_better: Whether there is a cheaper kind.
+    """
+
+    sailing: Availability
+    tariff: Tariff
+    place: Place
+    is_better: bool
+
+
+def choose(
+    findings: Findings, searches: Iterable[Mapping[str, object]], limit: Decimal, currency: str
+) -> Generator[Call, Reply, Choice | None]:
+    """Search, and return the cheapest choice within the limit, one with a better place first."""
+    choices: list[Choice] = []
+    for search in searches:
+        reply = yield Call("availability.search", **search)
+        for sailing in reply.value or ():
+            choices += _choices(sailing, limit, currency)
+    if not choices:
+        findings.miss(BY_WRITES, "no sailing within the price was found")
+        return None
+    return min(choices, key=lambda one: (not one.is_better, one.tariff.amount))
+
+
+def _choices(sailing: Availability, limit: Decimal, currency: str) -> Iterator[Choice]:
+    ranks = {place: _RANKS.get(place.type, 0) for place in sailing.places}
+    tariffs = [
+        one
+        for one in sailing.tariffs
+        if one.type == TariffType.TICKET
+        and not one.roundtrip_locked
+        and one.currency == currency
+        and one.amount <= limit
+    ]
+    if tariffs and ranks:
+        best = max(ranks, key=lambda place: ranks[place])
+        is_better = ranks[best] > min(ranks.values())
+        yield Choice(sailing, min(tariffs, key=lambda one: one.amount), best, is_better)
+
+
+def book(findings: Findings, choice: Choice) -> Steps[None]:
+    """Create the booking, read it, and cancel it, whatever happens in between."""
+    chosen = choice.sailing.select(tariff=choice.tariff, place=choice.place)
+    create = Call("bookings.create", availabilities=[chosen], passengers=[_TRAVELLER])
+    try:
+        booking: BookingCreated = (yield create).require()
+        _see_created(findings, booking, choice)
+        yield from read_records(findings, booking.booking_id, None)
+    finally:
+        if create.reply is not None:
+            yield from _cancel(findings, create.reply)
+
+
+def _see_created(findings: Findings, booking: BookingCreated, choice: Choice) -> None:
+    status, stage = booking.status.lower(), booking.stage
+    findings.seen["created_status"] = status if status in _STATUSES else "another status"
+    findings.seen["created_stage"] = str(stage) if stage.is_known else "another stage"
+    if not choice.is_better:
+        findings.miss(["place_price"], "no sailing with a better place was found")
+    elif booking.total_price > choice.tariff.amount:
+        findings.seen["place_price"] = "added"
+    else:
+        is_same = booking.total_price == choice.tariff.amount
+        findings.seen["place_price"] = "included" if is_same else "another price"
+
+
+def _cancel(findings: Findings, created: Reply) -> Steps[None]:
+    """Cancel what was created, but never for a fee; note what is left if that fails."""
+    if created.error is not None:
+        if created.error.outcome == "unknown":
+            findings.leave(f"a booking may have been made {_correlation(created.error)}")
+        return
+    booking_id = created.value.booking_id
+    reply = yield Call("bookings.cancel", booking_id, max_penalty=0)
+    if isinstance(reply.error, OutcomeUnknownError):
+        reply = yield Call("recover", reply.error)
+    if reply.error is not None:
+        findings.miss(["cancelled_status"], describe(reply.error))
+        findings.leave(f"booking {booking_id} is not cancelled {_correlation(reply.error)}")
+    elif reply.value.read_back:
+        findings.miss(["cancelled_status"], "the reply was lost")
+    else:
+        status = reply.value.status.lower()
+        is_known = status in {"cancelled", "canceled", "voided"}
+        findings.seen["cancelled_status"] = status if is_known else "another status"
+
+
+def _correlation(error: FerryError) -> str:
+    return f"({type(error).__name__}, correlation id {error.correlation_id})"

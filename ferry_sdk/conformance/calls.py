@@ -26,10 +26,15 @@ T = TypeVar("T")
 
 
 class Call:
-    """A call of a client by its name, such as ``bookings.get``, with its arguments."""
+    """A call of a client by its name, such as ``bookings.get``, with its arguments.
+
+    Attributes:
+        reply: Its reply, as soon as there is one, even if an interruption keeps it from the steps.
+    """
 
     def __init__(self, operation: str, *arguments: object, **options: object) -> None:
         self.operation = operation
+        self.reply: Reply | None = None
         self._arguments = arguments
         self._options = options
 
@@ -79,9 +84,9 @@ def perform(ferry: Ferry, steps: Steps[T], observe: Observe) -> T:
         try:
             call = proceed()
             try:
-                reply = _reply(call.make(ferry))
+                call.reply = reply = _reply(call.make(ferry))
             except FerryError as error:
-                reply = _failure(error)
+                call.reply = reply = _failure(error)
             observe(call, reply)
             proceed = partial(steps.send, reply)
         except StopIteration as end:
@@ -101,7 +106,7 @@ async def perform_async(ferry: AsyncFerry, steps: Steps[T], observe: Observe) ->
             call = proceed()
             # After a cancellation, the remaining calls clean up.
             with anyio.CancelScope(shield=is_stopped):
-                reply = await _make(ferry, call)
+                call.reply = reply = await _make(ferry, call)
                 observe(call, reply)
                 proceed = partial(steps.send, reply)
         except StopIteration as end:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from ferry_sdk.conformance.calls import Steps
@@ -14,6 +15,8 @@ from ferry_sdk.errors import (
     UnexpectedResponseError,
 )
 
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
 _UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """What reading a reply of another form raises."""
 
@@ -24,15 +27,22 @@ class Findings:
     Attributes:
         seen: The values by assumption.
         reasons: Why an assumption was not seen.
+        left: The booking that may not be cancelled, in words.
     """
 
     def __init__(self) -> None:
         self.seen: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
+        self.left: str | None = None
 
     def miss(self, names: Iterable[str], reason: str) -> None:
         """Note why assumptions were not seen."""
         self.reasons.update(dict.fromkeys(names, reason))
+
+    def leave(self, words: str) -> None:
+        """Note and log that a booking may not be cancelled: an interrupted check has no report."""
+        self.left = words
+        logger.warning("%s", words)
 
     def try_steps(self, names: Iterable[str], steps: Steps[None]) -> Steps[None]:
         """Make the steps that show some assumptions; note the error if they fail."""

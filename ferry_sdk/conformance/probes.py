@@ -27,6 +27,7 @@ from ferry_sdk.models.catalogue import Port, ScheduledDeparture
 _ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
 _DAYS_AHEAD: Final = 30
 _MOST_ROUTES: Final = 4
+_MOST_SEARCHES: Final = 10
 _SECONDS_BETWEEN: Final = 4 * 3600
 _MORE_THAN_ONE: Final = 1.2
 """The price of two adults divided by that of one, from which it is that of the party."""
@@ -142,6 +143,12 @@ class Probes:
         reply = yield Call("availability.search", **wrong.search(self._day))
         self._see_status("invalid_request", reply.error)
 
+    def sample(self) -> Iterator[dict[str, object]]:
+        """Yield a few searches of lines of all kinds, from many departures a day to few."""
+        step = max(1, len(self.lines) // _MOST_SEARCHES)
+        for line in self.lines[::step][:_MOST_SEARCHES]:
+            yield line.search(self._day)
+
     @property
     def _day(self) -> date:
         return self.today + timedelta(days=_DAYS_AHEAD)
@@ -184,11 +191,8 @@ class Probes:
         self.seen["out_time"] = "ignored" if is_first else "earliest"
 
     def _return(self, line: Line) -> Steps[None]:
-        back = next(
-            one
-            for one in self.lines
-            if (one.depart_code, one.arrive_code) == (line.arrive_code, line.depart_code)
-        )
+        ends = line.arrive_code, line.depart_code
+        back, *_ = [one for one in self.lines if (one.depart_code, one.arrive_code) == ends]
         day = self._day + timedelta(days=2)
         search = line.search(
             self._day, ret_journey_id=back.journey_id, ret_at=day, ret_time="00:00"

@@ -140,7 +140,6 @@ def test_a_read_only_token_is_enough(sandbox):
     [
         {"result": "text"},
         {"result": "embedded_resource"},
-        {"result": "naked"},
         {"error": "is_error_prose"},
         {"error": "json_rpc_error_data"},
         {"resource": "blob"},

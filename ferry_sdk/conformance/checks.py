@@ -1,0 +1,188 @@
+"""Compare a service with what the client and the local service assume of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from decimal import Decimal
+from typing import overload
+
+from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk.conformance.bookings import BY_WRITES, book, choose, read_records
+from ferry_sdk.conformance.calls import Call, Reply, Steps, perform, perform_async
+from ferry_sdk.conformance.exchanges import Recording
+from ferry_sdk.conformance.findings import Findings
+from ferry_sdk.conformance.probes import Probes
+from ferry_sdk.conformance.report import ConformanceReport, build_report
+from ferry_sdk.models.availability import Availability, Tariff
+from ferry_sdk.resources.arguments import money
+
+Path = str | os.PathLike[str]
+Approve = Callable[[Availability, Tariff], object]
+
+
+@overload
+def check(
+    ferry: Ferry,
+    *,
+    booking_id: str | None = None,
+    ticket_id: str | None = None,
+    record: Path | None = None,
+) -> ConformanceReport: ...
+@overload
+def check(
+    ferry: AsyncFerry,
+    *,
+    booking_id: str | None = None,
+    ticket_id: str | None = None,
+    record: Path | None = None,
+) -> Awaitable[ConformanceReport]: ...
+def check(
+    ferry: Ferry | AsyncFerry,
+    *,
+    booking_id: str | None = None,
+    ticket_id: str | None = None,
+    record: Path | None = None,
+) -> ConformanceReport | Awaitable[ConformanceReport]:
+    """Compare a service with what the client and the local service assume of it, with reads only.
+
+    It sends up to 40 requests, one after another, besides retries. The interface leaves the
+    assumptions open; the documentation lists them.
+
+    Args:
+        ferry: The client. With an `AsyncFerry`, the result is awaited.
+        booking_id: A booking of which fields may be read; without one, some rows are not seen.
+        ticket_id: The same of a ticket.
+        record: A file for the replies, one JSON object a line, without tokens and travellers'
+            data. An existing file is replaced. Only its owner can read it.
+
+    Returns:
+        A row for each assumption. A read that fails leaves its rows not seen.
+
+    Raises:
+        AuthenticationError: The service rejects the token.
+        TransportError: The service cannot be reached.
+        ConfigurationError: The client's settings do not allow reads.
+        InvalidInputError: The file cannot be written.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.conformance import check
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            report = check(ferry)
+            print(report.differs, report.rows[0].id, report.rows[0].verdict)
+            # > False no_sailings holds
+        ```
+    """
+    run = _Check(ferry, record)
+    return run.perform(run.read(booking_id, ticket_id))
+
+
+@overload
+def check_with_booking(
+    ferry: Ferry,
+    *,
+    max_price: Decimal | int | str,
+    currency: str = "EUR",
+    approve: Approve | None = None,
+    record: Path | None = None,
+) -> ConformanceReport: ...
+@overload
+def check_with_booking(
+    ferry: AsyncFerry,
+    *,
+    max_price: Decimal | int | str,
+    currency: str = "EUR",
+    approve: Approve | None = None,
+    record: Path | None = None,
+) -> Awaitable[ConformanceReport]: ...
+def check_with_booking(
+    ferry: Ferry | AsyncFerry,
+    *,
+    max_price: Decimal | int | str,
+    currency: str = "EUR",
+    approve: Approve | None = None,
+    record: Path | None = None,
+) -> ConformanceReport | Awaitable[ConformanceReport]:
+    """Compare a service as `check` does, and make a booking to see more.
+
+    It books one adult at least 30 days ahead, on the cheapest of the sailings that it searches.
+    The booking is never confirmed or paid. It is cancelled at the end, after an error or an
+    interruption too, unless the service demands a fee; ``left`` and a warning in the log name a
+    booking that may be left.
+
+    Args:
+        ferry: The client. With an `AsyncFerry`, the result is awaited.
+        max_price: The highest acceptable amount of the tariff.
+        currency: The currency of `max_price`.
+        approve: Called with the sailing and the tariff before the booking is sent. If it raises,
+            nothing is booked.
+        record: As for `check`.
+
+    Returns:
+        A row for each assumption, and what is left of the booking.
+
+    Raises:
+        AuthenticationError: The service rejects the token.
+        TransportError: The service cannot be reached.
+        ConfigurationError: The client's settings do not allow reads.
+        InvalidInputError: The price is not an amount, or the file cannot be written.
+    """
+    limit = money(max_price, "max_price")
+    run = _Check(ferry, record)
+    return run.perform(run.book(limit, currency, approve))
+
+
+class _Check:
+    """One check: the steps, how many requests they sent, and the recording."""
+
+    def __init__(self, ferry: Ferry | AsyncFerry, record: Path | None) -> None:
+        self._ferry = ferry
+        self._findings = Findings()
+        self._requests = 0
+        self._recording = None if record is None else Recording(record, self._read_tokens)
+
+    def read(self, booking_id: str | None, ticket_id: str | None) -> Steps[None]:
+        yield from Probes(self._findings).steps()
+        yield from read_records(self._findings, booking_id, ticket_id)
+
+    def book(self, limit: Decimal, currency: str, approve: Approve | None) -> Steps[None]:
+        probes = Probes(self._findings)
+        yield from probes.steps()
+        choice = yield from choose(self._findings, probes.sample(), limit, currency)
+        if choice is not None:
+            if approve is not None:
+                approve(choice.sailing, choice.tariff)
+            yield from self._findings.try_steps(BY_WRITES, book(self._findings, choice))
+
+    def perform(self, steps: Steps[None]) -> ConformanceReport | Awaitable[ConformanceReport]:
+        if isinstance(self._ferry, AsyncFerry):
+            return self._perform_async(self._ferry, steps)
+        with self._recording or nullcontext():
+            perform(self._ferry, steps, self._observe)
+        return self._report()
+
+    async def _perform_async(self, ferry: AsyncFerry, steps: Steps[None]) -> ConformanceReport:
+        with self._recording or nullcontext():
+            await perform_async(ferry, steps, self._observe)
+        return self._report()
+
+    def _report(self) -> ConformanceReport:
+        found = self._findings
+        return build_report(found.seen, found.reasons, self._requests, found.left)
+
+    def _observe(self, call: Call, reply: Reply) -> None:
+        self._requests += reply.requests
+        recording, self._recording = self._recording, None  # after a failure, nothing is recorded
+        if recording is not None:
+            recording.add(call, reply)
+        self._recording = recording
+
+    def _read_tokens(self) -> list[str]:
+        settings = transport_of(self._ferry).settings
+        secrets = (settings.token, settings.organisation_token)
+        return [secret.current for secret in secrets if secret is not None and secret.current]

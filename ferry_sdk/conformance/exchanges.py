@@ -1,0 +1,184 @@
+"""Record the replies of a check without tokens and travellers' data.
+
+Everything is masked before it is written: letters become ``a`` or ``A``, digits ``0``. The rest
+depends on what a reply is about. Of catalogues and searches, the values of the known fields stay.
+Of bookings, tickets and errors, only amounts and the words of the interface's enumerations stay.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection
+from types import TracebackType
+from typing import Final, cast
+
+from pydantic import BaseModel
+from typing_extensions import Self
+
+from ferry_sdk.conformance.calls import Call, Reply
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models import availability, bookings, catalogue, enums, tickets
+
+_PRIVATE_FILE: Final = 0o600
+_PUBLIC_OPERATIONS: Final = (
+    *("availability.search", "catalogue.ports", "catalogue.journeys", "catalogue.departures"),
+    *("mcp.search_availability", "mcp.departures", "mcp.read_resource"),
+)
+"""Operations whose replies are about nobody."""
+_ENVELOPE: Final = (
+    *("jsonrpc", "result", "content", "contents", "structuredContent", "isError", "text", "blob"),
+    *("uri", "mimeType", "error", "errors", "message", "data", "field", "resource", "url"),
+    *("ports", "journeys", "departures", "brands", "vehicle_types", "journey", "booking"),
+    *("Pay", "Issue", "Cancel", "Retry", "Download"),
+)
+_AMOUNTS: Final = frozenset(
+    {
+        *("amount", "total_price", "total", "before", "after", "penalty_amount", "refund_amount"),
+        *("ticket_count", "duration_minutes"),
+    }
+)
+_WORD_FIELDS: Final = frozenset(
+    {"status", "stage", "type", "direction", "payment_status", "ticket_status", "code", "jsonrpc"}
+)
+
+
+def _fields(*modules: object) -> frozenset[str]:
+    """Return the names on the wire of all fields of the records of some modules."""
+    return frozenset(
+        field.alias or name
+        for module in modules
+        for model in vars(module).values()
+        if isinstance(model, type) and issubclass(model, BaseModel)
+        for name, field in model.model_fields.items()
+    )
+
+
+_PUBLIC: Final = _fields(availability, catalogue) - {"passengers"}
+_KNOWN: Final = _PUBLIC | _fields(bookings, tickets) | frozenset(_ENVELOPE)
+_WORDS: Final = frozenset(
+    member.value
+    for kind in vars(enums).values()
+    if isinstance(kind, type) and issubclass(kind, enums.OpenEnum)
+    for member in kind
+) | {
+    *("2.0", "text", "resource", "cancelled", "confirmed", "NOT_FOUND", "VALIDATION_ERROR"),
+    *("AVAILABILITY_ERROR", "BOOKING_CREATE_ERROR", "BOOKING_CONFIRM_ERROR"),
+    *("TICKET_VIEW_ERROR", "TICKET_NOT_FOUND", "TICKET_CANCEL_ERROR"),
+}
+
+
+class Recording:
+    """A file of replies, one JSON object a line; only its owner can read it.
+
+    Args:
+        path: The file; an existing file is replaced.
+        read_tokens: Returns the tokens to hide.
+
+    Raises:
+        InvalidInputError: The file cannot be written.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], read_tokens: Callable[[], Collection[str]]
+    ) -> None:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE_FILE)
+            if hasattr(os, "fchmod"):
+                os.fchmod(descriptor, _PRIVATE_FILE)
+        except OSError as error:
+            raise InvalidInputError(error.strerror or "cannot be written", field="record") from None
+        self._read_tokens = read_tokens
+        self._file = os.fdopen(descriptor, "w", encoding="ascii", newline="\n")
+
+    def add(self, call: Call, reply: Reply) -> None:
+        """Write a masked reply.
+
+        Raises:
+            OSError: Writing failed.
+        """
+        is_public = reply.error is None and call.operation in _PUBLIC_OPERATIONS
+        line = {
+            "operation": call.operation,
+            "status": reply.status,
+            "error": type(reply.error).__name__ if reply.error else None,
+            "body": Mask(self._read_tokens(), is_public=is_public).apply(reply.body),
+        }
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+class Mask:
+    """Masks one reply.
+
+    Args:
+        tokens: Texts that are hidden everywhere.
+        is_public: Whether the reply is about nobody, so that known fields keep their values.
+    """
+
+    def __init__(self, tokens: Collection[str], *, is_public: bool) -> None:
+        self._tokens = tokens
+        self._is_public = is_public
+
+    def apply(self, body: object) -> object:
+        """Return a masked copy of decoded JSON."""
+        try:
+            return self._mask(body, "", is_public=self._is_public)
+        except RecursionError:
+            return None
+
+    def _mask(self, value: object, name: str, *, is_public: bool) -> object:
+        is_public = is_public and name != "passengers"
+        if isinstance(value, dict):
+            members = cast("dict[str, object]", value)
+            return {
+                key if key in _KNOWN else _mask_text(key): self._mask(
+                    member, "passengers" if name == "passengers" else key, is_public=is_public
+                )
+                for key, member in members.items()
+            }
+        if isinstance(value, list):
+            items = cast("list[object]", value)
+            return [self._mask(item, name, is_public=is_public) for item in items]
+        if isinstance(value, str):
+            return self._mask_string(value, name, is_public=is_public)
+        if value is None or isinstance(value, bool):
+            return value
+        is_kept = name in (_PUBLIC if is_public else _AMOUNTS)
+        return value if is_kept and not self._has_token(str(value)) else 0
+
+    def _mask_string(self, text: str, name: str, *, is_public: bool) -> str:
+        if text[:1] in {"{", "["}:  # MCP has JSON in texts
+            try:
+                return json.dumps(self._mask(json.loads(text), name, is_public=is_public))
+            except ValueError:
+                return _mask_text(text)
+        is_kept = name in _PUBLIC if is_public else name in _WORD_FIELDS and text in _WORDS
+        return text if is_kept and not self._has_token(text) else _mask_text(text)
+
+    def _has_token(self, text: str) -> bool:
+        return any(token in text for token in self._tokens)
+
+
+def _mask_text(text: str) -> str:
+    """Replace each letter and digit; what is not ASCII counts as a letter."""
+    return "".join(map(_mask_character, text))
+
+
+def _mask_character(character: str) -> str:
+    if character.isdigit():
+        return "0"
+    if character.isalpha() or not character.isascii():
+        return "A" if character.isupper() else "a"
+    return character

@@ -1,0 +1,186 @@
+"""The booking that a check makes is cancelled, whatever happens."""
+
+from __future__ import annotations
+
+import logging
+
+import anyio
+import pytest
+
+from ferry_sdk import AsyncFerry, Ferry
+from ferry_sdk.conformance import check_with_booking
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, WRITES
+from ferry_sdk.conformance.exchanges import Recording
+from ferry_sdk.sandbox import Sandbox
+from tests.support.tiers import LONG
+from tests.support.trip import NOW
+
+BY_WRITES = {one.id for one in ASSUMPTIONS if one.probe == WRITES}
+MOST_REQUESTS = 40
+
+
+@pytest.fixture(scope="module")
+def service():
+    with Sandbox(now=NOW, frozen=True) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def sandbox(service):
+    service.reset()
+    return service
+
+
+@pytest.fixture
+def ferry(sandbox):
+    with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client:
+        yield client
+
+
+def effects(sandbox):
+    return [effect.operation for effect in sandbox.counters.effects]
+
+
+def seen(report):
+    return {row.id: row.seen for row in report.rows}
+
+
+class StopError(Exception):
+    """What a person's Ctrl-C, or an error of the program, stands for."""
+
+
+def test_one_unpaid_booking_is_made_and_cancelled(ferry, sandbox):
+    asked = []
+    report = check_with_booking(ferry, max_price=300, approve=lambda *one: asked.append(one))
+    assert {row.id for row in report.rows if row.verdict == "holds"} >= BY_WRITES
+    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+    assert report.left is None
+    assert report.requests <= MOST_REQUESTS
+    ((sailing, tariff),) = asked
+    assert (sailing.depart_at - NOW).days >= 29
+    assert tariff.amount <= 300
+
+
+def test_an_async_client_does_the_same(sandbox):
+    async def main():
+        async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as client:
+            return await check_with_booking(client, max_price=300)
+
+    assert {row.id for row in anyio.run(main).rows if row.verdict == "holds"} >= BY_WRITES
+    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+
+
+@pytest.mark.parametrize("limit", [{"max_price": "0.01"}, {"max_price": 300, "currency": "TND"}])
+def test_nothing_is_booked_above_the_limit_or_in_another_currency(ferry, sandbox, limit):
+    report = check_with_booking(ferry, **limit)
+    assert {seen(report)[name] for name in BY_WRITES} == {"no sailing within the price was found"}
+    assert effects(sandbox) == []
+
+
+def test_nothing_is_booked_without_approval(ferry, sandbox):
+    def decline(*_):
+        raise StopError
+
+    with pytest.raises(StopError):
+        check_with_booking(ferry, max_price=300, approve=decline)
+    assert effects(sandbox) == []
+
+
+class InterruptingLimiter:
+    """Raises once before a request of an operation, if a booking was made by then."""
+
+    def __init__(self, sandbox, operation, stop):
+        self.sandbox, self.operation, self.stop = sandbox, operation, stop
+
+    def acquire(self, operation):
+        if operation == self.operation and effects(self.sandbox):
+            self.operation = ""
+            raise self.stop
+
+
+@pytest.mark.parametrize("operation", ["bookings.get", "tickets.pdf"])
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, StopError])
+def test_an_interruption_after_the_booking_cancels_it(sandbox, operation, stop):
+    limiter = InterruptingLimiter(sandbox, operation, stop)
+    with (
+        Ferry(sandbox.token, base_url=sandbox.base_url, limiter=limiter) as client,
+        pytest.raises(stop),
+    ):
+        check_with_booking(client, max_price=300)
+    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", pytest.param("trio", marks=LONG)])
+def test_a_cancelled_task_cancels_the_booking(sandbox, backend):
+    async def main():
+        with anyio.CancelScope() as scope:
+
+            class Limiter:
+                async def acquire(self, operation):
+                    if operation == "bookings.get" and effects(sandbox):
+                        scope.cancel()
+                        await anyio.sleep_forever()
+
+            async with AsyncFerry(
+                sandbox.token, base_url=sandbox.base_url, limiter=Limiter()
+            ) as client:
+                await check_with_booking(client, max_price=300)
+        assert scope.cancelled_caught
+
+    anyio.run(main, backend=backend)
+    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+
+
+def test_a_reply_that_cannot_be_recorded_leaves_no_booking(ferry, sandbox, tmp_path, monkeypatch):
+    add = Recording.add
+
+    def fail(self, call, reply):
+        if call.operation == "bookings.create":
+            raise OSError(28, "No space left on device")
+        add(self, call, reply)
+
+    monkeypatch.setattr(Recording, "add", fail)
+    with pytest.raises(OSError, match="No space"):
+        check_with_booking(ferry, max_price=300, record=tmp_path / "replies.jsonl")
+    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+
+
+def test_a_read_that_fails_does_not_keep_the_booking(ferry, sandbox):
+    sandbox.faults.add("server_error", "bookings.get", times=None)
+    report = check_with_booking(ferry, max_price=300)
+    assert seen(report)["times"].startswith("ServerError")
+    assert seen(report)["created_stage"] == "payment_due"
+    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+
+
+def test_a_cancellation_whose_reply_is_lost_is_read_back(ferry, sandbox):
+    sandbox.faults.add("lose_reply", "bookings.cancel")
+    report = check_with_booking(ferry, max_price=300)
+    assert report.left is None
+    assert seen(report)["cancelled_status"] == "the reply was lost"
+
+
+def test_a_booking_that_is_left_is_named(ferry, sandbox, caplog):
+    sandbox.faults.add("refused", "bookings.cancel", times=None)
+    with caplog.at_level(logging.WARNING, "ferry_sdk"):
+        report = check_with_booking(ferry, max_price=300)
+    (effect,) = sandbox.counters.effects
+    assert report.left is not None
+    assert report.left.startswith(f"booking {effect.subject} is not cancelled")
+    assert "correlation id" in report.left
+    assert report.left in caplog.messages
+
+
+def test_a_booking_whose_reply_is_lost_may_be_left(ferry, sandbox):
+    sandbox.faults.add("lose_reply", "bookings.create")
+    report = check_with_booking(ferry, max_price=300)
+    assert report.left is not None
+    assert report.left.startswith("a booking may have been made")
+    assert {seen(report)[name] for name in BY_WRITES} == {"OutcomeUnknownError"}
+
+
+def test_a_booking_that_the_service_refuses_leaves_nothing(ferry, sandbox):
+    sandbox.faults.add("refused", "bookings.create")
+    report = check_with_booking(ferry, max_price=300)
+    assert report.left is None
+    assert effects(sandbox) == []

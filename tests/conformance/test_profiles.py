@@ -1,0 +1,93 @@
+"""A service that differs in one assumption is seen to differ in that one alone."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import get_args
+
+import pytest
+
+from ferry_sdk import Ferry
+from ferry_sdk.conformance import check, check_with_booking
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES, WRITES
+from ferry_sdk.sandbox import Profile, Sandbox
+from tests.support.summer import TRAVELLER, chosen, search
+from tests.support.tiers import LONG
+from tests.support.trip import NOW
+
+VALUES = {name: get_args(field.annotation) for name, field in Profile.model_fields.items()}
+KNOWN = {one.id: one for one in ASSUMPTIONS}
+SAME_OBJECT = ("error_as_success", "error_as_success_text", "bare", "naked")
+"""Shapes of MCP's errors of which a client sees the same object."""
+
+
+def report_of(profile, *, books):
+    """Check a service with a profile, with its own booking or with one that is paid."""
+    with (
+        Sandbox(profile=profile, now=NOW, frozen=True) as sandbox,
+        Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+    ):
+        if books:
+            return check_with_booking(ferry, max_price=500)
+        found = ferry.availability.search(**search(out_at=date(2050, 7, 15)))
+        booking = ferry.bookings.create(availabilities=chosen(found), passengers=[TRAVELLER])
+        ferry.bookings.confirm(booking.booking_id)
+        sandbox.clock.advance(60)
+        return check(ferry, booking_id=booking.booking_id)
+
+
+def test_the_list_has_each_choice_of_a_profile_with_the_same_default():
+    assert VALUES.keys() <= KNOWN.keys()
+    assert {name: values[0] for name, values in VALUES.items()} == {
+        name: KNOWN[name].values[0] for name in VALUES
+    }
+
+
+def test_a_profile_can_show_each_value_that_a_check_names():
+    named = {one.id: one.values for one in ASSUMPTIONS if one.probe in PROBES}
+    assert named.keys() <= VALUES.keys()
+    assert not [name for name, values in named.items() if not set(values) <= set(VALUES[name])]
+
+
+SHORT = ("no_sailings", "amount", "currency", "times", "voucher", "created_stage")
+DIFFERENCES = [
+    pytest.param(name, value, marks=() if name in SHORT else LONG, id=f"{name}-{value}")
+    for name, values in VALUES.items()
+    if KNOWN[name].probe in PROBES
+    for value in values[1:]
+]
+
+
+@pytest.mark.parametrize(("name", "value"), DIFFERENCES)
+def test_a_service_that_differs_in_one_assumption_differs_in_its_row_alone(name, value):
+    report = report_of(Profile(**{name: value}), books=KNOWN[name].probe == WRITES)
+    shown = "error_object" if name == "mcp_error" and value in SAME_OBJECT else value
+    assert {row.id: row.seen for row in report.rows if row.verdict == "differs"} == {name: shown}
+
+
+def test_a_local_service_with_the_profile_of_another_gets_the_same_report(tmp_path):
+    other = Profile(
+        no_sailings="empty_list",
+        currency="upper_case",
+        search_list="in_object",
+        port_country="code",
+        qr_code="base64",
+        mcp_error="bare",
+    )
+    report = report_of(other, books=False)
+    file = tmp_path / "profile.json"
+    file.write_text(json.dumps(report.profile()))
+    assert report.profile()["not_reproduced"] == {"mcp_error": "error_object"}
+    again = report_of(file, books=False)
+    assert [row for row in again.rows if row.id != "mcp_error"] == [
+        row for row in report.rows if row.id != "mcp_error"
+    ]
+
+
+def test_each_row_holds_or_differs_on_the_local_service_with_a_paid_booking_or_a_new_one():
+    paid, new = report_of(None, books=False), report_of(None, books=True)
+    for_sure = {row.id for row in (*paid.rows, *new.rows) if row.verdict == "holds"}
+    assert for_sure == {one.id for one in ASSUMPTIONS if one.probe in PROBES}
+    assert not paid.differs
+    assert not new.differs

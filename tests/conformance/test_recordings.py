@@ -1,0 +1,191 @@
+"""A recording has no token and nothing of a traveller."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import stat
+from random import Random
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ferry_sdk import APIError, Ferry, InvalidInputError
+from ferry_sdk.conformance import check
+from ferry_sdk.conformance.calls import Call, Reply
+from ferry_sdk.conformance.exchanges import Recording
+from ferry_sdk.sandbox import Sandbox
+from tests.support.tiers import LONG
+from tests.support.trip import NOW, PASSENGERS, booked
+
+TOKEN = "fsk-70935512-canary"
+CANARIES = (
+    "Marguerite Okonkwo",
+    "Ştefănescu",
+    "李小龙",
+    "ada.reyes@example.org",
+    "X7734512",
+    "+33 612 345 678",
+)
+NUMBER = 612345678
+FIELDS = ("first_name", "doc_number", "message", "status", "name", "code", "data", "requestedItems")
+PRIVATE = ("bookings.get", "bookings.create", "tickets.get", "mcp.view_ticket")
+PUBLIC = ("availability.search", "catalogue.ports", "mcp.departures")
+
+
+def trees(*texts):
+    """Decoded JSON with some texts in its keys and values, alone and within others."""
+    words = st.sampled_from(texts).flatmap(
+        lambda one: st.sampled_from(
+            [one, f"Dear {one}!", json.dumps({one: one}), f'[{{"a": "{one}']
+        )
+    )
+    keys = st.sampled_from((*FIELDS, *texts))
+    return st.recursive(
+        words | st.just(NUMBER) | st.none(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+        max_leaves=8,
+    )
+
+
+def recorded(folder, operation, body, *, error=None):
+    file = folder / "replies.jsonl"
+    with Recording(file, lambda: [TOKEN]) as recording:
+        recording.add(Call(operation), Reply(body=body, status=200, error=error))
+    (line,) = file.read_text().splitlines()
+    return json.dumps(json.loads(line), ensure_ascii=False)
+
+
+ANY_FOLDER = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@ANY_FOLDER
+@given(st.sampled_from(PRIVATE), trees(*CANARIES, TOKEN))
+def test_replies_about_bookings_and_tickets_are_masked(tmp_path, operation, body):
+    line = recorded(tmp_path, operation, body)
+    assert not [one for one in (*CANARIES, TOKEN, str(NUMBER)) if one in line]
+
+
+@ANY_FOLDER
+@given(st.sampled_from(PUBLIC), trees(*CANARIES, TOKEN))
+def test_errors_and_travellers_of_a_search_are_masked(tmp_path, operation, body):
+    error = APIError("refused", status_code=422)
+    failed = recorded(tmp_path, operation, body, error=error)
+    found = recorded(tmp_path, operation, [{"in_board": {"passengers": [body]}}])
+    for one in (*CANARIES, TOKEN, str(NUMBER)):
+        assert one not in failed
+        assert one not in found
+
+
+@ANY_FOLDER
+@given(st.sampled_from(PUBLIC), trees(TOKEN))
+def test_a_token_is_masked_in_every_reply(tmp_path, operation, body):
+    assert TOKEN not in recorded(tmp_path, operation, body)
+
+
+def test_catalogues_and_the_words_of_the_interface_stay(tmp_path):
+    port = {"code": "FRMRS", "name": "Marseille", "country": "France", "agent": "Ada"}
+    assert '"name": "Marseille"' in recorded(tmp_path, "catalogue.ports", {"ports": [port]})
+    assert '"aaaaa": "Aaa"' in recorded(tmp_path, "catalogue.ports", {"ports": [port]})
+    booking = {"stage": "ticketed", "total_price": 49.9, "booking_reference": "AB12CD"}
+    line = json.loads(recorded(tmp_path, "bookings.get", booking))
+    assert line["body"] == {"stage": "ticketed", "total_price": 49.9, "booking_reference": "AA00AA"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no permissions of files for groups")
+def test_only_its_owner_can_read_the_file(tmp_path):
+    file = tmp_path / "replies.jsonl"
+    file.write_text("old")
+    file.chmod(0o644)
+    with Recording(file, list):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert file.read_text() == ""
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_path):
+    with (
+        Ferry("token", base_url="https://ferry.invalid") as ferry,
+        pytest.raises(InvalidInputError, match="record: "),
+    ):
+        check(ferry, record=tmp_path / "missing" / "replies.jsonl")
+
+
+def replace_leaves(value, rng, texts):
+    """Replace some strings and keys of decoded JSON."""
+    if isinstance(value, dict):
+        return {
+            rng.choice(texts) if rng.random() < 0.1 else key: replace_leaves(member, rng, texts)
+            for key, member in value.items()
+        }
+    if isinstance(value, list):
+        return [replace_leaves(one, rng, texts) for one in value]
+    return rng.choice(texts) if isinstance(value, str) and rng.random() < 0.25 else value
+
+
+class ReplacingTransport(httpx.BaseTransport):
+    """Puts texts into the replies about bookings and tickets, and the token into some others."""
+
+    def __init__(self, seed, token):
+        self.rng, self.token = Random(seed), token  # noqa: S311 -- the same for the same seed
+        self.real = httpx.HTTPTransport()
+
+    def handle_request(self, request):
+        response = self.real.handle_request(request)
+        content = response.read()
+        is_private = "/booking" in request.url.path or "/ticket/" in request.url.path
+        if not content or (not is_private and self.rng.random() < 0.7):
+            return response
+        texts = (*CANARIES, self.token) if is_private else (self.token,)
+        body = replace_leaves(json.loads(content), self.rng, texts)
+        return httpx.Response(response.status_code, json=body, request=request)
+
+    def close(self):
+        self.real.close()
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with Sandbox(now=NOW, frozen=True) as service:
+        yield service
+
+
+def test_a_check_records_nothing_of_the_travellers(sandbox, tmp_path, caplog):
+    file = tmp_path / "replies.jsonl"
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        booking = booked(ferry)
+        with caplog.at_level(logging.DEBUG):
+            report = check(ferry, booking_id=booking.booking_id, record=file)
+    texts = (file.read_text(), str(report), caplog.text)
+    lines = [json.loads(line) for line in texts[0].splitlines()]
+    assert len(lines) == report.requests
+    assert [one["status"] for one in lines if one["operation"] == "tickets.pdf"] == [200]
+    for secret in (sandbox.token, *(one["last_name"] for one in PASSENGERS), booking.booking_id):
+        assert not [text[:100] for text in texts[:2] if secret in text]
+    assert sandbox.token not in caplog.text
+
+
+@LONG
+@settings(max_examples=20, deadline=None, suppress_health_check=[*HealthCheck])
+@given(st.integers(0, 2**32))
+def test_no_reply_gets_a_secret_into_file_report_or_log(sandbox, tmp_path, caplog, seed):
+    file = tmp_path / "replies.jsonl"
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        booking = booked(ferry)
+    caplog.clear()
+    transport = ReplacingTransport(seed, sandbox.token)
+    with (
+        httpx.Client(transport=transport) as own,
+        Ferry(sandbox.token, base_url=sandbox.base_url, http_client=own, max_retries=0) as ferry,
+        caplog.at_level(logging.DEBUG, "ferry_sdk"),
+    ):
+        report = check(ferry, booking_id=booking.booking_id, record=file)
+    lines = [
+        json.dumps(json.loads(line), ensure_ascii=False) for line in file.read_text().splitlines()
+    ]
+    for text in (*lines, repr(report), caplog.text):
+        assert not [one for one in (*CANARIES, sandbox.token) if one in text]
