@@ -238,13 +238,8 @@ async def follow(ferry: AsyncFerry, journal: Journal, payments: Payments, *, spa
     while True:
         try:
             await recover_all(ferry, journal, spare=spare)
-            made = await asyncio.to_thread(
-                journal.entries,
-                since=datetime.now(timezone.utc) - NEW,
-                operation="bookings.create",
-                state="done",
-            )
-            ids = [entry.booking_id for entry in made if entry.booking_id]
+            since = datetime.now(timezone.utc) - NEW
+            ids = await asyncio.to_thread(list, journal.booking_ids(since=since))
             async for event in watch(ferry, ids, deadline=ROUND, journal=journal):
                 await settle(event, payments)
         except FerryError:
