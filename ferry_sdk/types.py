@@ -69,7 +69,7 @@ class JournalEntry:
             state ``unknown``, such a time 1 January of year 1, any other None.
         booking_id: The booking that it changes or created; None if that is not known.
         ticket_ids: The tickets that it changes or issued; None if that is not known. The reply to
-            a confirmation names one ticket, a read-back names all of them.
+            a confirmation names one ticket; with `expect_total`, or read back, all are known.
         status_code: The HTTP status of a rejection; None without one.
         code: The service's error code of a rejection; None without one.
     """

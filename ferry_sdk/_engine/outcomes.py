@@ -27,7 +27,7 @@ def record_outcome(
         entry_id: The entry; None if there is none.
         state: The outcome.
         named: The result of the write, or the error that ended it.
-        record: The booking or ticket in which the effect was seen, if it was read back.
+        record: What a guard read, or the booking or ticket in which the effect was seen.
     """
     journal = context.settings.journal
     if journal is None or entry_id is None:
@@ -67,7 +67,8 @@ def _details(state: EndState, named: object, record: object) -> OutcomeDetails:
     ticket_id = _text(named, "ticket_id")
     ticket_ids = None if ticket_id is None else (ticket_id,)
     if _text(named, "booking_id") and ticket_ids:  # a confirmation, which issues every ticket
-        ticket_ids = tuple(ticket.id for ticket in getattr(record, "tickets", ())) or ticket_ids
+        all_ids = tuple(ticket.id for ticket in getattr(record, "tickets", ()))
+        ticket_ids = all_ids if ticket_id in all_ids else ticket_ids
     return OutcomeDetails(_text(named, "booking_id"), ticket_ids)
 
 

@@ -75,6 +75,7 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
             failure.outcome = "not_sent"  # of the write, which waited for this read
         raise
     guard.judge(before.parse())
+    steps.read_record = before.parse()
     response = yield from steps.deduplicate()
     return response.of(guard.conclude(response.parse(), before.parse()))
 
@@ -87,7 +88,7 @@ class _WriteSteps(Generic[T]):
     write: Write[T]
     context: Context
     read_record: object = None
-    """The record in which the effect was seen, if it was read back."""
+    """What the guard read, or the record in which the effect was seen."""
 
     def deduplicate(self) -> Flow[RawResponse[T]]:
         """Send one request for all callers who ask for the same change at the same time.

@@ -175,8 +175,8 @@ class Journal:
             operation: Entries of this operation, such as ``bookings.create``. The same action over
                 MCP is another operation, such as ``mcp.create_booking``.
             booking_id: Entries that name this booking, or only a ticket that another entry of this
-                booking names. The reply to a confirmation names one ticket: for the others, pass
-                their `ticket_id`.
+                booking names. A confirmation names all tickets if it had an
+                `expect_total` or was read back, else one: ask for the others by `ticket_id`.
             ticket_id: Entries that name this ticket. It has no index: every entry is read.
             limit: The most entries to return; None: all.
 

@@ -87,6 +87,19 @@ def test_payments_and_cancellations_name_what_they_change(shop, journal, order):
     assert (last(journal).booking_id, last(journal).ticket_ids) == (paid, None)
 
 
+def test_a_confirmation_at_a_total_knows_every_ticket(ferry_sandbox, shop, journal):
+    stopped(ferry_sandbox)
+    made = booked(shop, back=True)
+    shop.bookings.confirm(made.booking_id, expect_total=made.total_price)
+    tickets = tickets_of(shop, made.booking_id)
+    assert last(journal).ticket_ids == tickets
+    assert len(tickets) > 1
+    shop.tickets.cancel(tickets[1])
+    assert [one.operation for one in journal.entries(booking_id=made.booking_id)] == [
+        *("bookings.create", "bookings.confirm", "tickets.cancel")
+    ]
+
+
 @pytest.mark.parametrize("by", ["the call", "recover", "the next call"])
 def test_a_confirmation_that_is_read_back_names_every_ticket(ferry_sandbox, shop, journal, by):
     stopped(ferry_sandbox)
