@@ -59,8 +59,7 @@ from ferry_sdk.agents.policy.writes import (
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments, Tool
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError
-from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
-from ferry_sdk.models.enums import Stage
+from ferry_sdk.models.bookings import BookingCreated
 
 T = TypeVar("T")
 ToolFlow = Generator[ToolEffect, Any, Answer]
@@ -385,11 +384,9 @@ class ToolRunner:
     ) -> None:
         """Remember the ids shown. Allow a booking that no longer exists to be made again."""
         self._state.known_ids.remember(result, asked, view if isinstance(view, dict) else None)
-        if isinstance(result, BookingCancellation) or (
-            isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}
-        ):
-            self.duplicates.forget(result.booking_id)
-            self._state.budget.give_back(result)
+        whole = self._state.known_ids.booking_of(getattr(result, "ticket_id", ""))
+        if ended := self._state.budget.give_back(result, whole):
+            self.duplicates.forget(ended)
 
     def _now(self) -> float:
         """Return the time by the service's clock, as its last replies showed it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 from ferry_sdk.sandbox.network.network import journey_id
@@ -54,6 +55,17 @@ def sailings(toolkit: Any, **changes: Any) -> list[dict[str, Any]]:
         "items"
     ]
     return found
+
+
+def round_trip(toolkit: Any) -> list[dict[str, Any]]:
+    """Return a sailing out and one back, whose booking has two tickets."""
+    found = sailings(
+        toolkit,
+        ret_journey_id=journey_id(TANGIER, TARIFA),
+        ret_at=str(DAY + timedelta(days=3)),
+        ret_time="08:00",
+    )
+    return [next(one for one in found if one["direction"] == way) for way in ("Outward", "Return")]
 
 
 def selection_of(sailing: dict[str, Any], tariff: int = 0) -> dict[str, str]:

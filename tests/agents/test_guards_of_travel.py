@@ -13,7 +13,15 @@ from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.vehicles import VehicleMatch
-from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, order, result_of
+from tests.agents.agent import (
+    PASSENGERS,
+    TRAVELLERS,
+    approve_all,
+    error,
+    order,
+    result_of,
+    round_trip,
+)
 from tests.agents.agent import sailings as search
 from tests.support.routes import know_routes
 
@@ -197,6 +205,25 @@ def test_an_unpaid_booking_that_is_cancelled_no_longer_counts(
     for _ in range(3):
         booking = result_of(toolkit.call("bookings_create", wanted))
         result_of(toolkit.call("bookings_cancel", {"booking_id": booking["booking_id"]}))
+
+
+def test_an_unpaid_booking_that_is_cancelled_ticket_by_ticket_no_longer_counts(
+    toolkit_of: Callable[..., Any],
+) -> None:
+    price = sum(Decimal(one["tariffs"][0]["amount"]) for one in round_trip(toolkit_of()))
+    toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
+    wanted = order(*round_trip(toolkit))
+    for is_paid in (False, True):
+        made = result_of(toolkit.call("bookings_create", wanted))["booking_id"]
+        if is_paid:
+            result_of(toolkit.call("bookings_confirm", {"booking_id": made}))
+        read = result_of(toolkit.call("bookings_get", {"booking_id": made}))
+        first, last = ({"ticket_id": one["id"]} for one in read["tickets"])
+        result_of(toolkit.call("tickets_cancel", first))
+        error(toolkit.call("bookings_create", wanted), "already_done")
+        result_of(toolkit.call("tickets_cancel", last))
+    result_of(toolkit.call("bookings_get", {"booking_id": made}))
+    error(toolkit.call("bookings_create", wanted), "spend_limit")
 
 
 def test_a_booking_that_lapsed_unpaid_no_longer_counts(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk.sandbox.network.network import journey_id
-from tests.agents.agent import TANGIER, TARIFA, approve_all, book, error, order, result_of, sailings
-from tests.support.trip import DAY
+from tests.agents.agent import approve_all, book, error, order, result_of, round_trip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,14 +46,7 @@ def penalties_of(toolkit: Any, booking_id: str) -> list[Any]:
 
 def book_round_trip(toolkit: Any) -> str:
     """Make a confirmed booking of two tickets, and return its id."""
-    found = sailings(
-        toolkit,
-        ret_journey_id=journey_id(TANGIER, TARIFA),
-        ret_at=str(DAY + timedelta(days=3)),
-        ret_time="08:00",
-    )
-    pair = [next(one for one in found if one["direction"] == way) for way in ("Outward", "Return")]
-    booking = result_of(toolkit.call("bookings_create", order(*pair)))
+    booking = result_of(toolkit.call("bookings_create", order(*round_trip(toolkit))))
     result_of(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
     made: str = booking["booking_id"]
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -14,6 +14,7 @@ from ferry_sdk.agents.policy.state import State
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.enums import Stage
+from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 from ferry_sdk.resources.arguments import money
 
 Limits = Mapping[str, Decimal | int | str]
@@ -56,6 +57,7 @@ class Budget:
         self._held = self._state.table("spent", tuple[Decimal, str])
         self._approved = self._state.table("approved", tuple[Decimal, str])
         self._kept = self._state.table("penalties", tuple[Decimal, str])
+        self._unpaid = self._state.table("unpaid_tickets", bool)
 
     def hold(self, key: str, amount: Decimal, currency: str) -> Hold:
         """Count an amount as spent, in place of an earlier amount for the same key.
@@ -102,20 +104,30 @@ class Budget:
         with self._state.transaction():
             return self._approved.get(booking_id)
 
-    def give_back(self, ended: Booking | BookingCancellation) -> None:
-        """Stop counting a booking that has ended and was certainly never paid.
+    def give_back(self, result: object, whole: tuple[str, Collection[str]] | None) -> str | None:
+        """Return the id of the booking that has ended by a result, if one has.
 
-        If it was paid, its price is either kept as a penalty or paid back.
+        It no longer counts if it was certainly never paid. If it was paid, its price is either kept
+        as a penalty or paid back. `whole` is the booking of the ticket that the result names, and
+        the ids of all its tickets, if they are known.
         """
-        if isinstance(ended, Booking):
-            is_unpaid = ended.stage == Stage.LAPSED
-        else:
-            fee = ended.previewed
-            paid = ended.refund_amount or (fee and (fee.penalty_amount or fee.refund_amount))
-            is_unpaid = fee is not None and not paid
-        if is_unpaid:
-            with self._state.transaction():
-                self._held.pop(ended.booking_id, None)
+        with self._state.transaction():
+            if isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}:
+                ended, is_unpaid = result.booking_id, result.stage == Stage.LAPSED
+            elif isinstance(result, BookingCancellation):
+                ended = result.booking_id
+                is_unpaid = _costs_nothing(result.previewed) and not result.refund_amount
+            elif isinstance(result, TicketCancellation) and whole is not None:
+                self._unpaid[result.ticket_id] = _costs_nothing(result.previewed)
+                ended, tickets = whole
+                is_unpaid = all(self._unpaid.get(one) for one in tickets)
+                if not is_unpaid:
+                    return None
+            else:
+                return None
+            if is_unpaid:
+                self._held.pop(ended, None)
+            return ended
 
     def hold_penalty(
         self, booking_id: str | None, subject: str, penalty: Decimal, currency: str
@@ -153,6 +165,10 @@ class Budget:
             before = self._kept.get(key)
             self._kept[key] = max(penalty, Decimal(0)), currency
             return Hold("penalties", key, before)
+
+
+def _costs_nothing(fee: CancellationFee | None) -> bool:
+    return fee is not None and not (fee.penalty_amount or fee.refund_amount)
 
 
 def _parse_limits(given: Limits | None, setting: str) -> dict[str, Decimal] | None:

@@ -93,11 +93,13 @@ class Offer:
 class KnownRecord:
     """A booking or a ticket that was shown, described for a person.
 
-    `booking_id` is the booking of a ticket, if it is known.
+    `booking_id` is the booking of a ticket, if it is known; `tickets` are the ids of a booking's
+    tickets, once it was read.
     """
 
     description: str
     booking_id: str | None = None
+    tickets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,14 @@ class KnownIds:
         with self._state.transaction():
             return (self._bookings if name == "booking_id" else self._tickets).get(value)
 
+    def booking_of(self, ticket_id: str) -> tuple[str, tuple[str, ...]] | None:
+        """Return the id of a ticket's booking and of all its tickets, if they are remembered."""
+        ticket = self.record("ticket_id", ticket_id)
+        if ticket is None or ticket.booking_id is None:
+            return None
+        booking = self.record("booking_id", ticket.booking_id)
+        return (ticket.booking_id, booking.tickets) if booking and booking.tickets else None
+
     def remember(
         self, result: object, asked: Mapping[str, Any], shown: Mapping[str, Any] | None = None
     ) -> None:
@@ -192,7 +202,8 @@ class KnownIds:
             elif isinstance(result, Booking):
                 crossings = "; ".join(filter(None, map(_describe_sailings, result.tickets)))
                 description = f"booking {quote(result.booking_reference)} ({crossings})"
-                self._bookings[result.booking_id] = KnownRecord(description)
+                tickets = tuple(one.id for one in result.tickets)
+                self._bookings[result.booking_id] = KnownRecord(description, tickets=tickets)
                 for ticket in result.tickets:
                     self._remember_ticket(ticket, result.booking_id)
             elif isinstance(result, BookingConfirmation):
