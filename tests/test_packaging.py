@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
@@ -37,9 +36,10 @@ def test_the_lock_names_no_place():
 
 
 def test_every_python_of_the_classifiers_is_in_the_workflow_and_in_the_words():
+    project = requirements.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     pythons = [
         one.rpartition(" ")[2]
-        for one in metadata("ferry-sdk").get_all("Classifier", [])
+        for one in project["project"]["classifiers"]
         if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", one)
     ]
     assert pythons[0] == "3.10"

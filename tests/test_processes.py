@@ -83,10 +83,12 @@ def test_what_is_done_at_exit_is_done():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_reach_them(how, number):
     text = (
-        "import signal, sys\n"
+        "import signal, sys, time\n"
         "def heard(number, _): raise SystemExit(number)\n"
         "signal.signal(int(sys.argv[1]), heard)\n"
-        "print('ready', flush=True); signal.pause()"
+        "print('ready', flush=True)\n"
+        # Not signal.pause(), which misses a signal that comes just before.
+        "while True: time.sleep(0.05)"
     )
     with started(how, python(text, str(int(number)))) as process:
         assert process.stdout.readline() == "ready\n"

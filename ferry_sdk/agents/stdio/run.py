@@ -190,6 +190,8 @@ def serve(
         if not _is_host_gone(error):
             logger.critical("the server failed (%s)", type(error).__name__)
             raise SystemExit(1) from None
+        # Since Python 3.13, the unsent rest of the MCP SDK's stdout is reported with a traceback.
+        sys.unraisablehook = lambda _: None
 
 
 async def _serve(

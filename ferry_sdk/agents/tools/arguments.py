@@ -65,6 +65,7 @@ _TEXTS: Final[Mapping[str, str]] = {
 }
 """Descriptions of arguments for a model, in place of those for callers in Python."""
 _STRICT: Final = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
+_TIME: Final = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
 _MONEY: Final = r"^[0-9]{1,9}(\.[0-9]{1,4})?$"
 
 
@@ -90,8 +91,8 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
     ],
     time: Annotated[
         time,
-        _strict(r"\d{2}:\d{2}", time.fromisoformat, "a time of day as HH:MM"),
-        WithJsonSchema({"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}),
+        _strict(_TIME, time.fromisoformat, "a time of day as HH:MM"),
+        WithJsonSchema({"type": "string", "pattern": _TIME}),
     ],
     date: Annotated[
         date,
