@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import product
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
+from ferry_sdk.resources.arguments import ReservationTypeName
 
 FareKind = Literal["single", "round_trip", "two_singles"]
 
@@ -283,6 +284,24 @@ class TripSearch(Sequence[Trip]):
     def __init__(self, trips: Iterable[Trip], report: SearchReport) -> None:
         self._trips = tuple(sorted(trips, key=lambda trip: (trip.price, trip.depart_at)))
         self.report: SearchReport = report
+
+    def filter(self, *, reservation_type: ReservationTypeName) -> TripSearch:
+        """Return the trips with their fares of one type only, again by price, then departure.
+
+        Args:
+            reservation_type: TICKET, PRESALE or OPTION.
+
+        Raises:
+            InvalidInputError: It is none of these.
+        """
+        if reservation_type not in get_args(ReservationTypeName):
+            raise InvalidInputError("expected TICKET, PRESALE or OPTION", field="reservation_type")
+        fares = [
+            tuple(fare for fare in trip.fares if fare.reservation_type == reservation_type)
+            for trip in self
+        ]
+        found = [replace(trip, fares=its) for trip, its in zip(self, fares, strict=True) if its]
+        return TripSearch(found, self.report)
 
     def best(self, by: Literal["price", "arrival", "duration"] = "price") -> Trip | None:
         """Return the cheapest, earliest or fastest trip; None if there is none.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,27 @@ def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry: Ferry, kind: st
     )
     assert booking.total_price == fare.amount
     assert ferry.bookings.confirm(booking.booking_id, expect_total=fare.amount)
+
+
+def test_trips_are_filtered_to_tickets(reader: Ferry) -> None:
+    trips = reader.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
+    tickets = trips.filter(reservation_type="TICKET")
+    assert {fare.reservation_type for trip in tickets for fare in trip.fares} == {"TICKET"}
+    assert [trip.price for trip in tickets] == sorted(trip.fares[0].amount for trip in tickets)
+    assert {trip.outward.id for trip in tickets} == {trip.outward.id for trip in trips}
+    assert trips[0].price < tickets[0].price, "the cheapest is a presale"
+    assert tickets.report is trips.report
+    assert not TripSearch((), trips.report).filter(reservation_type="OPTION")
+    with pytest.raises(InvalidInputError, match="TICKET, PRESALE or OPTION") as refused:
+        trips.filter(reservation_type="Ticket")  # type: ignore[arg-type]  # what a program may pass
+    assert refused.value.field == "reservation_type"
+
+
+def test_a_trip_without_such_a_fare_is_left_out(reader: Ferry) -> None:
+    trips = reader.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
+    one = replace(trips[0], fares=trips[0].fares[:1])
+    kept = TripSearch([one, *trips[1:]], trips.report).filter(reservation_type="TICKET")
+    assert len(kept) == len(trips) - 1
 
 
 def test_every_company_that_sails_is_asked_once(reader: Ferry) -> None:
