@@ -62,6 +62,9 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command(
         "doctor:doctor", _SETUP, "Check configuration, connection, token, clock and versions."
     ),
+    "conform": Command(
+        "conform:conform", _SETUP, "Compare the service with what the client assumes of it."
+    ),
     "sandbox": Command("serve:sandbox", _SETUP, "Run the local service until Ctrl-C."),
     "openapi": Command("serve:openapi", _SETUP, "Print the OpenAPI 3.1 document of the service."),
     "demo": Command("serve:demo", _SETUP, "Run a complete booking against a local service."),

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 READS: Final = "reads"
 BOOKING: Final = "a booking id"
 TICKET: Final = "a ticket id"
-WRITES: Final = "`--book`"
+WRITES: Final = "--book"
 PROBES: Final = (READS, BOOKING, TICKET, WRITES)
 
 _CHOICE: Final = "a choice of the client, whatever the service does"
@@ -88,8 +88,9 @@ ASSUMPTIONS: Final = (
     ),
     Assumption(
         "journey_route",
-        "The `route` of a journey joins the names of two ports. Who sails it is known from the "
-        "departures of every company and MCP's catalogues; what only one of them knows counts.",
+        "The `route` of a journey joins the names of two ports; their codes are read too. Who "
+        "sails it is known from the departures of every company and MCP's catalogues; what only "
+        "one of them knows counts.",
         READS,
         ("names", "codes"),
     ),
@@ -151,6 +152,7 @@ ASSUMPTIONS: Final = (
             "tool_error_text",
             "json_rpc_error",
             "json_rpc_error_data",
+            "bare",
         ),
     ),
     Assumption(
@@ -242,7 +244,8 @@ ASSUMPTIONS: Final = (
     ),
     Assumption(
         "catalogue_fields",
-        "All fields of MCP's catalogues are optional.",
+        "All fields of MCP's catalogues are optional. Common spellings of prefixes and sizes are "
+        "accepted.",
         _CHOICE,
     ),
     Assumption(

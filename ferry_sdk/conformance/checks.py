@@ -78,7 +78,7 @@ def check(
             # > False no_sailings holds
         ```
     """
-    run = _Check(ferry, record)
+    run = _Check(ferry.with_options(read_only=True), record)
     return run.perform(run.read(booking_id, ticket_id))
 
 

@@ -25,7 +25,7 @@ from ferry_sdk.errors import APIError, FerryError, NoSailingsError, UnexpectedRe
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
 
 _ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
-_DAYS_AHEAD: Final = 30
+_DAYS_AHEAD: Final = 31
 _MOST_ROUTES: Final = 4
 _MOST_SEARCHES: Final = 10
 _SECONDS_BETWEEN: Final = 4 * 3600

@@ -44,7 +44,7 @@ def result_shape(body: Any) -> str:  # noqa: ANN401 -- decoded JSON; a return fo
 def error_shape(body: Any) -> str:  # noqa: ANN401 -- decoded JSON
     """Return the shape of an MCP tool's error, as `McpOptions.error` calls it, if it is known."""
     if body.get("error") is True:
-        return "error_object"
+        return "bare"  # a client sees the object alone, whatever is around it
     if "isError" not in body:
         return "json_rpc_error_data" if body.get("data") else "json_rpc_error"
     if body.get("structuredContent"):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic
 
-from ferry_sdk.resources.base import AnyTransport, bind
+from ferry_sdk.resources.base import TransportT_co
 
 if TYPE_CHECKING:
     from ferry_sdk.resources.availability import AvailabilityGroup
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ferry_sdk.resources.tickets import TicketsGroup
 
 
-class Resources:
+class Resources(Generic[TransportT_co]):
     """All calls of the service over one transport.
 
     Attributes:
@@ -26,40 +26,40 @@ class Resources:
         mcp: The same service over MCP.
     """
 
-    def __init__(self, transport: AnyTransport) -> None:
-        self._transport: Any = transport
+    def __init__(self, transport: TransportT_co) -> None:
+        self._transport = transport
 
     @cached_property
-    def availability(self) -> AvailabilityGroup:
+    def availability(self) -> AvailabilityGroup[TransportT_co]:
         """Search for sailings."""
         from ferry_sdk.resources.availability import AvailabilityGroup  # noqa: PLC0415 -- loaded on first use
 
-        return bind(AvailabilityGroup, self._transport)
+        return AvailabilityGroup(self._transport)
 
     @cached_property
-    def bookings(self) -> BookingsGroup:
+    def bookings(self) -> BookingsGroup[TransportT_co]:
         """Create, confirm, read and cancel bookings."""
         from ferry_sdk.resources.bookings import BookingsGroup  # noqa: PLC0415 -- loaded on first use
 
-        return bind(BookingsGroup, self._transport)
+        return BookingsGroup(self._transport)
 
     @cached_property
-    def tickets(self) -> TicketsGroup:
+    def tickets(self) -> TicketsGroup[TransportT_co]:
         """Read and cancel tickets, record payments, fetch vouchers."""
         from ferry_sdk.resources.tickets import TicketsGroup  # noqa: PLC0415 -- loaded on first use
 
-        return bind(TicketsGroup, self._transport)
+        return TicketsGroup(self._transport)
 
     @cached_property
-    def catalogue(self) -> CatalogueGroup:
+    def catalogue(self) -> CatalogueGroup[TransportT_co]:
         """List ports, journeys, departures and vehicles."""
         from ferry_sdk.resources.catalogue import CatalogueGroup  # noqa: PLC0415 -- loaded on first use
 
-        return bind(CatalogueGroup, self._transport)
+        return CatalogueGroup(self._transport)
 
     @cached_property
-    def mcp(self) -> McpGroup:
+    def mcp(self) -> McpGroup[TransportT_co]:
         """The same service over MCP."""
         from ferry_sdk.resources.mcp import McpGroup  # noqa: PLC0415 -- loaded on first use
 
-        return bind(McpGroup, self._transport)
+        return McpGroup(self._transport)

@@ -35,6 +35,7 @@ DRIVEN = {
     "companies",
     "vehicles",
     "doctor",
+    "conform",
     "sandbox",
     "openapi",
     "demo",
@@ -315,6 +316,16 @@ def test_reconcile_shows_what_does_not_agree(ferry_sandbox, tmp_path):
         shown = person.finish(1)
     assert "5.00 EUR" in shown
     assert "not known" in shown
+
+
+@LONG
+def test_conform_asks_before_it_books(ferry_sandbox, tmp_path):
+    words = ("conform", "--book", "--max-price", "200")
+    with terminal(ferry_sandbox, tmp_path, *words) as person:
+        person.expect("unpaid")
+        person.answer("n")
+        person.finish(6)
+    assert effects(ferry_sandbox) == []
 
 
 @LONG

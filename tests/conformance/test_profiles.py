@@ -11,6 +11,7 @@ import pytest
 from ferry_sdk import Ferry
 from ferry_sdk.conformance import check, check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES, WRITES
+from ferry_sdk.conformance.report import build_report
 from ferry_sdk.sandbox import Profile, Sandbox
 from tests.support.summer import TRAVELLER, chosen, search
 from tests.support.tiers import LONG
@@ -18,8 +19,6 @@ from tests.support.trip import NOW
 
 VALUES = {name: get_args(field.annotation) for name, field in Profile.model_fields.items()}
 KNOWN = {one.id: one for one in ASSUMPTIONS}
-SAME_OBJECT = ("error_as_success", "error_as_success_text", "bare", "naked")
-"""Shapes of MCP's errors of which a client sees the same object."""
 
 
 def report_of(profile, *, books):
@@ -62,8 +61,7 @@ DIFFERENCES = [
 @pytest.mark.parametrize(("name", "value"), DIFFERENCES)
 def test_a_service_that_differs_in_one_assumption_differs_in_its_row_alone(name, value):
     report = report_of(Profile(**{name: value}), books=KNOWN[name].probe == WRITES)
-    shown = "error_object" if name == "mcp_error" and value in SAME_OBJECT else value
-    assert {row.id: row.seen for row in report.rows if row.verdict == "differs"} == {name: shown}
+    assert {row.id: row.seen for row in report.rows if row.verdict == "differs"} == {name: value}
 
 
 def test_a_local_service_with_the_profile_of_another_gets_the_same_report(tmp_path):
@@ -73,16 +71,21 @@ def test_a_local_service_with_the_profile_of_another_gets_the_same_report(tmp_pa
         search_list="in_object",
         port_country="code",
         qr_code="base64",
-        mcp_error="bare",
     )
     report = report_of(other, books=False)
     file = tmp_path / "profile.json"
     file.write_text(json.dumps(report.profile()))
-    assert report.profile()["not_reproduced"] == {"mcp_error": "error_object"}
-    again = report_of(file, books=False)
-    assert [row for row in again.rows if row.id != "mcp_error"] == [
-        row for row in report.rows if row.id != "mcp_error"
-    ]
+    assert report.profile() == other.model_dump(exclude_defaults=True)
+    assert report_of(file, books=False) == report
+
+
+def test_what_a_local_service_cannot_reproduce_is_apart(tmp_path):
+    report = build_report({"currency": "upper_case", "balance": "another amount"}, {}, requests=2)
+    profile = {"currency": "upper_case", "not_reproduced": {"balance": "another amount"}}
+    assert report.profile() == profile
+    file = tmp_path / "profile.json"
+    file.write_text(json.dumps(profile))
+    assert Profile.load(file) == Profile(currency="upper_case")
 
 
 def test_each_row_holds_or_differs_on_the_local_service_with_a_paid_booking_or_a_new_one():

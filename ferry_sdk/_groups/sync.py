@@ -1,6 +1,0 @@
-"""The groups of `Ferry`."""
-
-from ferry_sdk._groups import *
-from ferry_sdk.planning import PlannedResources
-
-Groups = PlannedResources

@@ -1,0 +1,121 @@
+"""`ferry conform`: compare the service with what the client assumes of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ferry_sdk.cli.terminal.errors import Exit
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    TokenFile,
+    Yes,
+    open_client,
+    parse_amount,
+    parser,
+)
+from ferry_sdk.cli.terminal.output import count, moment, print_json, print_table, say, show_progress
+from ferry_sdk.cli.terminal.prompts import ask_consent
+from ferry_sdk.conformance import ConformanceReport, check, check_with_booking
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.availability import Availability, Tariff
+from ferry_sdk.models.display.money import money
+
+_DIFFERS = 1
+"""The exit code if something differs; that of `diff`."""
+
+
+def conform(
+    *,
+    booking: Annotated[
+        str | None, typer.Option(metavar="ID", help="Also read the fields of this booking.")
+    ] = None,
+    ticket: Annotated[
+        str | None, typer.Option(metavar="ID", help="Also read the fields of this ticket.")
+    ] = None,
+    profile: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what differs, for the local service."),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the replies, without travellers' data."),
+    ] = None,
+    book: Annotated[
+        bool, typer.Option("--book", help="Also make an unpaid booking, and cancel it.")
+    ] = False,
+    max_price: Annotated[
+        Decimal | None,
+        typer.Option(
+            metavar="AMOUNT", help="With --book: the highest price.", parser=parser(parse_amount)
+        ),
+    ] = None,
+    currency: Annotated[str, typer.Option(help="The currency of --max-price.")] = "EUR",
+    yes: Yes = False,
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Compare the service with what the client assumes of it. Exits with 1 if it differs.
+
+    It only reads, except with --book: then it makes one booking, never pays it, and cancels it.
+    """
+    if book != (max_price is not None):
+        raise typer.BadParameter("--book and --max-price require each other")
+    if book and (booking or ticket):
+        raise typer.BadParameter("--book has a booking of its own, so omit --booking and --ticket")
+
+    def approve(sailing: Availability, tariff: Tariff) -> None:
+        price = money(tariff.amount, tariff.currency)
+        where = f"{sailing.depart_name} to {sailing.arrive_name}, {moment(sailing.depart_at)}"
+        ask_consent(f"Book {where}, from {price}, unpaid, and cancel it?", yes=yes)
+
+    with open_client(base_url, token_file) as ferry:
+        if max_price is not None:
+            report = check_with_booking(
+                ferry, max_price=max_price, currency=currency, approve=approve, record=record
+            )
+        else:
+            with show_progress("Reading"):
+                report = check(ferry, booking_id=booking, ticket_id=ticket, record=record)
+    if profile is not None:
+        _write(profile, report)
+    if as_json:
+        print_json({"conformance": {**asdict(report), "profile": report.profile()}})
+    else:
+        _print(report)
+    sys.stdout.flush()
+    if report.left is not None:
+        raise typer.Exit(Exit.UNKNOWN)
+    if report.differs:
+        raise typer.Exit(_DIFFERS)
+
+
+def _write(file: Path, report: ConformanceReport) -> None:
+    try:
+        file.write_text(json.dumps(report.profile(), indent=2) + "\n", "utf-8")
+    except OSError as error:
+        raise InvalidInputError(error.strerror or "cannot be written", field=str(file)) from None
+
+
+def _print(report: ConformanceReport) -> None:
+    """Print the rows that a check can show, and what is assumed instead of what differs."""
+    can_be_seen = {one.id for one in ASSUMPTIONS if one.probe in PROBES}
+    rows = [row for row in report.rows if row.id in can_be_seen]
+    table = [(row.id, row.verdict, row.seen) for row in rows]
+    print_table(["assumption", "verdict", "seen"], table)
+    for row in rows:
+        if row.verdict == "differs":
+            say(f"{row.id}: {row.seen}, but assumed: {row.assumption}")
+    found = Counter(row.verdict for row in rows)
+    numbers = [f"{found[verdict]} {verdict}" for verdict in ("holds", "differs", "not seen")]
+    say(f"{', '.join(numbers)}; {count(report.requests, 'request')}.")
