@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from typing_extensions import Self
 
@@ -15,19 +14,23 @@ from ferry_sdk._engine.operation import ReadBack
 from ferry_sdk._engine.redaction import trim
 from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, check_options, read_settings
 from ferry_sdk._engine.validation import extra_headers as check_headers
+from ferry_sdk._groups import async_, async_raw, raw, sync
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError
 from ferry_sdk.hooks import EventHooks, build_hooks
-from ferry_sdk.planning import PlannedResources
-from ferry_sdk.resources.groups import Resources
 from ferry_sdk.safety import SAFETY
 from ferry_sdk.types import JournalEntry, RateLimiter, Recorder, RequestDigest
 
 if TYPE_CHECKING:
+    # Jedi would also offer the attributes of `cached_property` itself.
+    from builtins import property as cached_property
+
     from ferry_sdk._engine.http import Timeout
     from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
     from ferry_sdk.resources.read_back import Recovered
+else:
+    from functools import cached_property
 
 
 class Unset:
@@ -42,18 +45,22 @@ UNSET: Final = Unset()
 ClientTransportT_co = TypeVar(
     "ClientTransportT_co", bound=Transport | AsyncTransport, covariant=True
 )
+ClientT = TypeVar("ClientT", bound="Client[Any]")
 
 
-class Client(PlannedResources[ClientTransportT_co]):
+class Client(Generic[ClientTransportT_co]):
     """The common base of `Ferry` and `AsyncFerry`."""
 
     _owns_pool = False
 
+    def __init__(self, transport: ClientTransportT_co) -> None:
+        self._transport = transport
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(base_url={self._transport.settings.base_url!r})"
 
-    def with_options(
-        self,
+    def with_options(  # noqa: PYI019 -- Jedi reads `Self` as `Client`
+        self: ClientT,
         *,
         timeout: float | Timeout | Unset | None = UNSET,
         deadline: float | Unset | None = UNSET,
@@ -62,7 +69,7 @@ class Client(PlannedResources[ClientTransportT_co]):
         correlation_id: str | Unset | None = UNSET,
         read_only: bool | Unset = UNSET,
         extra_headers: Mapping[str, str] | Unset = UNSET,
-    ) -> Self:
+    ) -> ClientT:
         """Return a view of this client with other settings, on the same connections.
 
         Args:
@@ -105,7 +112,7 @@ def transport_of(client: Client[Any]) -> Transport | AsyncTransport:
     return transport
 
 
-class Ferry(Client[Transport]):
+class Ferry(Client[Transport], sync.Groups):
     """A client of the ferry ticketing service; safe to share between threads.
 
     Args:
@@ -185,9 +192,9 @@ class Ferry(Client[Transport]):
         self._owns_pool = http_client is None
 
     @cached_property
-    def with_raw_response(self) -> Resources[RawTransport]:
+    def with_raw_response(self) -> raw.Groups:
         """The same calls, each returning a `RawResponse`."""
-        return Resources(RawTransport(self._transport))
+        return raw.Groups(RawTransport(self._transport))
 
     def recover(self, error: OutcomeUnknownError | JournalEntry) -> Recovered:
         """Read back the outcome of a write again, in this process or another.
@@ -244,7 +251,7 @@ class Ferry(Client[Transport]):
         self.close()
 
 
-class AsyncFerry(Client[AsyncTransport]):
+class AsyncFerry(Client[AsyncTransport], async_.Groups):
     """A client of the ferry ticketing service, for asyncio and trio.
 
     Args:
@@ -336,9 +343,9 @@ class AsyncFerry(Client[AsyncTransport]):
         self._owns_pool = http_client is None
 
     @cached_property
-    def with_raw_response(self) -> Resources[AsyncRawTransport]:
+    def with_raw_response(self) -> async_raw.Groups:
         """The same calls, each returning a `RawResponse`."""
-        return Resources(AsyncRawTransport(self._transport))
+        return async_raw.Groups(AsyncRawTransport(self._transport))
 
     async def recover(self, error: OutcomeUnknownError | JournalEntry) -> Recovered:
         """Read back the outcome of a write again, in this process or another.

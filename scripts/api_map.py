@@ -9,19 +9,19 @@ import inspect
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
+
+from typing_extensions import Self
 
 import ferry_sdk
 import ferry_sdk.models
 from ferry_sdk import SAFETY, AsyncFerry, Ferry, Proof, Safety
-from ferry_sdk.planning.groups import PlacesGroup, RoutesGroup, TripsGroup
-from ferry_sdk.planning.vehicles import VehiclesGroup
+from ferry_sdk.planning import PlannedResources
 from ferry_sdk.resources.arguments import ReservationTypeName
-from ferry_sdk.resources.base import method
 from ferry_sdk.resources.conditions import Until
-from ferry_sdk.resources.groups import Resources
 from ferry_sdk.resources.read_back import Recovered
 from ferry_sdk.safety import FailureKind
+from scripts.signatures import groups, methods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,14 +41,11 @@ A **read** may be sent again whatever happened, a **write** only where nothing o
 [outcomes](docs/outcomes.md).
 
 This page is made by `scripts/api-map`, from the methods themselves."""
-_RESOURCES: Any = Resources(None)
-GROUPS: dict[str, type] = {
-    name: type(getattr(_RESOURCES, name))
-    for name in ("availability", "bookings", "tickets", "catalogue", "mcp")
-} | {"places": PlacesGroup, "routes": RoutesGroup, "trips": TripsGroup, "vehicles": VehiclesGroup}
+GROUPS = groups(PlannedResources)
 CLIENTS = "## The clients\n\nWhat calls no endpoint of its own. `AsyncFerry` is closed by `aclose`."
 OF_CLIENTS = (Ferry.with_options, Ferry.recover, Ferry.close, AsyncFerry.aclose)
 SHORTHANDS = {
+    "ClientT": Self,
     "Recovered": Recovered,
     "Until": Until,
     "arguments.ReservationTypeName": ReservationTypeName,
@@ -121,10 +118,9 @@ def page() -> str:
     parts = [HEAD]
     for group, kind in GROUPS.items():
         parts.append(f"## {group}\n\n{inspect.getdoc(kind)}")
-        for name, one in vars(kind).items():
-            if isinstance(one, method) or (inspect.isfunction(one) and name[0] != "_"):
-                signature = inspect.signature(one.describe if isinstance(one, method) else one)
-                parts.append(section(f"{group}.{name}", inspect.getdoc(one) or "", signature))
+        for name, one in methods(kind).items():
+            documentation = inspect.getdoc(one) or ""
+            parts.append(section(f"{group}.{name}", documentation, inspect.signature(one)))
     parts.append(CLIENTS)
     for function in OF_CLIENTS:
         documentation = inspect.getdoc(function) or ""

@@ -7,17 +7,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import httpx
-from typing_extensions import deprecated
 
 from ferry_sdk import AsyncFerry, Ferry, PassengerDict, SearchPassengerDict, Selection, Ticket
-from ferry_sdk.resources.base import Resource, TransportT_co, method
 
 if TYPE_CHECKING:
     import httpx2
-
-    from ferry_sdk._engine.operation import Operation
-    from ferry_sdk._transport.async_ import AsyncTransport
-    from ferry_sdk._transport.sync import Transport
 
 
 def sync_mistakes(ferry: Ferry) -> None:
@@ -74,15 +68,3 @@ def http_clients(waits: httpx.Client, awaits: httpx2.AsyncClient) -> None:
     Ferry("t", http_client=awaits)  # MISTAKE: one that is awaited
     AsyncFerry("t", http_client=waits)  # MISTAKE: one that is not awaited
     Ferry("t", http_client=httpx.HTTPTransport())  # MISTAKE: a transport
-
-
-class Fares(Resource[TransportT_co]):
-    @method
-    @deprecated("ask for the tariffs")
-    def all(self) -> Operation[Ticket]:
-        raise NotImplementedError
-
-
-async def deprecations(fares: Fares[Transport], awaited: Fares[AsyncTransport]) -> None:
-    fares.all()  # MISTAKE: deprecated
-    await awaited.all()  # MISTAKE: deprecated

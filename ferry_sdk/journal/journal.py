@@ -158,6 +158,7 @@ class Journal:
         operation: str | None = None,
         booking_id: str | None = None,
         ticket_id: str | None = None,
+        correlation_id: str | None = None,
         limit: int | None = None,
     ) -> tuple[JournalEntry, ...]:
         """Return the entries that pass all filters, oldest first.
@@ -178,13 +179,17 @@ class Journal:
                 booking names. A confirmation names all tickets if it had an
                 `expect_total` or was read back, else one: ask for the others by `ticket_id`.
             ticket_id: Entries that name this ticket. It has no index: every entry is read.
+            correlation_id: Entries whose request carried this id, such as your own of a
+                `correlation`. It has no index either.
             limit: The most entries to return; None: all.
 
         Raises:
             InvalidInputError: An argument has no meaning; `field` names it.
             JournalError: The journal cannot be read.
         """
-        chosen = filters(since, until, state, operation, booking_id, ticket_id, limit)
+        chosen = filters(
+            since, until, state, operation, booking_id, ticket_id, correlation_id, limit
+        )
         self._open()
         return self._read(lambda connection: statements.entries_by(connection, chosen))
 

@@ -70,6 +70,7 @@ class Filters(NamedTuple):
     operation: str | None
     booking_id: str | None
     ticket_id: str | None
+    correlation_id: str | None
     limit: int | None
 
 
@@ -190,6 +191,8 @@ def entries_by(connection: Connection, filters: Filters) -> tuple[JournalEntry, 
     if filters.ticket_id is not None:
         is_issued = _contains(entries.c.ticket_ids, json.dumps(filters.ticket_id))
         query = query.where(or_(_has_subject("ticket_id", filters.ticket_id), is_issued))
+    if filters.correlation_id is not None:
+        query = query.where(entries.c.correlation_id == filters.correlation_id)
     return tuple(_fetch(connection, query))
 
 

@@ -36,10 +36,12 @@ def check_id(entry_id: object, field: str) -> None:
         raise InvalidInputError("expected the id of an entry", field=field)
 
 
-def check_subject(value: object, field: Literal["booking_id", "ticket_id"]) -> None:
-    """Raise unless this can be the id of a booking or a ticket in a journal."""
+def check_subject(
+    value: object, field: Literal["booking_id", "ticket_id", "correlation_id"]
+) -> None:
+    """Raise unless this can be such an id in a journal."""
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise InvalidInputError(f"expected the id of a {field.removesuffix('_id')}", field=field)
+        raise InvalidInputError(f"expected a {field.replace('_', ' ')}", field=field)
 
 
 # The arguments have any type: callers may have no type checker.
@@ -50,6 +52,7 @@ def filters(
     operation: Any,  # noqa: ANN401 -- it is validated here
     booking_id: Any,  # noqa: ANN401 -- it is validated here
     ticket_id: Any,  # noqa: ANN401 -- it is validated here
+    correlation_id: Any,  # noqa: ANN401 -- it is validated here
     limit: Any,  # noqa: ANN401 -- it is validated here
 ) -> Filters:
     """Return the filters of `Journal.entries`."""
@@ -68,12 +71,14 @@ def filters(
         check_subject(booking_id, "booking_id")
     if ticket_id is not None:
         check_subject(ticket_id, "ticket_id")
+    if correlation_id is not None:
+        check_subject(correlation_id, "correlation_id")
     if limit is not None:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             raise InvalidInputError("expected a whole number, 1 or more", field="limit")
         limit = min(limit, _MOST)
     after = since if isinstance(since, JournalEntry) else start
-    return Filters(after, end, state, operation, booking_id, ticket_id, limit)
+    return Filters(after, end, state, operation, booking_id, ticket_id, correlation_id, limit)
 
 
 def moment(value: object, field: str) -> datetime | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ferry_sdk.resources.base import TransportT_co
+from ferry_sdk.resources.base import bind
 from ferry_sdk.resources.groups import Resources
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ferry_sdk.planning.vehicles import VehiclesGroup
 
 
-class PlannedResources(Resources[TransportT_co]):
+class PlannedResources(Resources):
     """The calls of the service, and those that consist of several of them.
 
     Attributes:
@@ -24,29 +24,29 @@ class PlannedResources(Resources[TransportT_co]):
     """
 
     @cached_property
-    def places(self) -> PlacesGroup[TransportT_co]:
+    def places(self) -> PlacesGroup:
         """Find ports by the names that people write."""
         from ferry_sdk.planning.groups import PlacesGroup  # noqa: PLC0415 -- loaded on first use
 
-        return PlacesGroup(self._transport)
+        return bind(PlacesGroup, self._transport)
 
     @cached_property
-    def routes(self) -> RoutesGroup[TransportT_co]:
+    def routes(self) -> RoutesGroup:
         """Find out who sails where."""
         from ferry_sdk.planning.groups import RoutesGroup  # noqa: PLC0415 -- loaded on first use
 
-        return RoutesGroup(self._transport)
+        return bind(RoutesGroup, self._transport)
 
     @cached_property
-    def trips(self) -> TripsGroup[TransportT_co]:
+    def trips(self) -> TripsGroup:
         """Search trips from two places and a date."""
         from ferry_sdk.planning.groups import TripsGroup  # noqa: PLC0415 -- loaded on first use
 
-        return TripsGroup(self._transport)
+        return bind(TripsGroup, self._transport)
 
     @cached_property
-    def vehicles(self) -> VehiclesGroup[TransportT_co]:
+    def vehicles(self) -> VehiclesGroup:
         """Find vehicles by make and model."""
         from ferry_sdk.planning.vehicles import VehiclesGroup  # noqa: PLC0415 -- loaded on first use
 
-        return VehiclesGroup(self._transport)
+        return bind(VehiclesGroup, self._transport)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Any, overload
+from typing import Any
 
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._transport.async_ import AsyncTransport
-from ferry_sdk._transport.sync import Transport
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import (
@@ -28,10 +27,10 @@ from ferry_sdk.planning.search import TripPlan, port_of
 from ferry_sdk.planning.streams import AsyncTripStream, TripStream
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.resources import arguments
-from ferry_sdk.resources.base import Resource, TransportT_co, planned
+from ferry_sdk.resources.base import Resource, planned
 
 
-class PlacesGroup(Resource[TransportT_co]):
+class PlacesGroup(Resource):
     """Find ports by the names that people write."""
 
     @planned
@@ -89,7 +88,7 @@ class PlacesGroup(Resource[TransportT_co]):
         return Plan(steps)
 
 
-class RoutesGroup(Resource[TransportT_co]):
+class RoutesGroup(Resource):
     """Find out who sails where."""
 
     @planned
@@ -135,7 +134,7 @@ class RoutesGroup(Resource[TransportT_co]):
         return Plan(catalogues.refresh)
 
 
-class TripsGroup(Resource[TransportT_co]):
+class TripsGroup(Resource):
     """Search trips from two places and a date, with every company that sails."""
 
     @planned
@@ -215,38 +214,8 @@ class TripsGroup(Resource[TransportT_co]):
 
         return Plan(steps)
 
-    @overload
     def stream(
-        self: TripsGroup[Transport],
-        origin: Port | str,
-        destination: Port | str,
-        *,
-        on: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
-        back: date | str | None = None,
-        flexible: int = 0,
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
-        companies: Sequence[str] | None = None,
-        max_calls: int = 60,
-        concurrency: int = 8,
-    ) -> TripStream: ...
-    @overload
-    def stream(
-        self: TripsGroup[AsyncTransport],
-        origin: Port | str,
-        destination: Port | str,
-        *,
-        on: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
-        back: date | str | None = None,
-        flexible: int = 0,
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
-        companies: Sequence[str] | None = None,
-        max_calls: int = 60,
-        concurrency: int = 8,
-    ) -> AsyncTripStream: ...
-    def stream(
-        self: TripsGroup[Any],
+        self,
         origin: Port | str,
         destination: Port | str,
         *,

@@ -16,7 +16,7 @@ from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.request import number
 from ferry_sdk.resources import arguments
-from ferry_sdk.resources.base import Resource, TransportT_co, planned
+from ferry_sdk.resources.base import Resource, planned
 
 _LEAST_SIMILARITY: Final = 0.7
 
@@ -53,7 +53,7 @@ class VehicleMatch:
         )
 
 
-class VehiclesGroup(Resource[TransportT_co]):
+class VehiclesGroup(Resource):
     """Find vehicles by make and model."""
 
     @planned

@@ -17,11 +17,11 @@ from ferry_sdk.models.inputs import (
 )
 from ferry_sdk.models.records import Records
 from ferry_sdk.resources import arguments
-from ferry_sdk.resources.base import Resource, TransportT_co, method
+from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.safety import SAFETY
 
 
-class AvailabilityGroup(Resource[TransportT_co]):
+class AvailabilityGroup(Resource):
     """Sailings that can be booked."""
 
     @method

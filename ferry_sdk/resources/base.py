@@ -4,16 +4,16 @@ A resource method returns an `Operation`, which describes a call and performs no
 turns it into a descriptor with two wrappers, one sync and one async. Attribute access selects
 the wrapper by the type of the resource's transport: `Transport` performs the call and returns
 its result, `AsyncTransport` returns a coroutine, and the raw transports return a `RawResponse`.
-The overloads of `__get__` tell type checkers the same.
+Editors and type checkers read the signatures of these wrappers in the stubs of `_groups`.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine
-from functools import update_wrapper
+from collections.abc import Callable, Mapping
+from functools import cache, update_wrapper
 from types import FunctionType, MethodType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
 
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.http import RawResponse
@@ -26,17 +26,40 @@ from ferry_sdk.errors import FerryError
 P = ParamSpec("P")
 T = TypeVar("T")
 AnyTransport = Transport | AsyncTransport | RawTransport | AsyncRawTransport
-TransportT_co = TypeVar("TransportT_co", bound=AnyTransport, covariant=True)
+_MODULES: Final[Mapping[type[AnyTransport], str]] = {
+    Transport: "ferry_sdk._groups.sync",
+    AsyncTransport: "ferry_sdk._groups.async_",
+    RawTransport: "ferry_sdk._groups.raw",
+    AsyncRawTransport: "ferry_sdk._groups.async_raw",
+}
 
 
-class Resource(Generic[TransportT_co]):
+class Resource:
     """A group of calls over one transport."""
 
-    def __init__(self, transport: TransportT_co) -> None:
-        self._transport = transport
+    def __init__(self, transport: AnyTransport) -> None:
+        self._transport: Any = transport
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(base_url={self._transport.settings.base_url!r})"
+
+
+GroupT = TypeVar("GroupT", bound=Resource)
+
+
+def bind(group: type[GroupT], transport: AnyTransport) -> GroupT:
+    """Return a group of a client, in a class of the module whose stub has its signatures.
+
+    In an interactive session, Jedi looks there for what an object's methods return.
+    """
+    module = _MODULES.get(type(transport), group.__module__)
+    bound: GroupT = _class_in(module, group)(transport)  # type: ignore[arg-type]  # is hashable
+    return bound
+
+
+@cache
+def _class_in(module: str, group: type[Any]) -> type[Any]:
+    return type(group.__name__, (group,), {"__module__": module, "__doc__": group.__doc__})
 
 
 class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
@@ -55,7 +78,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             finally:
                 del args, kwargs  # keep travellers' data out of tracebacks that show variables
 
-        def call(self: Resource[Transport], *args: P.args, **kwargs: P.kwargs) -> T:
+        def call(self: Resource, *args: P.args, **kwargs: P.kwargs) -> object:
             try:
                 operation = build_operation(*args, **kwargs)
             finally:
@@ -68,7 +91,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
                     raise  # raised by a function of the caller, such as a token provider
                 raise trim(error) from error.__cause__
 
-        async def acall(self: Resource[AsyncTransport], *args: P.args, **kwargs: P.kwargs) -> T:
+        async def acall(self: Resource, *args: P.args, **kwargs: P.kwargs) -> object:
             try:
                 operation = build_operation(*args, **kwargs)
             finally:
@@ -96,22 +119,10 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
     ) -> Callable[Concatenate[Any, P], Operation[T]]: ...
     @overload
     def __get__(
-        self, instance: Resource[Transport], owner: type[object] | None = None
-    ) -> Callable[P, T]: ...
-    @overload
+        self, instance: Resource, owner: type[object] | None = None
+    ) -> Callable[P, Any]: ...
     def __get__(
-        self, instance: Resource[AsyncTransport], owner: type[object] | None = None
-    ) -> Callable[P, Coroutine[Any, Any, T]]: ...
-    @overload
-    def __get__(
-        self, instance: Resource[RawTransport], owner: type[object] | None = None
-    ) -> Callable[P, RawResponse[T]]: ...
-    @overload
-    def __get__(
-        self, instance: Resource[AsyncRawTransport], owner: type[object] | None = None
-    ) -> Callable[P, Coroutine[Any, Any, RawResponse[T]]]: ...
-    def __get__(
-        self, instance: Resource[Any] | None, owner: type[object] | None = None
+        self, instance: Resource | None, owner: type[object] | None = None
     ) -> Callable[..., Any]:
         if instance is None:
             return self.describe
@@ -135,7 +146,7 @@ def _copy_signature(
     """
     code: Any = wrapper_function
     original: Any = inspect.unwrap(describe)
-    names = {**globals(), **original.__globals__}
+    names = {**globals(), "RawResponse": RawResponse, **original.__globals__}
     wrapper: Any = FunctionType(code.__code__, names, closure=code.__closure__)
     update_wrapper(wrapper, describe)
     signature = inspect.signature(describe)

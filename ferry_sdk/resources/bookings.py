@@ -28,14 +28,14 @@ from ferry_sdk.models.inputs import (
 from ferry_sdk.models.tickets import CancellationFee
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import identifier
-from ferry_sdk.resources.base import Resource, TransportT_co, method
+from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import Until, booking_until
 from ferry_sdk.resources.guards import penalty_guard, total_guard, total_limit
 from ferry_sdk.resources.read_back import read_back, read_booking
 from ferry_sdk.safety import SAFETY
 
 
-class BookingsGroup(Resource[TransportT_co]):
+class BookingsGroup(Resource):
     """Create, confirm, read and cancel bookings."""
 
     @method

@@ -10,11 +10,11 @@ from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
 from ferry_sdk.models.records import Records
 from ferry_sdk.resources.arguments import identifier, identifiers
-from ferry_sdk.resources.base import Resource, TransportT_co, method
+from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.safety import SAFETY
 
 
-class CatalogueGroup(Resource[TransportT_co]):
+class CatalogueGroup(Resource):
     """List ports, journeys, departures and vehicles. All calls are reads."""
 
     @method

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any
 
-from ferry_sdk.resources.base import TransportT_co
+from ferry_sdk.resources.base import AnyTransport, bind
 
 if TYPE_CHECKING:
     from ferry_sdk.resources.availability import AvailabilityGroup
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ferry_sdk.resources.tickets import TicketsGroup
 
 
-class Resources(Generic[TransportT_co]):
+class Resources:
     """All calls of the service over one transport.
 
     Attributes:
@@ -26,40 +26,40 @@ class Resources(Generic[TransportT_co]):
         mcp: The same service over MCP.
     """
 
-    def __init__(self, transport: TransportT_co) -> None:
-        self._transport = transport
+    def __init__(self, transport: AnyTransport) -> None:
+        self._transport: Any = transport
 
     @cached_property
-    def availability(self) -> AvailabilityGroup[TransportT_co]:
+    def availability(self) -> AvailabilityGroup:
         """Search for sailings."""
         from ferry_sdk.resources.availability import AvailabilityGroup  # noqa: PLC0415 -- loaded on first use
 
-        return AvailabilityGroup(self._transport)
+        return bind(AvailabilityGroup, self._transport)
 
     @cached_property
-    def bookings(self) -> BookingsGroup[TransportT_co]:
+    def bookings(self) -> BookingsGroup:
         """Create, confirm, read and cancel bookings."""
         from ferry_sdk.resources.bookings import BookingsGroup  # noqa: PLC0415 -- loaded on first use
 
-        return BookingsGroup(self._transport)
+        return bind(BookingsGroup, self._transport)
 
     @cached_property
-    def tickets(self) -> TicketsGroup[TransportT_co]:
+    def tickets(self) -> TicketsGroup:
         """Read and cancel tickets, record payments, fetch vouchers."""
         from ferry_sdk.resources.tickets import TicketsGroup  # noqa: PLC0415 -- loaded on first use
 
-        return TicketsGroup(self._transport)
+        return bind(TicketsGroup, self._transport)
 
     @cached_property
-    def catalogue(self) -> CatalogueGroup[TransportT_co]:
+    def catalogue(self) -> CatalogueGroup:
         """List ports, journeys, departures and vehicles."""
         from ferry_sdk.resources.catalogue import CatalogueGroup  # noqa: PLC0415 -- loaded on first use
 
-        return CatalogueGroup(self._transport)
+        return bind(CatalogueGroup, self._transport)
 
     @cached_property
-    def mcp(self) -> McpGroup[TransportT_co]:
+    def mcp(self) -> McpGroup:
         """The same service over MCP."""
         from ferry_sdk.resources.mcp import McpGroup  # noqa: PLC0415 -- loaded on first use
 
-        return McpGroup(self._transport)
+        return bind(McpGroup, self._transport)

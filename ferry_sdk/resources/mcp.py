@@ -43,7 +43,7 @@ from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketCancellation
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import identifier
-from ferry_sdk.resources.base import Resource, TransportT_co, method
+from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY, safety_of_tool
 
@@ -55,7 +55,7 @@ _IDS: Final[Mapping[str, tuple[str, str]]] = {
 """The id argument of each tool, and the member of its answer that repeats the id."""
 
 
-class McpGroup(Resource[TransportT_co]):
+class McpGroup(Resource):
     """Call the service over MCP: five tools, six catalogues, and any other tool or resource."""
 
     @method

@@ -22,14 +22,14 @@ from ferry_sdk.models.tickets import (
 )
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import file_path, identifier
-from ferry_sdk.resources.base import Resource, TransportT_co, method
+from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import voucher_available
 from ferry_sdk.resources.guards import penalty_guard
 from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY
 
 
-class TicketsGroup(Resource[TransportT_co]):
+class TicketsGroup(Resource):
     """Read and cancel tickets, record payments, fetch vouchers."""
 
     @method

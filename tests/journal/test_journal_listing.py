@@ -72,6 +72,16 @@ class TestFilters:
             entry_id = any_journal.begin(confirmation(booking_id))
             assert ids_of(any_journal.entries(booking_id=booking_id)) == [entry_id]
 
+    def test_the_writes_of_a_correlation_id(self, any_journal):
+        other, *mine = [
+            any_journal.begin(confirmation(f"b{number}", correlation_id=one))
+            for number, one in enumerate(["order-1", "order-17", "order-17"])
+        ]
+        assert ids_of(any_journal.entries(correlation_id="order-17")) == mine
+        assert ids_of(any_journal.entries(correlation_id="order-17", limit=1)) == mine[:1]
+        assert ids_of(any_journal.entries(correlation_id="order-1")) == [other]
+        assert any_journal.entries(correlation_id="ORDER-17") == ()
+
     @pytest.mark.parametrize(
         ("field", "wrong"),
         [
@@ -90,6 +100,9 @@ class TestFilters:
             ("booking_id", 7),
             ("booking_id", "b\0"),
             ("ticket_id", ""),
+            ("correlation_id", ""),
+            ("correlation_id", "a\nb"),
+            ("correlation_id", 7),
             ("limit", 0),
             ("limit", -1),
             ("limit", True),

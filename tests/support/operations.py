@@ -69,7 +69,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
 def _groups() -> dict[str, type]:
     nobody: Any = Resources(None)
     return {
-        name: type(getattr(nobody, name))
+        name: type(getattr(nobody, name)).__base__
         for name, member in vars(Resources).items()
         if isinstance(member, cached_property)
     }

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 from typing_extensions import assert_type
@@ -55,6 +54,9 @@ from ferry_sdk import (
     Voucher,
 )
 from ferry_sdk.models import McpResource, McpTool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
 
 ADULT: SearchPassengerDict = {"type": "Adult", "gender": "F", "age": 34}
 TRAVELLER: PassengerDict = {"type": "Adult", "first_name": "Ada", "last_name": "Byron"}
@@ -204,7 +206,8 @@ async def methods_are_functions(ferry: Ferry, async_ferry: AsyncFerry) -> None:
     read_async: Callable[[str], Coroutine[Any, Any, Ticket]] = async_ferry.tickets.get
     assert_type(read("t1"), Ticket)
     assert_type(await read_async("t1"), Ticket)
-    await assert_type(async_ferry.catalogue.ports(), Coroutine[Any, Any, Records[Port]])
+    ports: Coroutine[Any, Any, Records[Port]] = async_ferry.catalogue.ports()
+    assert_type(await ports, Records[Port])
     task = asyncio.create_task(async_ferry.tickets.get("t1"))
     assert_type(await task, Ticket)
     twice = await asyncio.gather(async_ferry.tickets.get("t1"), async_ferry.tickets.get("t2"))

@@ -108,7 +108,7 @@ def show_entry(*, entry_id: _EntryId, journal: JournalUrl, as_json: AsJson = Fal
 def recover_entries(
     *,
     entry_id: Annotated[
-        str | None, typer.Argument(metavar="[ENTRY]", help="The entry's id.", show_default=False)
+        str | None, typer.Argument(metavar="ENTRY", help="The entry's id.", show_default=False)
     ] = None,
     journal: JournalUrl,
     every: Annotated[bool, typer.Option("--all", help="Every unresolved entry.")] = False,

@@ -163,10 +163,13 @@ def print_facts(pairs: Iterable[tuple[str, object]], *, on: Console | None = Non
 
 
 def print_grid(rows: Iterable[Sequence[object]], *, on: Console | None = None) -> None:
-    """Print rows without headings; `Text` cells keep their style."""
+    """Print rows without headings; `Text` cells keep their style. No value is cut off."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     for row in rows:
-        grid.add_row(*(one if isinstance(one, Text) else Text(printable(one)) for one in row))
+        cells = (one if isinstance(one, Text) else Text(printable(one)) for one in row)
+        grid.add_row(*cells)
+    for column in grid.columns:
+        column.overflow = "fold"
     _print(grid, on or _console())
 
 

@@ -1,0 +1,123 @@
+"""Write the stubs of `ferry_sdk._groups` from the methods of the groups.
+
+Usage: signatures.py [--check]
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk.planning import PlannedResources
+from ferry_sdk.resources.groups import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FOLDER = Path(__file__).parents[1] / "ferry_sdk" / "_groups"
+WIDTH = 100
+STUBS: dict[str, tuple[type[Resources], str, str]] = {
+    "sync": (PlannedResources, "def", "{}"),
+    "async_": (PlannedResources, "async def", "{}"),
+    "raw": (Resources, "def", "RawResponse[{}]"),
+    "async_raw": (Resources, "async def", "RawResponse[{}]"),
+}
+"""The groups in each stub, how their methods are defined, and what these return."""
+HEAD = "# scripts/api-map writes this file from the methods of the groups."
+IMPORTS = {
+    "AnyTransport": "from ferry_sdk.resources.base import AnyTransport",
+    "RawResponse": "from ferry_sdk._engine.http import RawResponse",
+    "Resource": "from ferry_sdk.resources.base import Resource",
+    "deprecated": "from typing_extensions import deprecated",
+}
+"""What a stub may need and its groups do not import."""
+
+
+def groups(resources: type[Resources]) -> dict[str, type]:
+    """Return the class of each group."""
+    made: Any = resources(None)
+    return {
+        name: type(getattr(made, name)).__base__
+        for base in reversed(resources.mro())
+        for name, one in vars(base).items()
+        if isinstance(one, cached_property)
+    }
+
+
+def methods(group: type) -> dict[str, Callable[..., Any]]:
+    """Return the functions that describe a group's methods."""
+    members = {name: getattr(one, "describe", one) for name, one in vars(group).items()}
+    return {n: one for n, one in members.items() if inspect.isfunction(one) and n[0] != "_"}
+
+
+def imports(group: type) -> dict[str, str]:
+    """Return how each name in a group's module is imported."""
+    module = sys.modules[group.__module__]
+    found: dict[str, str] = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.ImportFrom):
+            found |= {one.name: f"from {node.module} import {one.name}" for one in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {one.name: f"import {one.name}" for one in node.names}
+        elif isinstance(node, ast.ClassDef):
+            found[node.name] = f"from {module.__name__} import {node.name}"
+    return found
+
+
+def definition(name: str, function: Callable[..., Any], keyword: str, answer: str) -> str:
+    """Write one method with the result of its `Operation` or `Plan`, as `ruff format` does."""
+    signature = inspect.signature(function)
+    described = re.fullmatch(r"(?:Operation|Plan)\[(.+)\]", signature.return_annotation)
+    if described:
+        result = answer.format(described[1])
+    else:  # TripStream | AsyncTripStream, neither of which is awaited
+        result = signature.return_annotation.split(" | ")[keyword == "async def"]
+        keyword = "def"
+    arguments: list[str] = ["self"]
+    for one in list(signature.parameters.values())[1:]:
+        if one.kind is one.KEYWORD_ONLY and "*" not in arguments:
+            arguments.append("*")
+        default = "" if one.default is one.empty else f" = {one.default!r}"
+        arguments.append(f"{one.name}: {one.annotation}{default}")
+    message = getattr(function, "__deprecated__", None)
+    mark = "" if message is None else f'    @deprecated("{message}")\n'
+    start, end = f"    {keyword} {name}(", f") -> {result}: ..."
+    line = start + ", ".join(arguments) + end
+    if len(line) > WIDTH:
+        line = "\n".join([start, *(f"        {one}," for one in arguments), f"    {end}"])
+    return mark + line
+
+
+def stub(file: str) -> str:
+    """Return the text of one stub."""
+    resources, keyword, answer = STUBS[file]
+    classes: dict[str, str] = {}
+    properties = ["    def __init__(self, transport: AnyTransport) -> None: ..."]
+    sources = dict(IMPORTS)
+    for name, group in groups(resources).items():
+        sources |= imports(group)
+        lines = [definition(*one, keyword, answer) for one in methods(group).items()]
+        classes[group.__name__] = "\n".join([f"class {group.__name__}(Resource):", *lines])
+        properties += ["    @property", f"    def {name}(self) -> {group.__name__}: ..."]
+    body = "\n\n".join([*classes.values(), "\n".join(["class Groups:", *properties])])
+    used = {*re.findall(r"(?<!\.)\b[A-Za-z]\w*", body)} & (sources.keys() - classes.keys())
+    return "\n".join([HEAD, "", *sorted(sources[name] for name in used), "", body, ""])
+
+
+def main(*arguments: str) -> None:
+    """Write the stubs, or check what is there."""
+    for file in STUBS:
+        path, text = FOLDER / f"{file}.pyi", stub(file)
+        if "--check" not in arguments:
+            path.write_text(text, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != text:
+            sys.exit(f"{path.name} differs from the methods; run scripts/api-map.")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,139 @@
+"""Jedi completes after every call, in a file and in a session, where the clients are objects.
+
+IPython and several editors complete by Jedi. It makes no calls.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import typing
+from functools import cache
+from pathlib import Path
+
+import jedi
+import pytest
+
+from ferry_sdk import AsyncFerry, Ferry
+from scripts.signatures import STUBS, groups, methods
+from tests.support.tiers import LONG, mostly_long
+
+pytestmark = pytest.mark.timeout(300)
+
+PROJECT = jedi.Project(Path(__file__).parents[1])
+START = "from ferry_sdk import AsyncFerry, Ferry\nferry, aferry = Ferry(), AsyncFerry()\n"
+CLIENTS = {
+    "ferry": "sync",
+    "aferry": "async_",
+    "ferry.with_raw_response": "raw",
+    "aferry.with_raw_response": "async_raw",
+}
+SESSION = {
+    "ferry": Ferry("t", base_url="https://service.example"),
+    "aferry": AsyncFerry("t", base_url="https://service.example"),
+}
+OF_CLIENTS = {"recover", "with_options", "with_raw_response"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_files_at_home(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jedi.settings, "cache_directory", tmp_path_factory.mktemp("jedi"))
+        yield
+
+
+@cache
+def python() -> jedi.api.environment.Environment:
+    return jedi.create_environment(sys.executable, safe=False)
+
+
+def read_file(code: str) -> jedi.Script:
+    lines = "".join(f"    {line}\n" for line in code.splitlines())
+    source = f"{START}async def main():\n{lines}"[:-1]
+    return jedi.Script(source, project=PROJECT, environment=python())
+
+
+def read_session(code: str) -> jedi.Interpreter:
+    return jedi.Interpreter(code, [SESSION], project=PROJECT)
+
+
+def names(script: jedi.Script) -> set[str]:
+    return {one.name for one in script.complete() if not one.name.startswith("_")}
+
+
+def fields(kind: typing.Any) -> set[str]:
+    """What can be read of a value of a type."""
+    kind = typing.get_origin(kind) or kind
+    return {*getattr(kind, "model_fields", ()), *(name for name in dir(kind) if name[0] != "_")}
+
+
+def calls(client: str) -> dict[str, tuple[str, set[str]]]:
+    """Every call of a client: its result as an expression, and the names to complete."""
+    found = {}
+    for group, kind in groups(STUBS[CLIENTS[client]][0]).items():
+        for name in methods(kind):
+            path = f"{client}.{group}.{name}"
+            result = typing.get_type_hints(eval(path, SESSION)).get("return")  # noqa: S307 -- own
+            is_awaited = client.startswith("a") and name != "stream"
+            code = f"(await {path}())" if is_awaited else f"{path}()"
+            if getattr(typing.get_origin(result), "__name__", "") in {"Records", "tuple"}:
+                code, result = f"{code}[0]", typing.get_args(result)[0]
+            if getattr(result, "__module__", "").startswith("ferry_sdk"):
+                found[path] = code, fields(result)
+    return found
+
+
+@pytest.mark.parametrize("read", [read_file, read_session])
+@pytest.mark.parametrize("client", CLIENTS)
+@LONG
+def test_every_call_completes_with_all_that_its_result_has(client, read):
+    known = calls(client)
+    assert len(known) > 30
+    missing = {path: wanted - names(read(f"{code}.")) for path, (code, wanted) in known.items()}
+    assert {path: sorted(some) for path, some in missing.items() if some} == {}
+
+
+@pytest.mark.parametrize("client", ["ferry", "aferry"])
+@LONG
+def test_the_help_on_a_call_has_its_arguments_and_its_words(client):
+    for path in calls(client):
+        method = eval(path, SESSION)  # noqa: S307 -- own
+        (signature,) = read_file(f"{path}(").get_signatures()
+        assert [one.name for one in signature.params] == [*inspect.signature(method).parameters]
+        (completion,) = (one for one in read_file(path).complete() if one.name == method.__name__)
+        assert completion.docstring(raw=True) == inspect.getdoc(method)
+
+
+@pytest.mark.parametrize("read", [read_file, read_session])
+@pytest.mark.parametrize("client", mostly_long(CLIENTS))
+def test_clients_and_groups_show_what_can_be_called_and_nothing_else(client, read):
+    known = groups(STUBS[CLIENTS[client]][0])
+    own = {"ferry": OF_CLIENTS | {"close"}, "aferry": OF_CLIENTS | {"aclose"}}
+    assert names(read(f"{client}.")) == known.keys() | own.get(client, set())
+    assert names(read(f"{client}.tickets.")) == methods(known["tickets"]).keys()
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    mostly_long(
+        [
+            ("import httpx\nhttpx.get('x').", "status_code"),
+            ("ferry.with_options(timeout=1).bookings.get('b').", "next_actions"),
+            ("with Ferry() as one:\n    one.catalogue.ports()[0].", "country_code"),
+            ("async with AsyncFerry() as one:\n    (await one.tickets.get('t')).", "vehicle"),
+            ("for one in ferry.availability.search():\n    one.", "depart_at"),
+            ("for one in ferry.trips.stream('a', 'b'):\n    one.", "fares"),
+            ("async for one in aferry.trips.stream('a', 'b'):\n    one.", "fares"),
+            ("ferry.availability.search().", "to_frame"),
+            ("ferry.availability.search()[0].select().", "tariff_id"),
+            ("ferry.with_raw_response.bookings.get('b').parse().", "next_actions"),
+            ("ferry.recover(1).", "read_back"),
+            ("(await aferry.recover(1)).", "read_back"),
+            ("ferry.bookings.get('b').next_actions()[0].", "is_mandatory"),
+            ("ferry.tickets.save_pdf('t', 'f').", "exists"),
+        ],
+        short=2,
+    ),
+)
+def test_it_follows_views_blocks_loops_and_chains(code, wanted):
+    assert wanted in names(read_file(code))
