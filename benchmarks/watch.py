@@ -97,6 +97,7 @@ def _virtual(number: int) -> list[Line]:
 def _read_all(watcher: Watcher, records: dict[str, Booking], reads: list[str]) -> None:
     """Answer each read at once, until the watch would wait."""
     ferry: Any = SimpleNamespace()
+    # The client stands for itself, which has no type.
     ferry.with_options = lambda **_: ferry  # pyright: ignore[reportUnknownLambdaType]
     reply = SimpleNamespace
     headers = {"date": f"{NOW:%a, %d %b %Y %H:%M:%S} GMT"}

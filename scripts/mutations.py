@@ -104,8 +104,8 @@ class _Source:
     def place(self, node: ast.AST) -> tuple[int, int]:
         """Return where a node begins and ends, in characters."""
         return (
-            self._position(node.lineno, node.col_offset),  # type: ignore[attr-defined]
-            self._position(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
+            self._position(node.lineno, node.col_offset),
+            self._position(node.end_lineno, node.end_col_offset),
         )
 
     def of(self, node: ast.AST) -> str:

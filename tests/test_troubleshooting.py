@@ -94,7 +94,7 @@ async def without_await(ferry: AsyncFerry) -> None:
 
 
 def in_a_with_block(ferry: AsyncFerry) -> None:
-    with ferry:  # type: ignore[attr-defined]
+    with ferry:  # type: ignore[attr-defined]  # the mistake
         pass
 
 
@@ -168,7 +168,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
         "passengers": [{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
     }
     booking_id = ferry.bookings.create(**order).booking_id
-    yield message(lambda: ferry.bookings.confirm(booking_id, expect_total=49.9))  # type: ignore[arg-type]
+    yield message(lambda: ferry.bookings.confirm(booking_id, expect_total=49.9))  # type: ignore[arg-type]  # the mistake
     yield message(lambda: ferry.bookings.confirm(booking_id, expect_total="1.00"))
     yield message(lambda: ferry.bookings.wait(booking_id, until="ticketed", deadline=0.1))
     ferry.bookings.confirm(booking_id)

@@ -77,7 +77,7 @@ class Counting:
 
 
 class AsyncCounting(Counting):
-    async def acquire(self, operation: str) -> None:  # type: ignore[override]
+    async def acquire(self, operation: str) -> None:  # type: ignore[override]  # the form for async clients
         super().acquire(operation)
 
 

@@ -12,5 +12,6 @@ def request_faults(sandbox: Sandbox) -> None:
     sandbox.faults.add("departure_moved", minutes=-90, only_issued=True)
     again = sandbox.faults.add("place_taken", sold_out=False)
     sandbox.faults.add(again)
+    # Mistakes that mypy and pyright find.
     sandbox.faults.add("refusd")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     sandbox.faults.add("refused", state=422)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
