@@ -57,7 +57,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             if iscoroutinefunction(function) and self._client is Ferry:
                 raise ConfigurationError(f"{name}: an async function requires AsyncToolkit")
         self._ferry = ferry
-        store = State() if state is None else StateFile(state)
+        self._state = store = State() if state is None else StateFile(state)
         self._runner = ToolRunner(
             transport_of(ferry),
             writes=writes,
@@ -238,6 +238,11 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
         # A cancelled call still sends its audit record.
         perform, shielded = partial(_perform_async, ferry), partial(_perform_shielded, ferry)
         return await drive_async(flow, perform, shielded)
+
+
+def state_of(toolkit: AsyncToolkit) -> State:
+    """Return where a toolkit keeps its state; the attribute is private."""
+    return toolkit._state  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result

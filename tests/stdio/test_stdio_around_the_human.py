@@ -9,7 +9,7 @@ import pytest
 from mcp import types
 from mcp.types import ElicitResult
 
-from tests.agents.agent import WRITES, book, error, order, result_of, sailings
+from tests.agents.agent import PASSENGERS, WRITES, book, error, order, result_of, sailings
 from tests.stdio.host import NOT_AN_APPROVAL, YES, Person, answer_of, named
 from tests.support.tiers import LONG
 
@@ -199,6 +199,17 @@ class TestRounds:
         again = host.wait(self.send(host, arguments, state, yes))
         error(answer_of(again), "already_done")
         assert len(ferry_sandbox.counters.effects) == 1
+
+    def test_an_answer_reaches_another_process_with_the_same_state_file(
+        self, hosts, ferry_sandbox, tmp_path
+    ):
+        file = tmp_path / "agent.db"
+        first, second = (hosts(Person(), "--writes", "--state", str(file)) for _ in range(2))
+        arguments = order(sailings(first)[0])
+        state, yes = self.ask(first, arguments)
+        result_of(answer_of(second.wait(self.send(second, arguments, state, yes))))
+        assert len(ferry_sandbox.counters.effects) == 1
+        assert PASSENGERS[0]["last_name"].encode() not in file.read_bytes()
 
     def test_a_refusal_uses_the_question_up(self, hosts, ferry_sandbox):
         host = hosts(Person(), "--writes")

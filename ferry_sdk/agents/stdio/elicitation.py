@@ -6,13 +6,10 @@ the result of the call, and repeat the call with the answer.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import secrets
-from collections import Counter
+import time
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
@@ -21,7 +18,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
-from ferry_sdk.agents.policy.state import Recent
+from ferry_sdk.agents.policy.state import State
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
@@ -94,49 +91,47 @@ async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
 
 
 _MAX_PENDING: Final = 100
+_MAX_AGREED: Final = 10_000
 
 
 class Questions:
-    """The questions that were asked, by the state that the host sends back with an answer.
+    """The questions that were asked, by the text that the host sends back with an answer.
 
-    The state is a random string. An answer counts once, for the same tool with the same arguments,
-    until the request expires.
+    That text is random. An answer counts once, for the same tool with the same arguments, until the
+    request expires. A `state` in a file lets another process take the answer.
     """
 
-    def __init__(self) -> None:
-        self._pending = Recent[str, tuple[str, ApprovalRequest]](_MAX_PENDING)
-        self._agreed: Counter[str] = Counter()
-        self._key = secrets.token_bytes(32)
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._pending = state.table("questions", tuple[str, float], _MAX_PENDING)
+        self._agreed = state.table("agreed", int, _MAX_AGREED)
 
     def box(self, request: ApprovalRequest) -> str:
         """Return the name of the checkbox, which is equal for equal questions.
 
         After an approval the same question gets another name, so that an answer counts once. The
-        key makes the answer useless to another server, which may have another price.
+        state's key makes the answer useless to another server, which may have another price.
         """
-        question = f"{request.digest} {self._agreed[request.digest]}"
-        digest = hashlib.blake2b(question.encode(), key=self._key, digest_size=8)
-        return f"approve_{digest.hexdigest()}"
+        with self._state.transaction():
+            agreed = self._agreed.get(self._state.fingerprint(request.digest), 0)
+        return f"approve_{self._state.fingerprint(request.digest, agreed)[:16]}"
 
     def agree(self, request: ApprovalRequest) -> None:
         """Record that a person agreed to this request."""
-        self._agreed[request.digest] += 1
+        key = self._state.fingerprint(request.digest)
+        with self._state.transaction():
+            self._agreed[key] = self._agreed.get(key, 0) + 1
 
     def keep(self, tool: str, arguments: Mapping[str, Any], request: ApprovalRequest) -> str:
-        """Record a question, and return the state to send with it."""
-        state = secrets.token_urlsafe(24)
-        self._pending[state] = _call(tool, arguments), request
-        return state
+        """Record a question, and return the text to send with it."""
+        sent = secrets.token_urlsafe(24)
+        call = self._state.fingerprint(tool, arguments)
+        with self._state.transaction():
+            self._pending[sent] = call, request.expires_at.timestamp()
+        return sent
 
-    def take(
-        self, state: str | None, tool: str, arguments: Mapping[str, Any]
-    ) -> ApprovalRequest | None:
-        """Return the question of a state if it is for this call, and use the state up."""
-        call, request = self._pending.pop(state or "", ("", None))
-        if request is None or call != _call(tool, arguments):
-            return None
-        return request if datetime.now(timezone.utc) < request.expires_at else None
-
-
-def _call(tool: str, arguments: Mapping[str, Any]) -> str:
-    return json.dumps([tool, arguments], sort_keys=True)
+    def take(self, sent: str | None, tool: str, arguments: Mapping[str, Any]) -> bool:
+        """Return True if the text was sent with a question about this call, and use it up."""
+        with self._state.transaction():
+            call, until = self._pending.pop(sent or "", ("", 0.0))
+        return call == self._state.fingerprint(tool, arguments) and time.time() < until

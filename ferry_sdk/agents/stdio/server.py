@@ -44,7 +44,7 @@ from ferry_sdk.agents.stdio.elicitation import (
     parse_answer,
     uses_input_required,
 )
-from ferry_sdk.agents.toolkit import AsyncToolkit
+from ferry_sdk.agents.toolkit import AsyncToolkit, state_of
 from ferry_sdk.agents.tools.tools import TOOLS
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -91,7 +91,7 @@ class _RequestHandler:
 
     def __init__(self, toolkit: AsyncToolkit) -> None:
         self._toolkit = toolkit
-        self._questions = Questions()
+        self._questions = Questions(state_of(toolkit))
 
     async def list_tools(
         self, context: Context, _: PaginatedRequestParams | None
@@ -170,10 +170,10 @@ class _RequestHandler:
     async def _write_with_input_required(
         self, params: CallToolRequestParams, arguments: dict[str, Any]
     ) -> CallToolResult | InputRequiredResult:
-        shown = self._questions.take(params.request_state, params.name, arguments)
+        was_asked = self._questions.take(params.request_state, params.name, arguments)
         answer = (params.input_responses or {}).get(_QUESTION)
         unanswered: ApprovalRequest | None = None
-        if shown is None or answer is None:
+        if not was_asked or answer is None:
             request = await self._toolkit.preview(params.name, arguments)
             if isinstance(request, dict):
                 return _result_of(request)
