@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trustme
 
-from ferry_sdk import AsyncFerry, Ferry, Rate
+from ferry_sdk import AsyncFerry, Ferry, Rate, Timeout
 from ferry_sdk.agents.policy.private_file import AuditFile
 from ferry_sdk.agents.stdio.run import take_token
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
 from tests.support.blocks import ROOT, fits, python
+from tests.support.tiers import LONG
 from tests.support.trip import DAY
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
         environment.setenv("HTTPS_PROXY", "nonsense://proxy:port")
         yield message(lambda: ports(base_url="https://ferry.invalid"))
     sandbox.faults.add("delay_before", "catalogue.ports", seconds=30)
-    yield message(lambda: ports(timeout=0.1))
+    yield message(lambda: ports(timeout=Timeout(connect=30, read=0.1)))
     closed = client()
     closed.close()
     yield message(closed.catalogue.ports)
@@ -170,7 +171,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     booking_id = ferry.bookings.create(**order).booking_id
     yield message(lambda: ferry.bookings.confirm(booking_id, expect_total=49.9))  # type: ignore[arg-type]  # the mistake
     yield message(lambda: ferry.bookings.confirm(booking_id, expect_total="1.00"))
-    yield message(lambda: ferry.bookings.wait(booking_id, until="ticketed", deadline=0.1))
+    yield message(lambda: ferry.bookings.wait(booking_id, until="ticketed", deadline=0.5))
     ferry.bookings.confirm(booking_id)
     yield message(lambda: ferry.bookings.confirm(booking_id))
     yield message(lambda: ferry.bookings.cancel(booking_id, max_penalty=0))
@@ -207,6 +208,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     yield message(lambda: AuditFile(audit))
 
 
+@LONG
 def test_every_quoted_message_is_what_a_mistake_is_answered_with(
     ferry, ferry_sandbox, tmp_path, monkeypatch
 ):
