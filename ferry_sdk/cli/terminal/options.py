@@ -97,8 +97,8 @@ def open_client(
         error_console().file.flush()
 
 
-def open_journal(url: str) -> Journal:
-    """Open a journal for a command that reads it first.
+def open_journal(url: str, *, may_be_new: bool = False) -> Journal:
+    """Open a journal; a new one, if it may be new, is a warning.
 
     Raises:
         InvalidInputError: The URL is invalid, or its file does not exist.
@@ -110,22 +110,15 @@ def open_journal(url: str) -> Journal:
     journal = Journal(url)
     missing = missing_file(url)
     if missing is not None:
-        raise InvalidInputError(f"there is no file {missing}", field="journal")
+        if not may_be_new:
+            raise InvalidInputError(f"there is no file {missing}", field="journal")
+        warn(f"the journal {missing} is new: it knows no earlier write")
     return journal
 
 
 def open_recorder(url: str | None) -> AbstractContextManager[Recorder | None]:
-    """Open the journal of a command that writes, if it has one. A new file is a warning."""
-    if url is None:
-        return nullcontext()
-    from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
-    from ferry_sdk.journal.engines import missing_file  # noqa: PLC0415 -- an extra
-
-    journal = Journal(url)
-    missing = missing_file(url)
-    if missing is not None:
-        warn(f"the journal {missing} is new: it knows no earlier write")
-    return journal
+    """Open the journal of a command that writes, if it has one."""
+    return nullcontext() if url is None else open_journal(url, may_be_new=True)
 
 
 def _cache_folder() -> Path | None:
