@@ -276,6 +276,8 @@ class Journal:
 
     def _check_made(self, entry: JournalEntry, booking_id: str, *, happened: bool) -> None:
         """Raise unless the write can have made this booking."""
+        if statements.storable(booking_id) is None:
+            raise InvalidInputError("too long for an id", field="booking_id")
         if not happened or entry.subject.get("booking_id", booking_id) != booking_id:
             raise InvalidInputError("the write did not make this booking", field="booking_id")
         for other in self.entries(booking_id=booking_id, state="done"):

@@ -100,7 +100,7 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
         state="open",
         created_at=now,
         changed_at=now,
-        booking_id=_storable(intent.subject.get("booking_id")),
+        booking_id=storable(intent.subject.get("booking_id")),
     )
     try:
         connection.execute(statement)
@@ -128,7 +128,7 @@ def change(
     reply, and those by which a person corrects it.
     """
     details = details or _NO_DETAILS
-    ids, code = _storable_ids(details), _storable(details.code)
+    ids, code = _storable_ids(details), storable(details.code)
     this = entries.c.id == entry_id
     may_change = or_(entries.c.state.in_(TRANSITIONS[state]), entries.c.state.not_in(_STATES))
     changed = connection.execute(
@@ -239,12 +239,12 @@ def forget(connection: Connection, age: timedelta) -> int:
 
 
 def _storable_ids(details: OutcomeDetails) -> dict[str, object]:
-    tickets = [ticket for ticket in details.ticket_ids or () if _storable(ticket)]
-    ids = {"booking_id": _storable(details.booking_id), "ticket_ids": tickets}
+    tickets = [ticket for ticket in details.ticket_ids or () if storable(ticket)]
+    ids = {"booking_id": storable(details.booking_id), "ticket_ids": tickets}
     return {name: value for name, value in ids.items() if value}
 
 
-def _storable(text: str | None) -> str | None:
+def storable(text: str | None) -> str | None:
     """Return an id or a code; None for one that a database could refuse with its outcome."""
     return text if text and len(text) <= _LONGEST and text.isprintable() else None
 

@@ -266,6 +266,13 @@ class TestSettling:
             any_journal.settle(entry_id, happened=True, booking_id="b1")
         assert any_journal.entry(entry_id).booking_id == "b2"
 
+    def test_a_text_that_is_too_long_for_an_id_settles_nothing(self):
+        with Journal("sqlite://") as journal:
+            entry_id = journal.begin(intent())
+            with pytest.raises(InvalidInputError, match="too long"):
+                journal.settle(entry_id, happened=True, booking_id="b" * 201)
+            assert journal.entry(entry_id).is_unresolved
+
     def test_two_writes_do_not_make_one_booking(self, any_journal):
         first = any_journal.begin(intent(b"first"))
         second = any_journal.begin(intent(b"second", operation="mcp.create_booking"))
