@@ -66,6 +66,8 @@ def _see_times(findings: Findings, record: Any) -> None:  # noqa: ANN401 -- deco
     if found := [*_times(record)]:
         has_offsets = all(_OFFSET.search(time) for time in found)
         findings.seen["times"] = "with_offset" if has_offsets else "without_offset"
+    else:
+        findings.miss(["times"], "the reply has no times")
 
 
 def _times(record: Any) -> Iterator[str]:  # noqa: ANN401 -- decoded JSON
@@ -76,7 +78,8 @@ def _times(record: Any) -> Iterator[str]:  # noqa: ANN401 -- decoded JSON
     )
     for ticket in record.get("tickets", [record]):
         for leg in ticket["availability"].values():
-            yield leg["journey"]["depart_at"]
+            if leg and leg.get("journey"):
+                yield leg["journey"]["depart_at"]
 
 
 def _preview(findings: Findings, booking: Booking) -> Steps[None]:

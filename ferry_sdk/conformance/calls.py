@@ -149,7 +149,7 @@ def decode(content: bytes, media_type: str = "") -> object:
         text = next((data for data in reversed(events) if data), "")
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -21,7 +21,7 @@ from ferry_sdk.conformance.shapes import (
     resource_shape,
     result_shape,
 )
-from ferry_sdk.errors import APIError, FerryError, NoSailingsError, UnexpectedResponseError
+from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundError
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
 
 _ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
@@ -31,8 +31,14 @@ _MOST_SEARCHES: Final = 10
 _SECONDS_BETWEEN: Final = 4 * 3600
 _MORE_THAN_ONE: Final = 1.2
 """The price of two adults divided by that of one, from which it is that of the party."""
-_BY_STATUS: Final = {200: "error_with_200", 400: "bad_request", 404: "not_found"}
-_UNPROCESSABLE: Final = 422
+_BY_STATUS: Final = {
+    200: "error_with_200",
+    400: "bad_request",
+    404: "not_found",
+    422: "unprocessable",
+}
+_OTHER_CAUSES: Final = (401, 403, 408, 429, *range(500, 600))
+"""Statuses that say nothing of the request."""
 
 
 class Line(NamedTuple):
@@ -91,7 +97,7 @@ class Probes:
         ports: Sequence[Port] = reply.require()
         self.seen["date_header"] = "present" if "date" in reply.headers else "absent"
         codes = sum(bool(re.fullmatch(r"[A-Z]{2}", port.country)) for port in ports)
-        self.seen["port_country"] = "code" if 2 * codes > len(ports) else "name"
+        self.seen["port_country"] = "code" if codes / len(ports) > 1 / 2 else "name"
         yield from self.findings.try_steps(["journey_route"], self._journeys(ports))
 
     def _mcp_ports(self) -> Steps[None]:
@@ -118,14 +124,14 @@ class Probes:
         reply = yield Call("bookings.get", str(uuid4()))
         self._see_status("unknown_id", reply.error)
         reply = yield Call("mcp.view_ticket", str(uuid4()))
-        if isinstance(reply.error, APIError | UnexpectedResponseError):
-            self.seen["mcp_error"] = error_shape(reply.body)
+        if reply.status in _OTHER_CAUSES or type(reply.error) is NotFoundError:  # no MCP
+            reply.require()
+        self.seen["mcp_error"] = error_shape(reply.body)
 
     def _see_status(self, name: str, error: FerryError | None) -> None:
-        if isinstance(error, APIError) and error.outcome == "rejected":
+        if isinstance(error, APIError) and error.status_code not in _OTHER_CAUSES:
             status = error.status_code
-            shown = "unprocessable" if status == _UNPROCESSABLE else _BY_STATUS.get(status)
-            self.seen[name] = shown or f"HTTP {status}"
+            self.seen[name] = _BY_STATUS.get(status, f"HTTP {status}")
         else:
             self.findings.miss([name], describe(error) if error else "the service accepted it")
 
@@ -178,13 +184,16 @@ class Probes:
     def _two_adults(self, line: Line, alone: Sequence[Any]) -> Steps[None]:
         search = line.search(self._day, passengers=[_ADULT, _ADULT])
         both = (yield Call("availability.search", **search)).require()
-        prices = {one.sailing_id: _cheapest(one) for one in alone}
-        ratios = [_cheapest(one) / prices[one.sailing_id] for one in both]
+        prices = {one.depart_at: _cheapest(one) for one in alone}
+        ratios = [_cheapest(one) / prices[one.depart_at] for one in both if one.depart_at in prices]
         ratio = sorted(ratios)[len(ratios) // 2]
         self.seen["amount"] = "whole_party" if ratio > _MORE_THAN_ONE else "per_person"
 
     def _later(self, line: Line, sailings: Sequence[Any]) -> Steps[None]:
         times = sorted({one.depart_at for one in sailings})
+        if len(times) == 1:
+            self.findings.miss(["out_time"], "no day with several sailings was found")
+            return
         search = line.search(self._day, f"{times[1]:%H:%M}")
         later = (yield Call("availability.search", **search)).require()
         is_first = min(one.depart_at for one in later) < times[1]

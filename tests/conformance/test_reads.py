@@ -111,6 +111,29 @@ def test_a_read_that_fails_leaves_its_rows_not_seen(report_of, sandbox):
     assert missing["journey_route"].startswith("ServerError, HTTP 50")
 
 
+def test_a_refusal_for_another_cause_is_no_difference(sandbox):
+    for operation in ("bookings.get", "mcp.view_ticket", "availability.search"):
+        sandbox.faults.add("rate_limited", operation, times=None, retry_after=0)
+    with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as ferry:
+        report = check(ferry)
+    seen = {row.id: row.seen for row in report.rows}
+    assert not report.differs
+    assert seen["unknown_id"] == seen["mcp_error"] == "RateLimitError, HTTP 429"
+    assert seen["amount"] == "no sailing was found"
+
+
+def test_a_service_without_mcp_is_checked_over_rest(sandbox):
+    sandbox.mcp.set(is_absent=True)
+    try:
+        with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            found = verdicts(check(ferry))
+    finally:
+        sandbox.mcp.reset()
+    shown = {"port_country", "date_header", "journey_route", "unknown_id"}
+    assert {name for name, verdict in found.items() if verdict == "holds"} == shown
+    assert "differs" not in found.values()
+
+
 def test_an_unknown_booking_leaves_its_rows_not_seen(report_of):
     report = report_of(booking_id="b0000000-0000-0000-0000-000000000000")
     seen = {row.id: row.seen for row in report.rows}
