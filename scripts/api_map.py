@@ -92,8 +92,9 @@ def links(code: str) -> Iterator[str]:
     """Link the library's own types that a signature names, each once."""
     for word in dict.fromkeys(re.findall(r"\w+", code)):
         if word in TYPES:
-            file = TYPES[word].__module__.replace(".", "/")
-            yield f"[`{word}`]({file}.py)"
+            kind = TYPES[word]
+            module = "ferry_sdk.models.records" if kind is ferry_sdk.Records else kind.__module__
+            yield f"[`{word}`]({module.replace('.', '/')}.py)"
 
 
 def section(name: str, documentation: str, signature: inspect.Signature) -> str:

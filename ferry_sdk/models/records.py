@@ -56,6 +56,7 @@ after_fork_in_child(_reset_lock)
 class Records(Sequence[T_co], Generic[T_co]):
     """An immutable sequence of records."""
 
+    __module__ = "ferry_sdk"  # in a session, Jedi then asks a list, which knows its records' type
     __slots__ = ("_factory", "_size", "_unreadable", "_values")
 
     def __init__(self, records: Sequence[T_co] = (), unreadable: Sequence[Unreadable] = ()) -> None:
