@@ -115,6 +115,7 @@ def test_the_client_accepts_the_other_envelopes(service, mode, a_search, shape):
 def test_the_client_books_confirms_and_views(service, mode, ferry):
     sailing = found(ferry)
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    chosen = selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
     traveller = {"order": 1, "first_name": "Ada", "last_name": "Okonkwo"}
     travellers = [
         {**traveller, "type": "ADT", "age": 34, "gender": "F"},
@@ -122,7 +123,7 @@ def test_the_client_books_confirms_and_views(service, mode, ferry):
     ]
 
     async def work(client):
-        arguments = {"availabilities": [selection.model_dump()], "passengers": travellers}
+        arguments = {"availabilities": [chosen], "passengers": travellers}
         created = (await client.call_tool("create_booking", arguments)).structured_content
         booking = {"id": created["booking_id"]}
         confirmed = (await client.call_tool("confirm_booking", booking)).structured_content
