@@ -9,6 +9,7 @@ import ssl
 import sys
 import threading
 from contextlib import ExitStack, closing, contextmanager, suppress
+from importlib.util import find_spec
 from socket import create_server
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,10 @@ for use in (
     except (ImportError, SystemExit) as error:
         print(error)
 """
+NO_DATABASE = "the journal cannot be used: OperationalError, no connection or one that broke"
+"""This one needs psycopg."""
+NO_CONTEXT_MANAGER = "'AsyncFerry' object does not support the context manager protocol"
+"""This one is Python's since 3.11."""
 SEEKER = {"type": "Adult", "gender": "Female", "age": 34}
 
 
@@ -188,11 +193,15 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
         yield message(lambda: pickle.dumps(journal))
     yield message(lambda: pickle.dumps(ferry))
 
+    postgresql = "postgresql://nobody@127.0.0.1:1/none"
     file = folder / "ferry.db"
     file.write_text("a letter" * 1000)
     yield message(lambda: entries(f"sqlite:///{file}"))
     yield message(lambda: entries(f"sqlite:///{folder}/none/ferry.db"))
-    yield message(lambda: entries("postgresql://nobody@127.0.0.1:1/none"))
+    yield message(lambda: entries(postgresql)) if find_spec("psycopg") else NO_DATABASE
+    with monkeypatch.context() as modules:
+        modules.setitem(sys.modules, "psycopg", None)
+        yield message(lambda: entries(postgresql))
     yield message(lambda: entries("ferry.db"))
     with Journal(f"sqlite:///{folder}/keyed.db", key="k" * 16) as keyed:
         assert keyed.unresolved() == ()
@@ -201,8 +210,8 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     yield message(lambda: asyncio.run(loop_in_a_loop()))
     abroad = AsyncFerry(sandbox.token, base_url=url)
     yield message(lambda: asyncio.run(without_await(abroad)))
-    if sys.version_info >= (3, 11):
-        yield message(lambda: in_a_with_block(abroad))
+    has_words = sys.version_info >= (3, 11)
+    yield message(lambda: in_a_with_block(abroad)) if has_words else NO_CONTEXT_MANAGER
 
     yield message(Sandbox(port=int(url.rpartition(":")[2])).start)
     yield message(lambda: sandbox.faults.add("lose_reply", "booking.create"))
