@@ -13,10 +13,12 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Annotated, cast
 
 import httpx
+from anyio import create_task_group, sleep, to_thread
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
@@ -202,7 +204,7 @@ async def voucher(ticket_id: str, ferry: Client) -> Response:
     """Return the boarding voucher; 404 while there is none. Check first whose ticket it is."""
     with tempfile.TemporaryDirectory() as folder:
         path = await ferry.tickets.save_pdf(ticket_id, Path(folder) / "voucher.pdf")
-        return Response(await asyncio.to_thread(path.read_bytes), media_type="application/pdf")
+        return Response(await to_thread.run_sync(path.read_bytes), media_type="application/pdf")
 
 
 # --8<-- [end:voucher]
@@ -210,14 +212,15 @@ async def voucher(ticket_id: str, ferry: Client) -> Response:
 async def to_ask(request: Request) -> list[str]:
     """List the correlation ids to ask the service's support about."""
     state = request.app.state
-    entries = await asyncio.to_thread(state.journal.unresolved, older_than=state.spare)
+    entries = await to_thread.run_sync(partial(state.journal.unresolved, older_than=state.spare))
     return [entry.correlation_id for entry in entries]
 
 
 # --8<-- [start:recover]
 async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> None:
     """Read back the writes of killed processes. What remains needs a person."""
-    for entry in await asyncio.to_thread(journal.unresolved, older_than=spare):
+    unresolved = partial(journal.unresolved, older_than=spare)
+    for entry in await to_thread.run_sync(unresolved):
         with suppress(FerryError):
             await ferry.recover(entry)
 
@@ -239,12 +242,12 @@ async def follow(ferry: AsyncFerry, journal: Journal, payments: Payments, *, spa
         try:
             await recover_all(ferry, journal, spare=spare)
             since = datetime.now(timezone.utc) - NEW
-            ids = await asyncio.to_thread(list, journal.booking_ids(since=since))
+            ids = await to_thread.run_sync(list, journal.booking_ids(since=since))
             async for event in watch(ferry, ids, deadline=ROUND, journal=journal):
                 await settle(event, payments)
         except FerryError:
             logger.exception("the watch failed; it starts again")
-        await asyncio.sleep(ROUND)
+        await sleep(ROUND)
 
 
 # --8<-- [end:follow]
@@ -295,17 +298,18 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
         with Journal(journal_url) as journal:
-            async with AsyncFerry(
-                token, base_url=base_url, deadline=LONGEST_CALL, journal=journal
-            ) as ferry:
+            async with (
+                AsyncFerry(
+                    token, base_url=base_url, deadline=LONGEST_CALL, journal=journal
+                ) as ferry,
+                create_task_group() as tasks,
+            ):
                 provider = payments or Payments()
                 app.state.ferry, app.state.journal = ferry, journal
                 app.state.payments, app.state.spare = provider, spare
-                task = asyncio.create_task(follow(ferry, journal, provider, spare=spare))
+                tasks.start_soon(partial(follow, ferry, journal, provider, spare=spare))
                 yield
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+                tasks.cancel_scope.cancel()
 
     app = FastAPI(title="Bookings", lifespan=lifespan)
     app.include_router(routes)
