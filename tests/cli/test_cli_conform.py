@@ -53,6 +53,7 @@ def test_a_booking_is_made_with_consent_alone_and_cancelled(cli, ferry_sandbox, 
     assert {"bookings.create", "bookings.cancel"} <= operations
 
 
+@LONG
 def test_a_booking_that_is_left_exits_with_5_and_is_named(cli, ferry_sandbox):
     ferry_sandbox.faults.add("refused", "bookings.cancel", times=None)
     ended = cli("conform", "--book", "--max-price", "200", "--yes", code=5)
@@ -73,6 +74,7 @@ def test_options_that_do_not_fit_are_refused(cli, options):
     assert "--book" in cli("conform", *options, code=2).err
 
 
+@LONG
 def test_a_profile_that_cannot_be_written_is_named(cli, tmp_path):
     file = tmp_path / "missing" / "profile.json"
     assert str(file) in cli("conform", "--profile", str(file), code=3).err

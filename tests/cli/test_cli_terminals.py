@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from datetime import timedelta
 
 import pytest
@@ -326,6 +327,18 @@ def test_conform_asks_before_it_books(ferry_sandbox, tmp_path):
         person.answer("n")
         person.finish(6)
     assert effects(ferry_sandbox) == []
+
+
+@LONG
+def test_conform_cancels_its_booking_after_ctrl_c(ferry_sandbox, tmp_path):
+    ferry_sandbox.faults.add("delay_before", "tickets.pdf", seconds=60)
+    words = ("conform", "--book", "--max-price", "200", "--yes")
+    with terminal(ferry_sandbox, tmp_path, *words) as person:
+        while not ferry_sandbox.counters.requests["tickets.pdf"]:
+            time.sleep(0.05)
+        person.child.sendintr()
+        person.finish(130)
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.cancel"]
 
 
 @LONG

@@ -70,7 +70,13 @@ def test_an_async_client_does_the_same(sandbox):
     assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
 
 
-@pytest.mark.parametrize("limit", [{"max_price": "0.01"}, {"max_price": 300, "currency": "TND"}])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        pytest.param({"max_price": "0.01"}, id="price"),
+        pytest.param({"max_price": 300, "currency": "TND"}, id="currency", marks=LONG),
+    ],
+)
 def test_nothing_is_booked_above_the_limit_or_in_another_currency(ferry, sandbox, limit):
     report = check_with_booking(ferry, **limit)
     assert {seen(report)[name] for name in BY_WRITES} == {"no sailing within the price was found"}
@@ -98,8 +104,14 @@ class InterruptingLimiter:
             raise self.stop
 
 
-@pytest.mark.parametrize("operation", ["bookings.get", "tickets.pdf"])
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, StopError])
+@pytest.mark.parametrize(
+    ("operation", "stop"),
+    [
+        ("bookings.get", KeyboardInterrupt),
+        pytest.param("tickets.pdf", KeyboardInterrupt, marks=LONG),
+        pytest.param("bookings.get", StopError, marks=LONG),
+    ],
+)
 def test_an_interruption_after_the_booking_cancels_it(sandbox, operation, stop):
     limiter = InterruptingLimiter(sandbox, operation, stop)
     with (
@@ -131,6 +143,7 @@ def test_a_cancelled_task_cancels_the_booking(sandbox, backend):
     assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
 
 
+@LONG
 def test_a_reply_that_cannot_be_recorded_leaves_no_booking(ferry, sandbox, tmp_path, monkeypatch):
     add = Recording.add
 
@@ -145,6 +158,7 @@ def test_a_reply_that_cannot_be_recorded_leaves_no_booking(ferry, sandbox, tmp_p
     assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
 
 
+@LONG
 def test_a_read_that_fails_does_not_keep_the_booking(ferry, sandbox):
     sandbox.faults.add("server_error", "bookings.get", times=None)
     report = check_with_booking(ferry, max_price=300)
@@ -179,6 +193,7 @@ def test_a_booking_whose_reply_is_lost_may_be_left(ferry, sandbox):
     assert {seen(report)[name] for name in BY_WRITES} == {"OutcomeUnknownError"}
 
 
+@LONG
 def test_a_booking_that_the_service_refuses_leaves_nothing(ferry, sandbox):
     sandbox.faults.add("refused", "bookings.create")
     report = check_with_booking(ferry, max_price=300)

@@ -28,7 +28,9 @@ def cleared(sandbox):
     sandbox.counters.reset()
 
 
-@pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
+@pytest.fixture(
+    params=["sync", pytest.param("asyncio", marks=LONG), pytest.param("trio", marks=LONG)]
+)
 def report_of(request, sandbox):
     """Check with a client of each kind."""
     settings = {"token": sandbox.token, "base_url": sandbox.base_url, "max_retries": 0}
@@ -72,6 +74,7 @@ def test_everything_that_reads_show_holds_on_the_local_service(report_of, sandbo
     assert report.requests <= MOST_REQUESTS
 
 
+@LONG
 def test_the_number_of_requests_is_the_service_s(sandbox):
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         report = check(ferry)
@@ -95,6 +98,7 @@ def test_a_ticket_shows_its_fields(sandbox):
     assert found["times"] == "holds"
 
 
+@LONG
 def test_a_paid_booking_shows_what_a_cancellation_costs(sandbox):
     booking = bought(sandbox, is_confirmed=True)
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
@@ -134,6 +138,7 @@ def test_a_service_without_mcp_is_checked_over_rest(sandbox):
     assert "differs" not in found.values()
 
 
+@LONG
 def test_an_unknown_booking_leaves_its_rows_not_seen(report_of):
     report = report_of(booking_id="b0000000-0000-0000-0000-000000000000")
     seen = {row.id: row.seen for row in report.rows}
@@ -153,32 +158,10 @@ def test_an_unreachable_service_ends_the_check(sandbox):
         check(ferry)
 
 
+@LONG
 def test_a_read_only_token_is_enough(sandbox):
     with Ferry(sandbox.read_only_token, base_url=sandbox.base_url, read_only=True) as ferry:
         assert not check(ferry).differs
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        {"result": "text"},
-        {"result": "embedded_resource"},
-        {"error": "is_error_prose"},
-        {"error": "json_rpc_error_data"},
-        {"resource": "blob"},
-        {"resource": "bare_object"},
-    ],
-    ids=str,
-)
-def test_another_shape_of_mcp_differs_in_its_row_alone(option, sandbox):
-    sandbox.mcp.set(**option)
-    try:
-        with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-            report = check(ferry)
-    finally:
-        sandbox.mcp.reset()
-    ((name, value),) = option.items()
-    assert report.profile() == {f"mcp_{name}": value}
 
 
 def test_event_streams_are_read_like_json(sandbox):

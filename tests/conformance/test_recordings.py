@@ -60,7 +60,7 @@ def recorded(folder, operation, body, *, error=None):
 
 
 ANY_FOLDER = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
