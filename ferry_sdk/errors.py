@@ -27,8 +27,8 @@ class FerryError(Exception):
     """The base class of all errors of the library.
 
     Attributes:
-        outcome: What became of the call: ``not_sent`` (nothing reached the service), ``rejected``
-            (the service refused it), ``unknown`` (it may have happened) or ``done`` (it happened).
+        outcome: What became of the call: ``not_sent`` (nothing reached the service),
+            ``rejected`` (the service refused it) or ``unknown`` (it may have happened).
         operation: The operation, such as ``bookings.create``; empty outside a call.
         attempts: All attempts, in order.
         correlation_id: The id sent with every attempt; None outside a call.
@@ -65,6 +65,7 @@ class FerryError(Exception):
 
 
 FerryErrorT = TypeVar("FerryErrorT", bound=FerryError)
+ErrorT = TypeVar("ErrorT", bound=BaseException)
 
 
 def _rebuild(kind: type[FerryErrorT], args: tuple[Any, ...], state: dict[str, Any]) -> FerryErrorT:
@@ -236,33 +237,6 @@ class PenaltyExceededError(FerryError):
         self.currency: str = currency
 
 
-class TotalExceededError(FerryError):
-    """The booking costs more than was allowed.
-
-    Without a `booking_id`, the tariffs alone cost more, and nothing was sent. With one, the booking
-    exists, unpaid (`outcome` is ``done``): cancel it, or confirm it. Its currency may be another.
-
-    Attributes:
-        limit: What the caller allowed.
-        total: What the booking costs, or the sum of its tariffs.
-        currency: The currency of `total`.
-        booking_id: The booking that was made; None if nothing was sent.
-    """
-
-    def __init__(
-        self, *, limit: Decimal, total: Decimal, currency: str, booking_id: str | None = None
-    ) -> None:
-        subject = "the tariffs cost" if booking_id is None else f"booking {booking_id} costs"
-        super().__init__(
-            f"{subject} {total} {currency}, the limit is {limit}",
-            outcome="not_sent" if booking_id is None else "done",
-        )
-        self.limit: Decimal = limit
-        self.total: Decimal = total
-        self.currency: str = currency
-        self.booking_id: str | None = booking_id
-
-
 class JournalError(FerryError):
     """The journal could not be read or written. A write that it did not record was not sent."""
 
@@ -398,3 +372,20 @@ class TicketNotFoundError(NotFoundError):
 
 class TicketCancelError(APIError):
     """TICKET_CANCEL_ERROR: the ticket was not cancelled."""
+
+
+def trim(error: ErrorT) -> ErrorT:
+    """Return the error without the library's inner frames, whose variables hold requests.
+
+    An interruption keeps the `FerryError` that it replaced as its context, because that error may
+    report that a write may have happened.
+    """
+    replaced = error.__context__
+    link: BaseException | None = error
+    while link is not None:
+        link.__traceback__ = None
+        link.__context__ = None
+        link = link.__cause__
+    if isinstance(replaced, FerryError) and not isinstance(error, FerryError):
+        error.__context__ = trim(replaced)
+    return error

@@ -112,7 +112,7 @@ class OutcomeEvent:
 
     Attributes:
         call: The call.
-        outcome: ``done``, or the outcome of the error.
+        outcome: ``done``, or the outcome of the error: ``not_sent``, ``rejected``, ``unknown``.
         seconds: How long it took, waits included.
         problem: The name of the error; None if it is done.
         attempts: All attempts, in order.
@@ -120,7 +120,7 @@ class OutcomeEvent:
     """
 
     call: CallInfo
-    outcome: Outcome
+    outcome: Literal["done"] | Outcome
     seconds: float
     problem: str | None
     attempts: tuple[Attempt, ...]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-Outcome = Literal["not_sent", "rejected", "unknown", "done"]
+Outcome = Literal["not_sent", "rejected", "unknown"]
 EntryState = Literal["open", "unknown", "done", "rejected", "not_sent"]
 EndState = Literal["unknown", "done", "rejected", "not_sent"]
 

@@ -41,7 +41,6 @@ BASES: dict[str, tuple[str, ...]] = {
     "OutcomeUnknownError": ("FerryError",),
     "PriceChangedError": ("FerryError",),
     "PenaltyExceededError": ("FerryError",),
-    "TotalExceededError": ("FerryError",),
     "JournalError": ("FerryError",),
     "UnresolvedWriteError": ("FerryError",),
     "UnexpectedResponseError": ("FerryError",),
@@ -120,8 +119,6 @@ def filled(kind: type[FerryError]) -> FerryError:
         error = kind(expected=Decimal(80), found=Decimal("81.50"), currency="EUR")
     elif issubclass(kind, errors.PenaltyExceededError):
         error = kind(limit=Decimal(10), penalty=Decimal("10.01"), currency="EUR")
-    elif issubclass(kind, errors.TotalExceededError):
-        error = kind(limit=Decimal(70), total=Decimal(85), currency="EUR", booking_id="b-1")
     elif issubclass(kind, errors.UnresolvedWriteError):
         error = kind(ENTRY)
     elif issubclass(kind, errors.RequestTimeoutError):

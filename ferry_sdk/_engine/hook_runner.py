@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ferry_sdk._engine.effects import CallUser, Flow, Send
@@ -114,7 +114,7 @@ class HookRunner:
     def _outcome_event(
         self,
         context: Context,
-        outcome: Outcome,
+        outcome: Literal["done"] | Outcome,
         problem: str | None,
         *,
         read_back: bool = False,

@@ -80,7 +80,6 @@ class Write(Generic[T_co]):
         read_back: How to read its result back; None if no read shows its effect.
         guard: The check before it is sent; None without one.
         expiries: When each argument expires, by its name.
-        check_result: Raises if the caller refuses the result. The write is done and on record.
     """
 
     identity: Mapping[str, object] = field(repr=False)
@@ -88,7 +87,6 @@ class Write(Generic[T_co]):
     read_back: ReadBack[T_co] | None = None
     guard: Guard[T_co] | None = None
     expiries: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
-    check_result: Callable[[Any], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,8 @@ from html import unescape
 from http import HTTPStatus
 from itertools import chain, permutations, takewhile
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 from urllib.parse import unquote
-
-from ferry_sdk.errors import FerryError
-
-ErrorT = TypeVar("ErrorT", bound=BaseException)
 
 HIDDEN: Final = "[hidden]"
 
@@ -242,20 +238,3 @@ def _patterns_of_day(day: date) -> Iterator[str]:
     years = f"{day.year:04}", f"{day.year % 100:02}"
     for order in chain.from_iterable(permutations((year, month, number)) for year in years):
         yield rf"(?<!\d){between.join(order)}(?!\d)"
-
-
-def trim(error: ErrorT) -> ErrorT:
-    """Return the error without the library's inner frames, whose variables hold requests.
-
-    An interruption keeps the `FerryError` that it replaced as its context, because that error may
-    report that a write may have happened.
-    """
-    replaced = error.__context__
-    link: BaseException | None = error
-    while link is not None:
-        link.__traceback__ = None
-        link.__context__ = None
-        link = link.__cause__
-    if isinstance(replaced, FerryError) and not isinstance(error, FerryError):
-        error.__context__ = trim(replaced)
-    return error

@@ -7,7 +7,7 @@
 3. Record the intent in the journal, before the first byte leaves (`_with_journal`).
 4. Send the request (`_send`). Only failures that prove that nothing was done are retried.
 5. If the outcome is unknown, read until the effect is seen or time is up (`_resolve_unknown`).
-6. Record the outcome in the journal. Only then check the result against the caller's limit.
+6. Record the outcome in the journal.
 
 From the first byte on, an interruption or an error leaves the entry unresolved, never "not sent".
 """
@@ -63,10 +63,7 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
             raise InvalidInputError("the tariff has expired; search again", field=argument)
     steps = _WriteSteps(operation, write, context)
     if write.guard is None:
-        response = yield from steps.deduplicate()
-        if write.check_result is not None:
-            write.check_result(response.parse())
-        return response
+        return (yield from steps.deduplicate())
     guard = write.guard
     try:
         before = yield from send_with_retries(guard.reading, context.for_reads())

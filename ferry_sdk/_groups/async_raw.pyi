@@ -80,7 +80,6 @@ class BookingsGroup(Resource):
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
-        max_total: Decimal | int | str | None = None,
     ) -> RawResponse[BookingCreated]: ...
     async def confirm(
         self,

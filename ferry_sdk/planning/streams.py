@@ -7,10 +7,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Plan
-from ferry_sdk._engine.redaction import trim
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import FerryError, trim
 from ferry_sdk.planning.search import TripPlan
 from ferry_sdk.planning.trips import SearchReport, Trip
 

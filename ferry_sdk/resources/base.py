@@ -18,10 +18,9 @@ from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, overloa
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation
-from ferry_sdk._engine.redaction import trim
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import FerryError, trim
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -30,7 +30,7 @@ from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import Until, booking_until
-from ferry_sdk.resources.guards import penalty_guard, total_guard, total_limit
+from ferry_sdk.resources.guards import penalty_guard, total_guard
 from ferry_sdk.resources.read_back import read_back, read_booking
 from ferry_sdk.safety import SAFETY
 
@@ -47,7 +47,6 @@ class BookingsGroup(Resource):
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
-        max_total: Decimal | int | str | None = None,
     ) -> Operation[BookingCreated]:
         """Create a booking. The request is sent once.
 
@@ -59,9 +58,6 @@ class BookingsGroup(Resource):
             reservation_type: TICKET, PRESALE or OPTION; None: that of the tariff, if selected.
             vehicle: The vehicle of the search, with the code of its type.
             contact: The person whom the ferry company can reach.
-            max_total: The highest acceptable total in the currency of the tariffs. Selected tariffs
-                that cost more are not sent. The service accepts no limit, and a place may cost more
-                than the tariff includes, so the total of the booking is compared as well.
 
         Returns:
             The booking, with its next actions.
@@ -69,8 +65,6 @@ class BookingsGroup(Resource):
         Raises:
             InvalidInputError: An argument is invalid, or a tariff has expired or cannot be
                 combined with another company; `field` names it.
-            TotalExceededError: The tariffs or the booking cost more than `max_total`. With a
-                `booking_id` the booking exists, unpaid: cancel it.
             UnresolvedWriteError: The journal has the same booking with an unknown outcome.
             BookingCreateError: The service did not create the booking.
             OutcomeUnknownError: The booking may have been created.
@@ -111,11 +105,7 @@ class BookingsGroup(Resource):
             Rest.post("booking", body=body),
             Record(BookingCreated),
             SAFETY["bookings.create"],
-            Write(
-                body,
-                expiries=arguments.expiries(chosen),
-                check_result=total_limit(max_total, chosen),
-            ),
+            Write(body, expiries=arguments.expiries(chosen)),
         )
 
     @method

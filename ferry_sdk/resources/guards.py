@@ -1,28 +1,15 @@
-"""Guards: reads before a write that can hold the write back, and the limit of a booking's total."""
+"""Guards: reads before a write that can hold the write back."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any
 
 from ferry_sdk._engine.operation import Guard, Operation
 from ferry_sdk._engine.parsing import Record
 from ferry_sdk._protocols.rest import Rest
-from ferry_sdk.errors import (
-    InvalidInputError,
-    PenaltyExceededError,
-    PriceChangedError,
-    TotalExceededError,
-)
-from ferry_sdk.models.bookings import (
-    Booking,
-    BookingCancellation,
-    BookingConfirmation,
-    BookingCreated,
-)
-from ferry_sdk.models.inputs import Selection
+from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
+from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 from ferry_sdk.resources.arguments import money
 from ferry_sdk.resources.read_back import read_booking
@@ -44,39 +31,6 @@ def total_guard(expect_total: object, booking_id: str) -> Guard[BookingConfirmat
             )
 
     return Guard(read_booking(booking_id), judge, conclude=lambda confirmation, _: confirmation)
-
-
-def total_limit(
-    max_total: object, chosen: Sequence[Selection]
-) -> Callable[[BookingCreated], None] | None:
-    """Return the check of a new booking's total, after that of the tariffs; None without a limit.
-
-    Raises:
-        InvalidInputError: It is no amount, or the tariffs have several currencies.
-        TotalExceededError: The known prices of the tariffs alone exceed it.
-    """
-    if max_total is None:
-        return None
-    limit = money(max_total, "max_total")
-    known = [(one.amount, one.currency) for one in chosen if one.amount is not None]
-    currencies = {currency for _, currency in known if currency is not None}
-    if len(currencies) > 1:
-        raise InvalidInputError("the tariffs have several currencies", field="max_total")
-    currency = next(iter(currencies), None)
-    least = sum((amount for amount, its in known if its is not None), Decimal(0))
-    if currency is not None and least > limit:
-        raise TotalExceededError(limit=limit, total=least, currency=currency)
-
-    def check(booking: BookingCreated) -> None:
-        if booking.total_price > limit or booking.currency != (currency or booking.currency):
-            raise TotalExceededError(
-                limit=limit,
-                total=booking.total_price,
-                currency=booking.currency,
-                booking_id=booking.booking_id,
-            )
-
-    return check
 
 
 def penalty_guard(max_penalty: object, identifier: str) -> Guard[Any] | None:

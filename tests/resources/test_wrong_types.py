@@ -149,7 +149,7 @@ NO_PATHS: tuple[Any, ...] = (None, 7, True, b"bytes", [], object())
 OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
     (AvailabilityGroup.search, SEARCH, OF_SEARCHES),
     (McpGroup.search_availability, SEARCH, OF_SEARCHES),
-    (BookingsGroup.create, BOOKING, OF_BOOKINGS | {"max_total": NO_MONEY}),
+    (BookingsGroup.create, BOOKING, OF_BOOKINGS),
     (
         McpGroup.create_booking,
         BOOKING,

@@ -102,7 +102,7 @@ async def async_raw(ferry: AsyncFerry) -> None:
 
 def errors(error: Exception) -> None:
     if isinstance(error, FerryError):
-        assert_type(error.outcome, Literal["not_sent", "rejected", "unknown", "done"])
+        assert_type(error.outcome, Literal["not_sent", "rejected", "unknown"])
         assert_type(error.attempts, tuple[Attempt, ...])
         assert_type(error.correlation_id, str | None)
     if isinstance(error, OutcomeUnknownError):
