@@ -19,8 +19,13 @@ def world() -> Iterator[World]:
         yield made
 
 
-@pytest.fixture(autouse=True)
-def no_leftovers(request: pytest.FixtureRequest) -> None:
-    """Collect what earlier tests left, whose warnings would count as a schedule's own."""
-    if "world" in request.fixturenames:  # it takes a second after many other tests
-        gc.collect()
+@pytest.fixture(scope="module")
+def no_leftovers() -> Iterator[None]:
+    """Collect what earlier tests left, whose warnings would count as a schedule's own.
+
+    What remains of them is frozen, so that it is not looked through after every schedule.
+    """
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.effects.world import World
 
 EACH = 16
+pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 
 @pytest.mark.parametrize("part", mostly_long([range(1), range(1, 8), range(8, EACH)], ids=str))

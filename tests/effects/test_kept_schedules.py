@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.effects.evidence import Outcome
     from tests.effects.world import World
 
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
 KEPT: dict[str, tuple[Schedule, str]] = {
     "nobody listens": (Schedule("bookings.create", (Harm("refuse"),)), "not_sent"),
     "nobody listens for a moment": (
