@@ -42,7 +42,7 @@ class Findings:
     def leave(self, words: str) -> None:
         """Note and log that a booking may not be cancelled: an interrupted check has no report."""
         self.left = words
-        logger.warning("%s", words)
+        logger.warning("the check leaves a booking: %s", words)
 
     def try_steps(self, names: Iterable[str], steps: Steps[None]) -> Steps[None]:
         """Make the steps that show some assumptions; note the error if they fail."""

@@ -182,7 +182,7 @@ def test_a_booking_that_is_left_is_named(ferry, sandbox, caplog):
     assert report.left is not None
     assert report.left.startswith(f"booking {effect.subject} is not cancelled")
     assert "correlation id" in report.left
-    assert report.left in caplog.messages
+    assert f"the check leaves a booking: {report.left}" in caplog.messages
 
 
 def test_a_booking_whose_reply_is_lost_may_be_left(ferry, sandbox):
