@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .running import Stage
 
 
-TRIES = 3
+TRIES = 10
 """How often a run is made before what a slow machine may have caused is believed."""
 
 
