@@ -58,7 +58,7 @@ def test_a_booking_that_is_left_exits_with_5_and_is_named(cli, ferry_sandbox):
     ferry_sandbox.faults.add("refused", "bookings.cancel", times=None)
     ended = cli("conform", "--book", "--max-price", "200", "--yes", code=5)
     (effect,) = ferry_sandbox.counters.effects
-    assert f"warning: booking {effect.subject} is not cancelled" in ended.err
+    assert f"a booking: booking {effect.subject} is not cancelled" in ended.err
 
 
 @pytest.mark.parametrize(
