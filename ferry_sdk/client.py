@@ -100,9 +100,14 @@ class Client(Generic[ClientTransportT_co]):
         if not isinstance(extra_headers, Unset):
             added = check_headers(extra_headers, "extra_headers")
             changes["headers"] = {**settings.headers, **added}
-        view = type(self).__new__(type(self))
-        vars(view)["_transport"] = self._transport.view(replace(settings, **changes))
-        return view
+        return view_of(self, self._transport.view(replace(settings, **changes)))
+
+
+def view_of(client: ClientT, transport: Transport | AsyncTransport) -> ClientT:
+    """Return a view of a client whose calls another transport performs."""
+    view = type(client).__new__(type(client))
+    vars(view)["_transport"] = transport
+    return view
 
 
 def transport_of(client: Client[Any]) -> Transport | AsyncTransport:

@@ -11,7 +11,7 @@ import stat
 import threading
 from collections.abc import Callable
 from concurrent.futures import wait
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
@@ -85,9 +85,14 @@ class Transport:
         self.shared: Shared = shared or Shared(client, settings)
         self._stop = stop
 
-    def view(self, settings: Settings) -> Self:
-        """Return a transport with other settings on the same pool and session."""
-        return type(self)(settings, shared=self.shared)
+    def view(self, settings: Settings, stop: Signal | None = None) -> Self:
+        """Return a transport with other settings on the same pool and session.
+
+        Args:
+            settings: The settings.
+            stop: Ends its calls as closing the client does.
+        """
+        return type(self)(settings, shared=self.shared, stop=stop)
 
     def close(self) -> None:
         """Close the HTTP client."""
@@ -140,7 +145,7 @@ class Transport:
             case Sleep(seconds, signal):
                 self.shared.sleep(seconds, self._stop, signal)
             case NextAnswer():
-                return self._threads_of(effect.batch).next_answer(effect.until)
+                return self._next_answer(effect)
             case StopBatch():
                 self._threads_of(effect.batch).stop()
             case Save(path, content):
@@ -149,10 +154,15 @@ class Transport:
                 raise NotImplementedError(effect)
         return None
 
+    def _next_answer(self, effect: NextAnswer[T]) -> object:
+        threads = self._threads_of(effect.batch)
+        with nullcontext() if self._stop is None else self._stop.call(threads.interrupt):
+            return threads.next_answer(effect.until)
+
     def _threads_of(self, batch: Batch[Any, Any]) -> BatchThreads:
         def make_call(begun: BatchCall[Any, Any], stop: Signal) -> object:
             settings = batch.settings_of(begun, self.settings)
-            return type(self)(settings, shared=self.shared, stop=stop).run(begun.call)
+            return self.view(settings, stop).run(begun.call)
 
         batch.worker = batch.worker or BatchThreads(batch, make_call)
         threads: BatchThreads = batch.worker
@@ -186,6 +196,8 @@ class Transport:
         resources = self.shared.resources()
         client, exchange = resources.client, Exchange(effect, resources.connections)
         if self._stop is not None:
+            if self._stop.is_set:
+                raise ConfigurationError("the client is closed")
             with self._stop.call(exchange.give_up):
                 return self._exchange_until(client, effect, exchange)
         return self._exchange_until(client, effect, exchange)

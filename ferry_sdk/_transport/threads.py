@@ -77,18 +77,28 @@ class BatchThreads:
         self._stop = Signal()
         self._lock = threading.Lock()
         self._running = 0
-        self._ended: SimpleQueue[tuple[int, object, BaseException | None]] = SimpleQueue()
+        self._ended: SimpleQueue[tuple[int, object, BaseException | None] | None] = SimpleQueue()
         self._threads: list[Future[None]] = []
 
     def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
-        """Begin calls, and return the next answer; None if the deadline comes first."""
+        """Begin calls, and return the next answer; None if the deadline comes first.
+
+        Raises:
+            ConfigurationError: `interrupt` was called.
+        """
         while (begun := self._begin()) is not None:
             self._threads.append(start_thread(partial(self._make_calls, begun), or_here=True))
         try:
             ended = self._ended.get(timeout=seconds_until(until, threading.TIMEOUT_MAX))
         except Empty:
             return None
+        if ended is None:
+            raise ConfigurationError("the client is closed")
         return self._batch.answer(*ended)
+
+    def interrupt(self) -> None:
+        """End the wait for the next answer."""
+        self._ended.put(None)
 
     def stop(self) -> None:
         """Stop the calls that are under way."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import (
     AsyncGenerator,
-    Awaitable,
     Callable,
     Collection,
     Iterator,
@@ -34,13 +33,15 @@ from typing import Any, Final, TypeVar
 
 from anyio.from_thread import start_blocking_portal
 
-from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk._engine.effects import Signal
+from ferry_sdk.client import AsyncFerry, Ferry, transport_of, view_of
 from ferry_sdk.errors import (
     AuthenticationError,
     ConfigurationError,
     ConnectionFailedError,
     FerryError,
     InvalidInputError,
+    NoSailingsError,
 )
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.scan.report import ScanReport
@@ -55,7 +56,7 @@ MakeClient = Callable[[], AnyClient]
 _POINTLESS: Final = (AuthenticationError, ConfigurationError)
 """Errors that every other search would meet as well."""
 _MOMENT: Final = 0.5
-"""Seconds between two looks at the progress; on Windows, only a short wait sees Ctrl-C."""
+"""Seconds between two looks at the progress; only a short wait always sees Ctrl-C."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +86,16 @@ class PartRunner:
     """
 
     def __init__(self, client: AnyClient, concurrency: int) -> None:
+        self._stop = Signal()
         self._client = client
+        if isinstance(client, Ferry):
+            transport: Any = transport_of(client)
+            self._client = view_of(client, transport.view(transport.settings, self._stop))
         self._slots = asyncio.Semaphore(concurrency)
         self._calls: set[asyncio.Task[Answer]] = set()
         self._writer = ThreadPoolExecutor(1, "ferry-scan-files")
         self._threads = ThreadPoolExecutor(concurrency, "ferry-scan")
         self._error: FerryError | None = None
-        self._is_stopped = False
 
     async def run(self, part: Part) -> PartResult:
         """Ask the searches of a part that are not done, and write its file.
@@ -104,7 +108,7 @@ class PartRunner:
             asyncio.ensure_future(self._ask(one)) for one in part.searches if one.key not in done
         ]
         self._calls.update(calls)
-        if self._is_stopped:
+        if self._stop.is_set:
             self.stop()
         answers: list[Answer] = []
         for one in await asyncio.gather(*calls, return_exceptions=True):
@@ -122,12 +126,13 @@ class PartRunner:
 
     def stop(self) -> None:
         """Ask no more. Parts that are under way are written with the answers that they have."""
-        self._is_stopped = True
+        self._stop.set()
         for call in self._calls - {asyncio.current_task()}:
             call.cancel()
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads, and the calls that they make."""
+        self._stop.set()
         self._threads.shutdown(cancel_futures=True)
         self._writer.shutdown()
 
@@ -137,6 +142,8 @@ class PartRunner:
             try:
                 found = await self._call(self._client.availability.search, **search.arguments)
             except FerryError as error:
+                if self._stop.is_set and not isinstance(error, NoSailingsError):
+                    raise asyncio.CancelledError from None
                 if isinstance(error, _POINTLESS) and self._error is None:
                     self._error = error
                     self.stop()
@@ -162,12 +169,17 @@ class PartRunner:
         """Call a method of the client, in a thread if the client is a sync one."""
         if isinstance(self._client, AsyncFerry):
             return await function(*args, **kwargs)
-        return await self._in_thread(self._threads, function, *args, **kwargs)
+        call = self._in_thread(self._threads, function, *args, **kwargs)
+        try:
+            return await asyncio.shield(call)
+        except asyncio.CancelledError:
+            self._stop.set()
+            return await call  # the answer, if there is one already
 
     @staticmethod
     def _in_thread(
         threads: Executor, function: Callable[..., T], *args: object, **kwargs: object
-    ) -> Awaitable[T]:
+    ) -> asyncio.Future[T]:
         in_context = partial(copy_context().run, function, *args, **kwargs)
         return asyncio.get_running_loop().run_in_executor(threads, in_context)
 
@@ -205,7 +217,10 @@ def look_up(
         start_blocking_portal("asyncio") as portal,
         portal.wrap_async_context_manager(_open_runner(given, 1)) as runner,
     ):
-        base_url, routes = portal.call(runner.look_up, request)
+        task = portal.start_task_soon(runner.look_up, request)
+        while not wait([task], _MOMENT).done:
+            pass
+        base_url, routes = task.result()
     return base_url, [] if request is None else request.company_routes(routes)
 
 

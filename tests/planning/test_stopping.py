@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, SearchPassengerDict
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate, SearchPassengerDict
 from ferry_sdk._transport.threads import start_thread
 from ferry_sdk.planning import catalogues
 from tests.support.hold import Hold
@@ -75,6 +75,29 @@ def test_an_interrupted_search_leaves_no_thread_running(
         thread.join()
         hold.release()
         assert ferry.trips.search(**STRAIT).report.is_complete
+
+
+def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(
+    ferry_sandbox: Sandbox,
+) -> None:
+    rate = Rate("1/minute")
+
+    def interrupt(event: object) -> None:
+        while len(rate._line()._others) < 3:
+            threading.Event().wait(0.005)
+        raise KeyboardInterrupt
+
+    with Ferry(
+        ferry_sandbox.token,
+        base_url=ferry_sandbox.base_url,
+        limiter=rate,
+        event_hooks={"response": [interrupt]},
+    ) as ferry:
+        with pytest.raises(KeyboardInterrupt):
+            ferry.trips.search(**STRAIT)
+        assert calls() == []
+        assert not rate._line()._others
+        assert ferry_sandbox.counters.requests["availability.search"] == 1
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -24,6 +25,7 @@ from ferry_sdk import (
     ConnectionFailedError,
     Ferry,
     InvalidInputError,
+    Rate,
     Route,
 )
 from ferry_sdk import scan as package
@@ -206,6 +208,37 @@ def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(
     before = searches(ferry_sandbox)
     assert scan.run(ferry).is_complete
     assert searches(ferry_sandbox) == before + SIZE - kept
+    check_rows(folder)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process cannot send itself Ctrl-C")
+@pytest.mark.parametrize("are_routes_known", [True, False], ids=["searches", "catalogues"])
+def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
+    ferry_sandbox: Sandbox, folder: Path, *, are_routes_known: bool
+) -> None:
+    ends = ("ITGOA", "TNLGN") if are_routes_known else ("Genoa", "Tunis")
+    scan = new_scan(folder, routes=[ends])
+    rate = Rate("1/minute")
+    before = sum(ferry_sandbox.counters.requests.values())
+
+    def interrupt() -> None:
+        while len(rate._line()._others) < 4:  # the first request has been answered
+            threading.Event().wait(0.005)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate) as ferry:
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            scan.run(ferry, concurrency=4)
+        assert not rate._line()._others
+        assert sum(ferry_sandbox.counters.requests.values()) - before <= 1
+    thread.join()
+    kept = searches(ferry_sandbox)
+    assert kept == are_routes_known
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        assert scan.run(ferry).is_complete
+    assert searches(ferry_sandbox) == SIZE
     check_rows(folder)
 
 
