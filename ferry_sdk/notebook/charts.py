@@ -63,6 +63,8 @@ def _label_days(axes: Axes) -> None:
 
 
 _Fare = tuple[date, Tariff]
+_EDGE: Final = 0.2
+"""How far from the edge a label is in the middle, as a share of the other side."""
 
 
 def fares_by_day(sailings: Iterable[Availability]) -> Figure:
@@ -99,7 +101,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     for number, (route, fares) in enumerate(routes.items()):
         label = "cheapest of the day" + (f", {route}" if len(routes) > 1 else "")
         _plot_route(axes, label, fares, f"C{number % 10}")
-    _annotate(axes, min((fare for fares in routes.values() for fare in fares), key=_price))
+    _annotate(axes, [fare for fares in routes.values() for fare in fares])
     _label_days(axes)
     axes.set_xlabel("Day of departure")
     axes.set_ylabel(f"Ticket ({currencies[0]})")
@@ -125,14 +127,19 @@ def _plot_route(axes: Axes, label: str, fares: list[_Fare], colour: str) -> None
     axes.plot(_positions_of(lowest), cheapest, "o-", color=colour, markersize=5, label=label)
 
 
-def _annotate(axes: Axes, fare: _Fare) -> None:
-    day, ticket = fare
+def _annotate(axes: Axes, fares: list[_Fare]) -> None:
+    """Label the cheapest fare."""
+    day, ticket = fare = min(fares, key=_price)
+    days = [one for one, _ in fares]
+    before, after = day - min(days), max(days) - day
+    # Near the first or the last day, a label in the middle would leave the chart.
+    side = "left" if before < after * _EDGE else "right" if after < before * _EDGE else "center"
     axes.annotate(
         f"{money(ticket.amount, ticket.currency)} on {day}",
         (day, _price(fare)),
         xytext=(0, -14),
         textcoords="offset points",
-        ha="center",
+        ha=side,
         va="top",
         fontweight="bold",
     )

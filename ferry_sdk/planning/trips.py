@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import product
-from typing import Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.resources.arguments import ReservationTypeName
+
+if TYPE_CHECKING:
+    from ferry_sdk.models.display.frames import DataFrame
 
 FareKind = Literal["single", "round_trip", "two_singles"]
 
@@ -320,6 +323,29 @@ class TripSearch(Sequence[Trip]):
         if by not in orders:
             raise InvalidInputError("expected price, arrival or duration", field="by")
         return min(self._trips, key=orders[by], default=None)
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas frame with a row for each trip. Requires the extra ``notebook``.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        from ferry_sdk.models.display.frames import frame_of_columns  # noqa: PLC0415 -- loads pandas
+
+        def clocks(moments: Iterable[datetime | None]) -> tuple[str, list[datetime | None]]:
+            return "datetime64[us]", [one and one.replace(tzinfo=None) for one in moments]
+
+        return frame_of_columns(
+            {
+                "depart_local": clocks(one.depart_at for one in self),
+                "arrive_local": clocks(one.arrive_at for one in self),
+                "travel_time": ("timedelta64[us]", [one.travel_time for one in self]),
+                "back_local": clocks(one.back.depart_at if one.back else None for one in self),
+                "companies": ("string", [", ".join(one.companies) for one in self]),
+                "price": ("object", [one.price for one in self]),
+                "currency": ("string", [one.currency for one in self]),
+            }
+        )
 
     @overload
     def __getitem__(self, index: int) -> Trip: ...

@@ -60,6 +60,15 @@ class TestFares:
         assert tuple(figure.get_size_inches()) == (9, 4.8)
         assert has_png(figure)
 
+    @pytest.mark.parametrize("cheapest", [1, 9])
+    def test_the_label_of_the_first_and_the_last_day_is_in_the_figure(self, cheapest: int):
+        fares = [sailing(day, 40 if day == cheapest else 60) for day in range(1, 10)]
+        figure = notebook.fares_by_day(fares)
+        figure.draw_without_rendering()
+        (label,) = figure.axes[0].texts
+        box, frame = label.get_window_extent(), figure.axes[0].get_window_extent()
+        assert frame.x0 <= box.x0 < box.x1 <= frame.x1
+
     def test_each_route_has_a_line(self):
         figure = notebook.fares_by_day([sailing(13, 5), sailing(14, 6, depart_name="Toulon")])
         labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]

@@ -443,6 +443,15 @@ def test_a_search_shows_a_table_in_a_notebook(reader: Ferry) -> None:
     assert str(trips[0].price) in html
 
 
+def test_a_search_has_a_frame(reader: Ferry) -> None:
+    trips = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+    frame = trips.to_frame()
+    assert frame["price"].tolist() == [trip.price for trip in trips]
+    assert frame["depart_local"][0] == trips[0].depart_at.replace(tzinfo=None)
+    assert frame["back_local"].isna().all()
+    assert trips.filter(reservation_type="OPTION").to_frame().columns.equals(frame.columns)
+
+
 def test_arguments_may_be_iterators_and_a_moment(reader: Ferry) -> None:
     found = reader.trips.search(
         "Genoa",
