@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NoReturn, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -43,6 +43,14 @@ class FrozenDict(dict[KeyT, ValueT]):
         return type(self), (dict(self),)
 
 
+_DEPRECATED: Final = frozenset(
+    name
+    for name, method in vars(BaseModel).items()
+    if hasattr(getattr(method, "__func__", method), "__deprecated__")
+)
+"""Methods of pydantic 1, such as ``parse_raw``."""
+
+
 class Model(BaseModel):
     """An immutable record; unknown fields are kept in ``model_extra``."""
 
@@ -78,6 +86,10 @@ class Model(BaseModel):
         """Return the known fields only, because unknown ones may hold personal data."""
         known = type(self).model_fields
         return ((name, value) for name, value in super().__repr_args__() if name in known)
+
+    def __dir__(self) -> Iterable[str]:
+        """Return the names without the deprecated methods of pydantic."""
+        return sorted({*super().__dir__()} - _DEPRECATED)
 
     def _repr_html_(self) -> str:
         """Return the record as a card, for notebooks; it shows no more than the repr."""

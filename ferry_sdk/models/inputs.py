@@ -178,7 +178,7 @@ class Selection(Input):
 
 
 class VehicleQuery(Input):
-    """The vehicle of a search. Interface: Booking flow.
+    """The vehicle of a search, which takes no length. Interface: Booking flow.
 
     Attributes:
         code: Make and model as ``BRAND__MODEL``, such as FIAT__500; a booking takes another code.

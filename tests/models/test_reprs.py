@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ferry_sdk import AsyncFerry, Ferry, Records
+from ferry_sdk import AsyncFerry, Availability, Ferry, Records
+from tests.support import samples
 from tests.support.trip import found
 
 if TYPE_CHECKING:
@@ -44,3 +45,9 @@ def test_a_group_shows_its_address_and_no_internals(kind: type[Ferry]) -> None:
     for group in (*groups, client.places, client.routes, client.trips, client.vehicles):
         assert repr(group) == f"{type(group).__name__}(base_url={url!r})"
         assert "transport" not in dir(group)
+
+
+def test_the_names_of_a_record_are_without_the_deprecated_methods_of_pydantic() -> None:
+    names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
+    assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
+    assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names
