@@ -175,14 +175,20 @@ def test_a_return_trip_may_be_of_two_companies(ferry: Ferry) -> None:
     assert booking.total_price == mixed.price
 
 
-def test_the_way_back_may_be_of_a_company_that_does_not_sail_out_on_the_day(reader: Ferry) -> None:
+def test_the_way_back_may_be_of_a_company_that_does_not_sail_out_on_the_day(ferry: Ferry) -> None:
     out = date(2050, 11, 7)  # GNV only
     back = date(2050, 11, 21)  # CTN only
-    trips = reader.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT)
+    trips = ferry.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT)
     assert {trip.companies for trip in trips} == {("GNV", "CTN")}
     asked = [(one.company, one.depart_code, one.day) for one in trips.report.answered]
     assert asked == [("GNV", "ITGOA", out), ("CTN", "TNLGN", back)]
     assert trips.report.calls == 3
+    booking = ferry.bookings.create(
+        availabilities=trips[0].select(),
+        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+    )
+    directions = [ticket.direction for ticket in ferry.bookings.get(booking.booking_id).tickets]
+    assert directions == ["OUTWARD", "RETURN"]
 
 
 @pytest.mark.parametrize("days", range(7))

@@ -32,6 +32,7 @@ def chosen_tickets(
         _leg(f"availabilities[{index}]", selection, request.passengers, offers)
         for index, selection in enumerate(request.availabilities)
     ]
+    legs = _with_way_back(legs)
     problems = [*_direction_problems(legs), *_tariff_problems(request, legs, now)]
     for leg in legs:
         problems += _party_problems(request, leg.offer)
@@ -107,6 +108,20 @@ def age_on(birth_date: date, day: date) -> int:
 
 def _kinds(offer: Offer) -> Counter[str]:
     return Counter(traveller.kind for traveller in offer.party.travellers)
+
+
+def _with_way_back(legs: list[Leg]) -> list[Leg]:
+    """Return the legs; of two one-way sailings, the one that leads back is the return."""
+    if [leg.offer.direction for leg in legs] != ["Outward", "Outward"]:
+        return legs
+    out, back = sorted(legs, key=lambda leg: leg.offer.sailing.depart_at)
+    there, again = out.offer.sailing.journey, back.offer.sailing.journey
+    countries = (there.arrive.country, there.depart.country)
+    is_same_way = there.depart == again.depart or there.arrive == again.arrive
+    if is_same_way or (again.depart.country, again.arrive.country) != countries:
+        return legs
+    returning = dataclasses.replace(back, offer=dataclasses.replace(back.offer, direction="Return"))
+    return [returning if leg is back else leg for leg in legs]
 
 
 def _direction_problems(legs: list[Leg]) -> Iterator[Problem]:
