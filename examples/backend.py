@@ -47,7 +47,7 @@ LONGEST_CALL = 30
 ROUND = 60.0
 """Seconds after which the shop looks for new bookings to watch."""
 NEW = timedelta(days=4)
-"""How long bookings are watched; options live for three days."""
+"""How long bookings are watched. A presale lives for up to three days."""
 logger = logging.getLogger("shop")
 
 
