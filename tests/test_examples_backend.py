@@ -76,8 +76,8 @@ FAMILY = {
 }
 
 
-async def settled(payments, booking_id, state) -> None:
-    """Return when the shop has settled a payment."""
+async def wait_for(payments, booking_id, state) -> None:
+    """Wait until the shop has set the state of a payment."""
     with anyio.fail_after(PATIENCE):
         while payments.states.get(booking_id) != state:  # noqa: ASYNC110 -- it has no event
             await anyio.sleep(0.01)
@@ -133,8 +133,8 @@ def test_it_books_and_confirms_at_the_agreed_price(visit, ferry_sandbox):
         made = await browser.post("/bookings", json=await order_of(browser))
         assert made.status_code == 201
         path = f"/bookings/{made.json()['booking_id']}/payment"
-        dear = await browser.post(path, json={"total": "1.00", "card": "c"})
-        assert (dear.status_code, dear.json()["outcome"]) == (409, "not_sent")
+        refused = await browser.post(path, json={"total": "1.00", "card": "c"})
+        assert (refused.status_code, refused.json()["outcome"]) == (409, "not_sent")
         payment = {"total": made.json()["total_price"], "card": "c"}
         assert (await browser.post(path, json={**payment, "card": "declined"})).status_code == 422
         confirmed = await browser.post(path, json=payment)
@@ -180,12 +180,12 @@ def test_the_money_is_given_back_when_a_booking_lapses(visit, ferry_sandbox):
         made = (await browser.post("/bookings", json=await order_of(browser))).json()
         ids.append(made["booking_id"])
         path = f"/bookings/{ids[0]}/payment"
-        dear = await browser.post(path, json={"total": "1.00", "card": "c"})
-        assert dear.status_code == 409
+        refused = await browser.post(path, json={"total": "1.00", "card": "c"})
+        assert refused.status_code == 409
         assert payments.states == {ids[0]: "authorised"}
 
     async def the_next_day(_):
-        await settled(payments, ids[0], "released")
+        await wait_for(payments, ids[0], "released")
 
     visit(order_and_leave, payments)
     ferry_sandbox.clock.advance(timedelta(days=1))
@@ -249,7 +249,7 @@ def test_a_confirmation_is_recovered_and_paid_after_the_backend_was_killed(
     payments = importlib.import_module("backend").Payments()
 
     async def after_the_crash(browser):
-        await settled(payments, made["booking_id"], "captured")
+        await wait_for(payments, made["booking_id"], "captured")
         assert (await browser.get("/to-ask")).json() == []
 
     visit(after_the_crash, payments)

@@ -61,27 +61,27 @@ SEEKER = {"type": "Adult", "gender": "Female", "age": 34}
 
 
 def message(use: Callable[[], object]) -> str:
-    """What a mistake is answered with."""
+    """Return the first line of the error that a mistake raises."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 -- any error; its words are compared
         use()
     return str(caught.value).partition("\n")[0]
 
 
 @contextmanager
-def strangers_door() -> Iterator[str]:
-    """The address of a server whose certificate nobody has vouched for."""
+def untrusted_server() -> Iterator[str]:
+    """Serve TLS once with a certificate of an unknown authority; yield the address."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
 
     def shake() -> None:
-        connection, _ = door.accept()
+        connection, _ = listener.accept()
         with connection, suppress(OSError):
             context.wrap_socket(connection, server_side=True)
 
-    with create_server(("127.0.0.1", 0)) as door:
+    with create_server(("127.0.0.1", 0)) as listener:
         answering = threading.Thread(target=shake)
         answering.start()
-        yield f"https://127.0.0.1:{door.getsockname()[1]}"
+        yield f"https://127.0.0.1:{listener.getsockname()[1]}"
         answering.join()
 
 
@@ -142,8 +142,8 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     with Sandbox() as stopped:
         pass
     yield message(lambda: ports(base_url=stopped.base_url))
-    with strangers_door() as stranger:
-        yield message(lambda: ports(base_url=stranger))
+    with untrusted_server() as untrusted:
+        yield message(lambda: ports(base_url=untrusted))
     yield message(lambda: ports(base_url=url.replace("http:", "https:")))
     with monkeypatch.context() as environment:
         environment.setenv("SSL_CERT_FILE", str(folder / "none.pem"))

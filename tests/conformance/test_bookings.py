@@ -46,7 +46,7 @@ def seen(report):
 
 
 class StopError(Exception):
-    """What a person's Ctrl-C, or an error of the program, stands for."""
+    """An error of the program that makes the check."""
 
 
 def test_one_unpaid_booking_is_made_and_cancelled(ferry, sandbox):

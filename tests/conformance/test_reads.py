@@ -53,8 +53,8 @@ def verdicts(report):
     return {row.id: row.verdict for row in report.rows}
 
 
-def bought(sandbox, *, is_confirmed):
-    """A booking of the local service's, with a fee for its cancellation once it is confirmed."""
+def buy(sandbox, *, is_confirmed):
+    """Make a booking; its cancellation costs a fee once it is confirmed."""
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         found = ferry.availability.search(**search())
         booking = ferry.bookings.create(availabilities=chosen(found), passengers=[TRAVELLER])
@@ -83,7 +83,7 @@ def test_the_number_of_requests_is_the_service_s(sandbox):
 
 
 def test_a_booking_shows_its_fields_and_those_of_its_first_ticket(report_of, sandbox):
-    booking = bought(sandbox, is_confirmed=False)
+    booking = buy(sandbox, is_confirmed=False)
     found = verdicts(report_of(booking_id=booking.booking_id))
     holding = {name for name, verdict in found.items() if verdict == "holds"}
     assert holding == OF[READS] | (OF[BOOKING] | OF[TICKET]) - {"preview"}
@@ -91,7 +91,7 @@ def test_a_booking_shows_its_fields_and_those_of_its_first_ticket(report_of, san
 
 
 def test_a_ticket_shows_its_fields(sandbox):
-    ticket = bought(sandbox, is_confirmed=False).tickets[0]
+    ticket = buy(sandbox, is_confirmed=False).tickets[0]
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         found = verdicts(check(ferry, ticket_id=ticket.id))
     assert {name for name in OF[TICKET] if found[name] != "holds"} == set()
@@ -100,7 +100,7 @@ def test_a_ticket_shows_its_fields(sandbox):
 
 @LONG
 def test_a_paid_booking_shows_what_a_cancellation_costs(sandbox):
-    booking = bought(sandbox, is_confirmed=True)
+    booking = buy(sandbox, is_confirmed=True)
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         assert verdicts(check(ferry, booking_id=booking.booking_id))["preview"] == "holds"
 
@@ -151,7 +151,7 @@ def test_a_wrong_token_ends_the_check(sandbox):
     assert sandbox.counters.requests["catalogue.ports"] == 1
 
 
-def test_an_unreachable_service_ends_the_check(sandbox):
+def test_an_unreachable_service_ends_the_check():
     with Sandbox() as stopped_service:
         address = stopped_service.base_url
     with Ferry("token", base_url=address, max_retries=0) as ferry, pytest.raises(TransportError):

@@ -51,7 +51,7 @@ def trees(*texts):
     )
 
 
-def recorded(folder, operation, body, *, error=None):
+def record(folder, operation, body, *, error=None):
     file = folder / "replies.jsonl"
     with Recording(file, lambda: [TOKEN]) as recording:
         recording.add(Call(operation), Reply(body=body, status=200, error=error))
@@ -67,7 +67,7 @@ ANY_FOLDER = settings(
 @ANY_FOLDER
 @given(st.sampled_from(PRIVATE), trees(*CANARIES, TOKEN))
 def test_replies_about_bookings_and_tickets_are_masked(tmp_path, operation, body):
-    line = recorded(tmp_path, operation, body)
+    line = record(tmp_path, operation, body)
     assert not [one for one in (*CANARIES, TOKEN, str(NUMBER)) if one in line]
 
 
@@ -75,8 +75,8 @@ def test_replies_about_bookings_and_tickets_are_masked(tmp_path, operation, body
 @given(st.sampled_from(PUBLIC), trees(*CANARIES, TOKEN))
 def test_errors_and_travellers_of_a_search_are_masked(tmp_path, operation, body):
     error = APIError("refused", status_code=422)
-    failed = recorded(tmp_path, operation, body, error=error)
-    found = recorded(tmp_path, operation, [{"in_board": {"passengers": [body]}}])
+    failed = record(tmp_path, operation, body, error=error)
+    found = record(tmp_path, operation, [{"in_board": {"passengers": [body]}}])
     for one in (*CANARIES, TOKEN, str(NUMBER)):
         assert one not in failed
         assert one not in found
@@ -85,15 +85,15 @@ def test_errors_and_travellers_of_a_search_are_masked(tmp_path, operation, body)
 @ANY_FOLDER
 @given(st.sampled_from(PUBLIC), trees(TOKEN))
 def test_a_token_is_masked_in_every_reply(tmp_path, operation, body):
-    assert TOKEN not in recorded(tmp_path, operation, body)
+    assert TOKEN not in record(tmp_path, operation, body)
 
 
 def test_catalogues_and_the_words_of_the_interface_stay(tmp_path):
     port = {"code": "FRMRS", "name": "Marseille", "country": "France", "agent": "Ada"}
-    assert '"name": "Marseille"' in recorded(tmp_path, "catalogue.ports", {"ports": [port]})
-    assert '"aaaaa": "Aaa"' in recorded(tmp_path, "catalogue.ports", {"ports": [port]})
+    assert '"name": "Marseille"' in record(tmp_path, "catalogue.ports", {"ports": [port]})
+    assert '"aaaaa": "Aaa"' in record(tmp_path, "catalogue.ports", {"ports": [port]})
     booking = {"stage": "ticketed", "total_price": 49.9, "booking_reference": "AB12CD"}
-    line = json.loads(recorded(tmp_path, "bookings.get", booking))
+    line = json.loads(record(tmp_path, "bookings.get", booking))
     assert line["body"] == {"stage": "ticketed", "total_price": 49.9, "booking_reference": "AA00AA"}
 
 

@@ -26,14 +26,14 @@ UNKNOWN = "4b6c0a0e-0d0a-4b57-9d0e-0d3c4f1c7d11"
 class Reader(OfflineService):
     """Reads the value of every id from the answers of a service."""
 
-    def found(self, line=BY_EMAIL, people=1, **changes):
+    def find(self, line=BY_EMAIL, people=1, **changes):
         day = self.today() + timedelta(days=60)
         request = search_request(line, day, day + timedelta(days=7)) | changes
         party = [{**ADULT, "order": number + 1} for number in range(people)]
         return self.perform("availability.search", request=request, passengers=party)
 
     def sailings(self, **changes):
-        found = self.found(**changes)
+        found = self.find(**changes)
         return found["availabilities"] if isinstance(found, dict) else found
 
     def status(self, operation, **arguments):
@@ -53,7 +53,7 @@ class Reader(OfflineService):
             "amount": "whole_party" if pair["amount"] > 1.2 * tariff["amount"] else "per_person",
             "balance": "as_amount" if tariff["balance_amount"] == tariff["amount"] else "zero",
             "currency": "upper_case" if tariff["currency"].isupper() else "capitalized",
-            "search_list": "list" if isinstance(self.found(), list) else "in_object",
+            "search_list": "list" if isinstance(self.find(), list) else "in_object",
             "out_time": "ignored" if late[0]["depart_at"] == first["depart_at"] else "earliest",
             "return_search": "both_directions" if found[-1]["group_id"] == 2 else "outward_only",
         }
@@ -79,7 +79,7 @@ class Reader(OfflineService):
             ),
         }
 
-    def made(self, place):
+    def make(self, place):
         first = self.sailings()[0]
         chosen = {
             "availability_id": first["id"],
@@ -89,7 +89,7 @@ class Reader(OfflineService):
         return self.perform("bookings.create", availabilities=[chosen], passengers=[GUEST])
 
     def of_bookings(self):
-        other, made = self.made(place=0), self.made(place=-1)
+        other, made = self.make(place=0), self.make(place=-1)
         read = self.booking(made)
         confirmed = self.confirm(made)
         self.clock.advance(10)  # until it is issued
