@@ -46,7 +46,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of a call; no repr shows the content.
+    """The result or the error of a call; its repr shows no content.
 
     Attributes:
         value: The parsed result; None if the call failed.
@@ -72,8 +72,6 @@ class Reply:
 
 
 Steps = Generator[Call, Reply, T]
-
-
 Observe = Callable[[Call, Reply], None]
 
 
@@ -130,7 +128,8 @@ def _reply(answer: object) -> Reply:
         return Reply(answer)
     raw = cast("RawResponse[object]", answer)
     body = decode(raw.content, raw.headers.get("content-type", ""))
-    return Reply(raw.parse(), raw.status_code, body, raw.headers, None, len(raw.attempts))
+    sent = len(raw.attempts)
+    return Reply(raw.parse(), raw.status_code, body, raw.headers, requests=sent)
 
 
 def _failure(error: FerryError) -> Reply:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection
-from types import TracebackType
+from contextlib import AbstractContextManager
 from typing import Final, cast
 
 from pydantic import BaseModel
-from typing_extensions import Self
 
 from ferry_sdk.conformance.calls import Call, Reply
 from ferry_sdk.errors import InvalidInputError
@@ -68,7 +67,7 @@ _WORDS: Final = frozenset(
 }
 
 
-class Recording:
+class Recording(AbstractContextManager["Recording"]):
     """A file of replies, one JSON object a line; only its owner can read it.
 
     Args:
@@ -107,15 +106,7 @@ class Recording:
         self._file.write(json.dumps(line) + "\n")
         self._file.flush()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
 

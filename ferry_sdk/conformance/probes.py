@@ -84,7 +84,7 @@ class Probes:
             (self._ports, "port_country date_header journey_route"),
             (self._mcp_ports, "port_position mcp_resource"),
             (self._unknown_ids, "unknown_id mcp_error"),
-            (self.read_timetable, "invalid_request no_sailings"),
+            (self._timetable, "invalid_request no_sailings"),
             (self._searches, "search_list currency balance amount out_time return_search"),
             (self._tool, "mcp_result"),
             (self._gaps, "no_sailings"),
@@ -112,7 +112,7 @@ class Probes:
 
     def _journeys(self, ports: Sequence[Port]) -> Steps[None]:
         journeys = (yield Call("catalogue.journeys")).require()
-        names, codes = ({port.name for port in ports}, {port.code for port in ports})
+        names, codes = {port.name for port in ports}, {port.code for port in ports}
         found: Counter[str] = Counter()
         for route in (journey.route for journey in journeys):
             ends = [end.strip() for end in re.split(r"→|->|=>|—|\u2013|>|/| - ", route)]
@@ -135,7 +135,7 @@ class Probes:
         else:
             self.findings.miss([name], describe(error) if error else "the service accepted it")
 
-    def read_timetable(self) -> Steps[None]:
+    def _timetable(self) -> Steps[None]:
         """Read which lines there are and on which days they sail."""
         departures: Sequence[ScheduledDeparture] = (yield Call("mcp.departures")).require()
         times: dict[Line, list[datetime | None]] = {}

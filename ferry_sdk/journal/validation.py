@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta, timezone
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.journal.statements import Filters
@@ -36,10 +36,8 @@ def check_id(entry_id: object, field: str) -> None:
         raise InvalidInputError("expected the id of an entry", field=field)
 
 
-def check_subject(
-    value: object, field: Literal["booking_id", "ticket_id", "correlation_id"]
-) -> None:
-    """Raise unless this can be such an id in a journal."""
+def check_subject(value: object, field: str) -> None:
+    """Raise unless this can be the id of a booking, a ticket or a request in a journal."""
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         raise InvalidInputError(f"expected a {field.replace('_', ' ')}", field=field)
 
@@ -67,12 +65,10 @@ def filters(
         raise InvalidInputError(
             "expected the name of a write, such as bookings.create", field="operation"
         )
-    if booking_id is not None:
-        check_subject(booking_id, "booking_id")
-    if ticket_id is not None:
-        check_subject(ticket_id, "ticket_id")
-    if correlation_id is not None:
-        check_subject(correlation_id, "correlation_id")
+    ids = {"booking_id": booking_id, "ticket_id": ticket_id, "correlation_id": correlation_id}
+    for name, value in ids.items():
+        if value is not None:
+            check_subject(value, name)
     if limit is not None:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             raise InvalidInputError("expected a whole number, 1 or more", field="limit")

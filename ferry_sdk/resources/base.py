@@ -125,7 +125,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
     ) -> Callable[..., Any]:
         if instance is None:
             return self.describe
-        # For editors, it is not a part of a group.
+        # The attribute is private, so that editors do not offer it.
         transport = instance._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         return MethodType(self._by_transport[type(transport)], instance)
 

@@ -36,7 +36,7 @@ _CLOCK_TIME = slice(len("2027-03-01T"), len("2027-03-01T09:00"))
 
 
 def finds_nothing(profile: Profile, error: RefusedError) -> bool:
-    """Tell whether the answer is an empty list instead of this refusal."""
+    """Return whether the answer is an empty list instead of this refusal."""
     return profile.no_sailings == "empty_list" and error.problems[0].text == "no_sailings"
 
 

@@ -105,11 +105,17 @@ class Budget:
             return self._approved.get(booking_id)
 
     def give_back(self, result: object, whole: tuple[str, Collection[str]] | None) -> str | None:
-        """Return the id of the booking that has ended by a result, if one has.
+        """Stop counting the booking that a result ends, if it was certainly never paid.
 
-        It no longer counts if it was certainly never paid. If it was paid, its price is either kept
-        as a penalty or paid back. `whole` is the booking of the ticket that the result names, and
-        the ids of all its tickets, if they are known.
+        If it was paid, its price is either kept as a penalty or paid back.
+
+        Args:
+            result: The result of a call.
+            whole: The booking of the ticket that the result names, and the ids of all tickets of
+                that booking; None if they are not known.
+
+        Returns:
+            The id of the booking that has ended; None if the result ends none.
         """
         with self._state.transaction():
             if isinstance(result, Booking) and result.stage in {Stage.VOIDED, Stage.LAPSED}:
