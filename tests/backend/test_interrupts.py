@@ -47,14 +47,21 @@ def noted(ferry_sandbox: Sandbox, noting: Noting, deadline: float | None) -> Ite
 def interrupted(when: Callable[[], object]) -> Generator[None]:
     """The block, which Ctrl-C ends at that moment."""
     assert threading.current_thread() is threading.main_thread()
-    is_over = threading.Event()
+    is_over, is_interrupted = threading.Event(), threading.Event()
+
+    def interrupt(_: int, __: object) -> None:
+        if not is_interrupted.is_set():
+            is_interrupted.set()
+            raise KeyboardInterrupt
 
     def press() -> None:
         eventually(lambda: is_over.is_set() or when())
-        if not is_over.is_set():
+        while not is_over.is_set():
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            # A signal just before the main thread begins to wait does not wake it; the next does.
+            is_over.wait(0.5)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before = signal.signal(signal.SIGINT, interrupt)
     pressing = UnderWay(press)
     try:
         with pytest.raises(KeyboardInterrupt):
