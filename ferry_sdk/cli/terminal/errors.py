@@ -193,7 +193,10 @@ def next_step(operation: str, entry_id: str) -> str:
     row = SAFETY.get(operation)
     if row is not None and row.confirmed_by:
         return f"run `ferry journal recover {entry_id}`"
-    return f"ask the service, then run `ferry journal settle {entry_id}`"
+    return (
+        f"ask the service, then run `ferry journal settle {entry_id}` "
+        "with --happened or --not-happened"
+    )
 
 
 def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str | None:
