@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ferry_sdk._transport.aiohttp_client import DefaultAioHttpClient
     from ferry_sdk.client import AsyncFerry, Ferry
     from ferry_sdk.errors import (
-        AmbiguousPlaceError,
         AlreadyDoneError,
+        AmbiguousPlaceError,
         APIError,
         AuthenticationError,
         AvailabilityError,

@@ -78,7 +78,7 @@ class CallState:
             nothing with it; a reply alone does not clear it.
         is_in_doubt: Whether the call may have happened, whatever became of its last request.
         is_done: Whether the write is known to be done.
-        is_rejected: Whether the service is known to have rejected the write for good.
+        is_rejected: Whether the service has rejected the last attempt.
         is_abandoned: Whether nobody waits for the call any more.
     """
 

@@ -84,6 +84,7 @@ def _text(named: object, member: str) -> str | None:
 
 def outcome_after(stop: BaseException, context: Context) -> Outcome:
     """Return the outcome of a write that ended so; "not sent" only if nothing can have left."""
-    if isinstance(stop, FerryError) and stop.outcome != "not_sent":
-        return stop.outcome
-    return context.state.outcome
+    if not isinstance(stop, FerryError):
+        return context.state.outcome
+    is_in_doubt = stop.outcome == "not_sent" and context.state.may_have_happened
+    return "unknown" if is_in_doubt else stop.outcome

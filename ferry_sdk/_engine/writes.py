@@ -272,7 +272,6 @@ class _WriteSteps(Generic[T]):
                 raise
             unresolved = failure
         if unresolved.outcome == "rejected":
-            self.context.state.is_rejected = True
             raise (yield from self._resolve_refusal(unresolved))
         self.context.state.is_in_doubt = True
         return (yield from self._resolve_unknown(unresolved, entry_id))
