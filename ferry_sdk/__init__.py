@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ferry_sdk._transport.aiohttp_client import DefaultAioHttpClient
     from ferry_sdk.client import AsyncFerry, Ferry
     from ferry_sdk.errors import (
+        AlreadyDoneError,
         AmbiguousPlaceError,
         APIError,
         AuthenticationError,
@@ -154,6 +155,7 @@ __all__ = [
     "SAFETY",
     "APIError",
     "ActionType",
+    "AlreadyDoneError",
     "AmbiguousPlaceError",
     "AskedSearch",
     "AsyncFerry",

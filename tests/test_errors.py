@@ -17,7 +17,15 @@ import httpx
 import pytest
 
 import ferry_sdk
-from ferry_sdk import Attempt, Ferry, FerryError, JournalEntry, RequestDigest, errors
+from ferry_sdk import (
+    Attempt,
+    Ferry,
+    FerryError,
+    JournalEntry,
+    RequestDigest,
+    TicketCancellation,
+    errors,
+)
 from tests.support.cases import case
 
 if TYPE_CHECKING:
@@ -41,6 +49,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "OutcomeUnknownError": ("FerryError",),
     "PriceChangedError": ("FerryError",),
     "PenaltyExceededError": ("FerryError",),
+    "AlreadyDoneError": ("FerryError",),
     "JournalError": ("FerryError",),
     "UnresolvedWriteError": ("FerryError",),
     "UnexpectedResponseError": ("FerryError",),
@@ -118,7 +127,16 @@ def filled(kind: type[FerryError]) -> FerryError:
     elif issubclass(kind, errors.PriceChangedError):
         error = kind(expected=Decimal(80), found=Decimal("81.50"), currency="EUR")
     elif issubclass(kind, errors.PenaltyExceededError):
-        error = kind(limit=Decimal(10), penalty=Decimal("10.01"), currency="EUR")
+        error = kind(
+            limit=Decimal(10),
+            min_refund=Decimal(90),
+            penalty=Decimal("10.01"),
+            refund=Decimal("89.99"),
+            currency="EUR",
+        )
+    elif issubclass(kind, errors.AlreadyDoneError):
+        result = TicketCancellation(ticket_id="t-1", status="cancelled", read_back=True)
+        error = kind("before", result=result, last_seen={"stage": "ticketed"}, outcome="rejected")
     elif issubclass(kind, errors.UnresolvedWriteError):
         error = kind(ENTRY)
     elif issubclass(kind, errors.RequestTimeoutError):

@@ -76,6 +76,7 @@ def _keep_in_doubt(failure: FerryError, context: Context) -> None:
     if is_local and context.state.may_have_happened:
         failure.outcome = "unknown"  # raised by code that reads a reply, after the request left
     if failure.outcome != "unknown":
+        context.state.is_rejected = failure.outcome == "rejected"
         context.state.sending = None
 
 

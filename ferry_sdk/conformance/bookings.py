@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ferry_sdk.conformance.calls import Call, Reply, Steps
 from ferry_sdk.conformance.findings import Findings, describe
-from ferry_sdk.errors import FerryError, NotFoundError, OutcomeUnknownError
+from ferry_sdk.errors import AlreadyDoneError, FerryError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import PaymentStatus, PlaceType, TariffType, TicketStatus
@@ -203,7 +203,9 @@ def _cancel(findings: Findings, created: Reply) -> Steps[None]:
     reply = yield Call("bookings.cancel", booking_id, max_penalty=0)
     if isinstance(reply.error, OutcomeUnknownError):
         reply = yield Call("recover", reply.error)
-    if reply.error is not None:
+    if isinstance(reply.error, AlreadyDoneError):
+        findings.miss(["cancelled_status"], "the booking was cancelled before")
+    elif reply.error is not None:
         findings.miss(["cancelled_status"], describe(reply.error))
         findings.leave(f"booking {booking_id} is not cancelled {_correlation(reply.error)}")
     elif reply.value.read_back:

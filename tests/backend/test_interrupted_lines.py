@@ -2,13 +2,16 @@
 
 A trace function raises at one line after the other, as a signal that raises, a cancelled task or a
 lack of memory may. After each: the service was asked once at the most, the journal does not say
-that nothing was done, and the interruption is in the log.
+that nothing was done unless nothing was, and the interruption is in the log.
+
+Some writes read a guard first. Some are refused, or not sent, because they were done before.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import sys
 from contextlib import contextmanager, suppress
@@ -20,12 +23,20 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 import ferry_sdk
-from ferry_sdk import AsyncFerry, Ferry, FerryError, InvalidInputError, OutcomeUnknownError
+from ferry_sdk import (
+    AlreadyDoneError,
+    AsyncFerry,
+    Ferry,
+    FerryError,
+    InvalidInputError,
+    OutcomeUnknownError,
+)
 from ferry_sdk._transport.tracing import Tracing
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
-from tests.transport.scripted import Service, answer_to, serve
+from tests.support.samples import BOOKING
+from tests.transport.scripted import Service, answer_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -37,12 +48,20 @@ PACKAGE = str(Path(ferry_sdk.__file__).parent)
 FINALIZERS = {"__del__", "drop"}
 """What these raise reaches nobody."""
 STATES = {"open", "unknown", "done"}
+ENDINGS = {
+    "answered": set[str](),
+    "lost": set[str](),
+    "refused": {"rejected"},
+    "done before": {"not_sent"},
+}
+"""What becomes of a write, and the states that prove that this call did nothing."""
 CALLS: dict[str, Callable[[Any], Any]] = {
     "create": lambda ferry: ferry.bookings.create(
         availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
         passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
     ),
     "confirm": lambda ferry: ferry.bookings.confirm("b-1"),
+    "guarded": lambda ferry: ferry.bookings.confirm("b-1", expect_total="148.18", currency="eur"),
 }
 
 
@@ -99,7 +118,7 @@ class Course:
 
     call: str
     client: str
-    is_lost: bool
+    ending: str
     has_journal: bool
     deadline: float | None
     kind: type[BaseException]
@@ -109,8 +128,9 @@ class Course:
     ) -> tuple[set[tuple[str, int]], int]:
         """Interrupt at every line, and return which there are and how often it was."""
         lines: set[tuple[str, int]] = set()
-        script = lose if self.is_lost else serve
-        with Service(script) as service, Journal("sqlite://") as journal:
+        gateway = Gateway(self.ending)
+        not_sent = 0
+        with Service(gateway) as service, Journal("sqlite://") as journal:
             noting = Noting(journal)
             with self._caller(service.url, noting if self.has_journal else None) as call:
                 number = 0
@@ -118,11 +138,14 @@ class Course:
                     interruption = Interruption(number, self.kind)
                     patch.setattr(Tracing, "_check_may_send", leaving(interruption.left))
                     log.clear()
+                    gateway.is_done = self.ending in {"refused", "done before"}
                     result = call(interruption)
-                    self._judge(result, log, interruption)
+                    states = self._judge_and_settle(journal, noting, interruption)
+                    self._judge(result, log, interruption, states)
+                    # A guard that was interrupted leaves nothing on record.
+                    not_sent += states <= {"not_sent"} if self.call == "guarded" else 0
                     writes = [asked for asked in service.asked if asked.startswith("POST")]
-                    assert len(writes) <= number + 1, interruption.where
-                    judge_and_settle(journal, noting, interruption)
+                    assert len(writes) <= number + 1 - not_sent, interruption.where
                     if interruption.where is None:
                         return lines, number
                     lines.add(interruption.where)
@@ -163,25 +186,42 @@ class Course:
                 await asyncio.sleep(0.01)
 
     def _judge(
-        self, result: object, log: pytest.LogCaptureFixture, interruption: Interruption
+        self,
+        result: object,
+        log: pytest.LogCaptureFixture,
+        interruption: Interruption,
+        states: set[str],
     ) -> None:
         where = interruption.where
+        outcomes = {"unknown"} | ENDINGS[self.ending]
+        if self.call == "guarded":
+            outcomes.add("not_sent")
         if isinstance(result, FerryError):
-            assert result.outcome == "unknown", where
-        elif isinstance(result, BaseException):
+            assert result.outcome in outcomes, where
+            if where is None:
+                assert isinstance(result, AlreadyDoneError)
+        elif isinstance(result, BaseException) and (states & STATES or not self.has_journal):
             told = [record.getMessage() for record in log.records if record.levelname == "WARNING"]
             is_told = any("may have happened" in one or "was done" in one for one in told)
-            assert is_told or isinstance(result.__context__, OutcomeUnknownError), where
+            # The error that it replaced says it as well.
+            replaced = result.__context__
+            assert is_told or isinstance(replaced, OutcomeUnknownError | AlreadyDoneError), where
 
-
-def judge_and_settle(journal: Journal, noting: Noting, interruption: Interruption) -> None:
-    """See what is on record of a write, and let it be made again."""
-    for entry in noting.entries:
-        assert entry.state in STATES, interruption.where
-        if entry.state != "done":
-            with suppress(InvalidInputError):  # it was put on record as done meanwhile
-                journal.settle(entry, happened=False)
-    noting.ids.clear()
+    def _judge_and_settle(
+        self, journal: Journal, noting: Noting, interruption: Interruption
+    ) -> set[str]:
+        """See what is on record of a write, and let it be made again; return the states."""
+        states = {*noting.states}
+        possible = STATES | ENDINGS[self.ending]
+        if self.call == "guarded":
+            possible.add("not_sent")  # the guard was interrupted, or the intent had no use
+        assert states <= possible, interruption.where
+        for entry in noting.entries:
+            if entry.state in {"open", "unknown"}:
+                with suppress(InvalidInputError):  # it was put on record as done meanwhile
+                    journal.settle(entry, happened=False)
+        noting.ids.clear()
+        return states
 
 
 def without_frames(error: BaseException) -> BaseException:
@@ -193,12 +233,31 @@ def without_frames(error: BaseException) -> BaseException:
     return error
 
 
-def lose(connection: Connection) -> None:
-    """Read a write and close; answer reads."""
-    while (asked := connection.request()) is not None:
-        if asked.startswith("POST"):
-            return
-        connection.send("200 OK", answer_to(asked))
+class Gateway:
+    """Answers reads, and does with writes what the ending says.
+
+    Attributes:
+        is_done: Whether the booking is confirmed.
+    """
+
+    def __init__(self, ending: str) -> None:
+        self._ending = ending
+        self.is_done = False
+
+    def __call__(self, connection: Connection) -> None:
+        """Answer the requests of a connection."""
+        while (asked := connection.request()) is not None:
+            if asked.startswith("POST"):
+                self.is_done = True
+                if self._ending == "lost":
+                    return
+                if self._ending == "refused":
+                    connection.send("409 Conflict", b"{}")
+                    continue
+            elif not self.is_done:
+                connection.send("200 OK", json.dumps(BOOKING).encode())
+                continue
+            connection.send("200 OK", answer_to(asked))
 
 
 def leaving(tell: Callable[[], None]) -> Callable[[Tracing], None]:
@@ -224,25 +283,37 @@ INTERRUPTIONS = [
     ("sync", None, MemoryError),
     ("sync", 20, KeyboardInterrupt),
 ]
+WRITES = [
+    *[
+        (call, end, kept)
+        for end in ("answered", "lost")
+        for kept in (True, False)
+        for call in CALLS
+    ],
+    ("confirm", "refused", True),
+    ("guarded", "done before", True),
+]
 COURSES = [
-    Course(call, client, is_lost, has_journal, deadline, kind)
+    Course(call, client, ending, has_journal, deadline, kind)
     for client, deadline, kind in INTERRUPTIONS
-    for is_lost in (False, True)
-    for has_journal in (True, False)
-    for call in CALLS
+    for call, ending, has_journal in WRITES
+    if has_journal or call != "guarded"  # without one, nothing says whether it had left
 ]
 SHORT = {
-    Course("create", "sync", False, True, None, KeyboardInterrupt),
-    Course("create", "async", False, True, None, asyncio.CancelledError),
+    Course("create", "sync", "answered", True, None, KeyboardInterrupt),
+    Course("create", "async", "answered", True, None, asyncio.CancelledError),
+    Course("confirm", "sync", "refused", True, None, KeyboardInterrupt),
+    Course("guarded", "async", "done before", True, None, asyncio.CancelledError),
 }
 
 
 def named(course: Course) -> str:
     """What the test of a course is called."""
-    reply = "lost" if course.is_lost else "answered"
     journal = "journal" if course.has_journal else "no journal"
     deadline = "deadline" if course.deadline else "no deadline"
-    return f"{course.call}-{reply}-{journal}-{course.client}-{deadline}-{course.kind.__name__}"
+    return (
+        f"{course.call}-{course.ending}-{journal}-{course.client}-{deadline}-{course.kind.__name__}"
+    )
 
 
 @pytest.mark.own_http_client(reason="it looks at the pool of the library's own clients")

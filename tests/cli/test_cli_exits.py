@@ -84,6 +84,65 @@ def test_a_failed_guard_means_declined(cli, ferry_sandbox, booked):
     assert "bookings.cancel" not in ferry_sandbox.counters.requests
 
 
+def test_what_changes_after_it_was_shown_holds_the_write_back(cli, ferry, ferry_sandbox, booked):
+    faults, requests = ferry_sandbox.faults, ferry_sandbox.counters.requests
+    foreign = {"field": "currency", "value": "Kwd", "after": 1, "times": None}
+    faults.add("unknown_enum", "bookings.get", **foreign)
+    ended = cli("confirm", booked, "--yes", code=6)
+    total = ferry.bookings.get(booked).total_price
+    assert f"costs {total} KWD, expected {total} EUR" in ended.err
+    assert "bookings.confirm" not in requests
+    faults.clear()
+    cli("confirm", booked, "--yes")
+    for fault, words in (
+        (foreign, "KWD"),
+        (foreign | {"field": "refund_amount", "value": "0.00"}, "pays back 0.00 EUR"),
+    ):
+        faults.add("unknown_enum", "bookings.cancel_fee", **fault)
+        assert words in cli("cancel", booked, "--yes", code=6).err
+        faults.clear()
+    assert "bookings.cancel" not in requests
+
+
+def test_what_is_done_already_is_said_and_nothing_is_asked(cli, ferry, ferry_sandbox, booked):
+    ticket = ferry.bookings.confirm(booked).ticket_id
+    assert "already confirmed" in cli("confirm", booked).out
+    document = cli("confirm", booked, "--json").document
+    assert document["already_done"] is True
+    assert document["confirmation"]["ticket_id"] == ticket
+    ferry.bookings.cancel(booked)
+    before = dict(ferry_sandbox.counters.requests)
+    for some_id in (booked, ticket):
+        assert "already cancelled" in cli("cancel", some_id).out
+        document = cli("cancel", some_id, "--json").document
+        assert document["already_done"] is True
+        assert document["cancellation"]["status"] == "cancelled"
+    assert "voided" in cli("confirm", booked, code=3).err
+    after = ferry_sandbox.counters.requests
+    for name in ("bookings.confirm", "bookings.cancel", "tickets.cancel", "bookings.cancel_fee"):
+        assert after.get(name) == before.get(name)
+
+
+def test_a_booking_that_has_lapsed_is_not_asked_about(cli, ferry, ferry_sandbox, booked):
+    ferry_sandbox.clock.travel_to(ferry.bookings.get(booked).expire_at + timedelta(seconds=1))
+    for command in ("confirm", "cancel"):
+        assert "lapsed" in cli(command, booked, code=3).err
+
+
+def test_a_booking_that_is_confirmed_while_the_question_is_open_is_already_confirmed(
+    cli, ferry, ferry_sandbox, booked
+):
+    """The first read shows it unpaid, as it was when the question was asked."""
+    ferry.bookings.confirm(booked)
+    ferry_sandbox.faults.add("unknown_enum", "bookings.get", field="stage", value="payment_due")
+    ferry_sandbox.faults.add(
+        "unknown_enum", "bookings.get", field="tickets.0.status", value="Blocked"
+    )
+    confirmed = ferry_sandbox.counters.requests["bookings.confirm"]
+    assert "already confirmed" in cli("confirm", booked, "--yes").out
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == confirmed
+
+
 @LONG
 def test_a_fee_that_rises_after_it_was_shown_is_not_paid(
     cli, ferry, ferry_sandbox, booked, ticket, tmp_path

@@ -24,7 +24,6 @@ from tests.engine.kinds import GUARDS, SEEN, UNSEEN, answer, answer_of_another, 
 from tests.engine.recorder import Notes, entry
 from tests.engine.replies import good, reply
 from tests.support.driven import SETTINGS
-from tests.support.samples import CANCELLATION_FEE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,6 +99,7 @@ class Course:
         is_joined: Whether another call's request for the same was joined.
         is_other_in_doubt: Whether that may have happened, as far as the caller can know.
         is_known: Whether the same write was on record and unresolved.
+        was_done: Whether the service had done it before this call.
         is_record_troubled: Whether the journal failed, was late, or was interrupted.
         is_past_guard: Whether what is read from now on looks for the effect.
         now: What the monotonic clock says.
@@ -118,6 +118,7 @@ class Course:
     is_joined: bool = False
     is_other_in_doubt: bool = False
     is_known: bool = False
+    was_done: bool = False
     is_record_troubled: bool = False
     is_past_guard: bool = False
     now: float = BEGAN
@@ -300,27 +301,29 @@ class Course:
 
     def _of_read(self, effect: Send) -> Callable[[Request], Reply]:
         name = self.kind.name
-        if self.kind.is_guarded and not self.is_past_guard:
-            came = self._choose_reply(effect, "good", "other", "503", "404")
-            _, fits, other = GUARDS[name]
-            body = fits if came == "good" else CANCELLATION_FEE | other
+        if self.kind.is_guarded and not self.is_past_guard and not self.was_done:
+            records = GUARDS[name][1]
+            came = self._choose_reply(effect, *records, "503", "404", "409")
+            self.was_done = came == "there"
         else:
-            seen = ("good", "other") if self.effects else ("other",)
+            seen = ("good", "other") if self.effects or self.was_done else ("other",)
             came = self._choose_reply(effect, *seen, "503", "404")
-            body = SEEN[name] if came == "good" else UNSEEN[name]
-        if came in {"good", "other"}:
-            return good(body)
+            records = {"good": SEEN[name], "other": UNSEEN[name]}
+        if came in records:
+            return good(records[came])
         return lambda _: reply(int(came))
 
     def _of_write(self, effect: Send) -> Callable[[Request], Reply]:
         has_subject = self.kind.name in SEEN
         doubtful = (*DOUBTS, "another") if has_subject else DOUBTS
         doubts = [f"{one}{end}" for one in doubtful for end in ("", ", done")]
+        before = ["409, before"] if has_subject else []
         gone = ["gone"] if effect.request.rpc_method else []
         came = self._choose_reply(
-            effect, "done", "not sent", *REFUSALS, *doubts, "302", *gone, is_write=True
+            effect, "done", "not sent", *REFUSALS, *before, *doubts, "302", *gone, is_write=True
         )
-        came = came.partition(",")[0]
+        came, _, end = came.partition(", ")
+        self.was_done |= end == "before"
         if came == "done":
             return good(answer(self.kind.name))
         if came == "another":

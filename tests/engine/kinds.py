@@ -34,16 +34,29 @@ UNSEEN = {
     name: _brief(ticket("Pending") if "id" in record else booking("payment_due"))
     for name, record in SHOWN.items()
 }
-GUARDS: dict[str, tuple[dict[str, Any], Any, Any]] = {
-    "bookings.confirm": (
-        {"expect_total": "148.18"},
-        booking(),
-        booking(total_price=150),
-    ),
-    "bookings.cancel": ({"max_penalty": 50}, CANCELLATION_FEE, {"penalty_amount": 51}),
-    "tickets.cancel": ({"max_penalty": 50}, CANCELLATION_FEE, {"penalty_amount": 51}),
+_LIMITS = {"max_penalty": 50, "min_refund": 100, "currency": "EUR"}
+_FEES = {
+    "good": CANCELLATION_FEE,
+    "other": CANCELLATION_FEE | {"penalty_amount": 51},
+    "less": CANCELLATION_FEE | {"refund_amount": 99},
+    "foreign": CANCELLATION_FEE | {"currency": "Kwd"},
+    "there": CANCELLATION_FEE | {"ticket_status": "Canceled"},
 }
-"""Of each write that can be guarded: how, what lets it leave, and what holds it back."""
+GUARDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "bookings.confirm": (
+        {"expect_total": "148.18", "currency": "EUR"},
+        {
+            "good": booking(),
+            "other": booking(total_price=150),
+            "foreign": booking(currency="Kwd"),
+            "there": SEEN["bookings.confirm"],
+        },
+    ),
+    "bookings.cancel": (_LIMITS, _FEES),
+    "tickets.cancel": (_LIMITS, _FEES),
+}
+"""Of each write that can be guarded: how, and what is read: what lets it leave (``good``), what
+holds it back, and what says that it is done already (``there``)."""
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,9 @@ def judge_details(course: Course, state: str | None, details: OutcomeDetails | N
     else:
         assert named == (False, False)
     if state == "rejected" and details.status_code is None:
-        # The error is not the service's own: of a call that was joined, or of a closed client.
-        assert course.is_joined or "closed" in course.went
+        # The error is not the service's own: of a call that was joined, of a closed client, or an
+        # interruption of the read after a refusal.
+        assert course.is_joined or "closed" in course.went or course.is_stopped
     elif state == "rejected":
         assert details.status_code == course.statuses[-1]
     elif state != "rejected":

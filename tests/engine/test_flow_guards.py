@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from ferry_sdk import (
+    AlreadyDoneError,
     AuthenticationError,
+    Booking,
+    ConflictError,
     ConnectionFailedError,
     FerryError,
     InvalidInputError,
@@ -19,8 +22,11 @@ from ferry_sdk import (
     PriceChangedError,
     RequestTimeoutError,
     ServerError,
+    Ticket,
     UnexpectedResponseError,
+    UnresolvedWriteError,
 )
+from tests.engine.recorder import Notes, entry
 from tests.engine.replies import (
     booking,
     good,
@@ -41,12 +47,32 @@ from tests.support.samples import (
     TICKET_CANCELLATION,
 )
 
+AFTER = {
+    "bookings.confirm": booking("ticketed", "Issued"),
+    "bookings.cancel": booking("voided", "Canceled"),
+    "tickets.cancel": ticket("Canceled"),
+}
+"""Of each guarded write: what shows that it is done."""
+CANCELLED_FEE = CANCELLATION_FEE | {"ticket_status": "Canceled", "penalty_amount": 999}
 GUARDED = {
     "bookings.confirm": ("expect_total", "/api/booking/b-1"),
     "bookings.cancel": ("max_penalty", "/api/booking/cancel-fee"),
     "tickets.cancel": ("max_penalty", "/api/booking/cancel-fee"),
 }
 """Of each guarded write: the guard's argument, and what is read first."""
+
+
+READ = {
+    "bookings.confirm": booking(),
+    "bookings.cancel": CANCELLATION_FEE,
+    "tickets.cancel": CANCELLATION_FEE,
+}
+"""Of each guarded write: what is read first."""
+ANSWERS = {
+    "bookings.confirm": BOOKING_CONFIRMATION,
+    "bookings.cancel": BOOKING_CANCELLATION,
+    "tickets.cancel": TICKET_CANCELLATION,
+}
 
 
 def describe_guarded(name: str, amount: Any = 50) -> Any:
@@ -87,6 +113,109 @@ def test_a_cent_of_a_great_sum_is_noticed() -> None:
         driver.raw(describe_guarded("bookings.confirm", "1000000000000000.01"), SETTINGS)
 
 
+def test_a_currency_is_the_same_in_any_case() -> None:
+    for currency in ("EUR", "eur", "Eur"):
+        for name, answer in ANSWERS.items():
+            driver = scripted_driver(good(READ[name] | {"currency": "Eur"}), good(answer))
+            amount = "148.18" if name == "bookings.confirm" else 50
+            operation = described(name, **{GUARDED[name][0]: amount, "currency": currency})
+            assert driver.raw(operation, SETTINGS).parse()
+
+
+def test_the_same_number_in_another_currency_holds_the_write_back() -> None:
+    driver = scripted_driver(good(booking(currency="Kwd")))
+    with pytest.raises(PriceChangedError) as price:
+        driver.raw(described("bookings.confirm", expect_total="148.18", currency="eur"), SETTINGS)
+    assert (price.value.currency, price.value.expected_currency) == ("KWD", "EUR")
+    assert str(price.value) == "the booking costs 148.18 KWD, expected 148.18 EUR"
+    for name in ("bookings.cancel", "tickets.cancel"):
+        for amounts in ({"max_penalty": 50}, {"min_refund": 100}):
+            driver = scripted_driver(good(CANCELLATION_FEE | {"currency": "Kwd"}))
+            with pytest.raises(PenaltyExceededError) as fee:
+                driver.raw(described(name, **amounts, currency="EUR"), SETTINGS)
+            error = fee.value
+            assert (error.currency, error.expected_currency) == ("KWD", "EUR")
+            assert (error.penalty, error.refund) == (Decimal("48.13"), Decimal("100.05"))
+            assert "KWD" in str(error)
+            assert "EUR" in str(error)
+            assert (error.outcome, len(driver.requests)) == ("not_sent", 1)
+
+
+def test_a_currency_without_an_amount_is_refused_at_once() -> None:
+    for name in GUARDED:
+        with pytest.raises(InvalidInputError) as info:
+            described(name, currency="EUR")
+        assert info.value.field == "currency"
+
+
+def test_less_paid_back_holds_the_cancellation_back() -> None:
+    for name in ("bookings.cancel", "tickets.cancel"):
+        driver = scripted_driver(good(CANCELLATION_FEE))
+        with pytest.raises(PenaltyExceededError) as info:
+            driver.raw(described(name, max_penalty=50, min_refund="100.06"), SETTINGS)
+        error = info.value
+        assert (error.limit, error.min_refund) == (Decimal(50), Decimal("100.06"))
+        assert (error.refund, error.currency, error.expected_currency) == (
+            Decimal("100.05"),
+            "EUR",
+            "EUR",
+        )
+        assert str(error) == "the cancellation pays back 100.05 EUR, expected at least 100.06 EUR"
+        driver = scripted_driver(good(CANCELLATION_FEE), good(ANSWERS[name]))
+        result = driver.raw(described(name, min_refund="100.05"), SETTINGS).parse()
+        assert result.previewed is not None
+
+
+def test_nothing_is_sent_for_what_the_guard_shows_to_be_done() -> None:
+    """A total, a fee and a currency that another guard would refuse do not matter."""
+    for name, after in AFTER.items():
+        first = [] if name == "bookings.confirm" else [good(CANCELLED_FEE)]
+        driver, notes = scripted_driver(*first, good(after)), Notes()
+        operation = described(name, **{GUARDED[name][0]: 1, "currency": "USD"})
+        with pytest.raises(AlreadyDoneError) as info:
+            driver.raw(operation, SETTINGS, journal=notes)
+        error = info.value
+        assert (error.outcome, error.operation, error.__cause__) == ("not_sent", name, None)
+        assert error.result.read_back
+        assert isinstance(error.last_seen, Booking | Ticket)
+        assert notes.states == {"entry-1": "not_sent"}
+        assert len(driver.requests) == len(first) + 1
+
+
+def test_a_fee_of_a_cancelled_ticket_shows_nothing_of_a_booking() -> None:
+    """The fee names the status of one ticket, and the booking has another one."""
+    fee = CANCELLATION_FEE | {"ticket_status": "Canceled"}
+    half = booking("partially_voided", "Canceled", "Issued")
+    for seen in (good(half), reply(404), reset()):
+        driver = scripted_driver(good(fee), seen, good(BOOKING_CANCELLATION))
+        result = driver.raw(describe_guarded("bookings.cancel"), SETTINGS, max_retries=0).parse()
+        assert not result.read_back
+        assert len(driver.requests) == 3
+
+
+def test_a_fee_that_is_refused_for_what_is_cancelled_is_looked_into() -> None:
+    for name in ("bookings.cancel", "tickets.cancel"):
+        driver = scripted_driver(reply(409), good(AFTER[name]))
+        with pytest.raises(AlreadyDoneError) as info:
+            driver.raw(describe_guarded(name), SETTINGS)
+        assert info.value.outcome == "not_sent"
+        for seen in (good(CANCELLATION_FEE), reply(404)):
+            driver = scripted_driver(reply(409), seen)
+            with pytest.raises(ConflictError) as refused:
+                driver.raw(describe_guarded(name), SETTINGS, max_retries=0)
+            assert refused.value.operation == name
+            assert len(driver.requests) == 2
+
+
+def test_an_earlier_attempt_that_the_guard_shows_to_be_done_is_settled() -> None:
+    notes = Notes(api_error=UnresolvedWriteError(entry("bookings.confirm")))
+    after = AFTER["bookings.confirm"]
+    driver = scripted_driver(good(after), good(after))
+    result = driver.raw(describe_guarded("bookings.confirm", 1), SETTINGS, journal=notes).parse()
+    assert result.read_back
+    assert notes.states == {"entry-7": "done"}
+
+
 @pytest.mark.parametrize("amount", [148.18, True, "", "many", "NaN", "Infinity", [], {}])
 @pytest.mark.parametrize("name", GUARDED)
 def test_an_amount_that_is_no_money_is_refused_at_once(name: str, amount: Any) -> None:
@@ -97,7 +226,7 @@ def test_an_amount_that_is_no_money_is_refused_at_once(name: str, amount: Any) -
 
 @pytest.mark.parametrize("name", GUARDED)
 def test_without_a_guard_nothing_is_read_first(name: str) -> None:
-    driver = scripted_driver(reply(409))
+    driver = scripted_driver(reply(403))
     with pytest.raises(FerryError):
         driver.raw(described(name, **{GUARDED[name][0]: None}), SETTINGS)
     assert driver.paths != [GUARDED[name][1]]

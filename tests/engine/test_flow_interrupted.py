@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Booking, BookingConfirmation
+from ferry_sdk import Booking, BookingConfirmation, OutcomeEvent
 from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
 from ferry_sdk._engine.settings import Secret
+from ferry_sdk.hooks import build_hooks
 from tests.engine.recorder import Notes
 from tests.engine.replies import Script, booking, good, refused, reply, reset, scripted_driver
 from tests.support.driven import SETTINGS, Driver
@@ -172,13 +173,13 @@ def test_a_flow_that_is_given_up_leaves_its_entry_open(name: str, number: int) -
 
 
 @pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking"])
-def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name: str) -> None:
+def test_a_second_refresh_that_is_interrupted_leaves_the_write_rejected(name: str) -> None:
     notes = Notes()
     driver = Stopped(3, KeyboardInterrupt(), [reply(401)])
     with pytest.raises(KeyboardInterrupt):
         driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
     assert driver.seen == ["RunBlocking", "CallUser", "Send", "CallUser", "RunBlocking"]
-    assert notes.states == {"entry-1": "not_sent"}
+    assert notes.states == {"entry-1": "rejected"}
 
 
 def test_a_guard_that_is_interrupted_leaves_nothing_on_record() -> None:
@@ -230,6 +231,26 @@ def test_a_look_that_was_interrupted_before_it_left_changes_no_doubt() -> None:
     with pytest.raises(KeyboardInterrupt):
         driver.raw(described("bookings.confirm"), SETTINGS, journal=notes)
     assert notes.states == {"entry-1": "unknown"}
+
+
+@pytest.mark.parametrize("status", [409, 422])
+@every_stop
+def test_a_refused_write_is_rejected_when_the_read_after_it_is_interrupted(
+    status: int, stop: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    notes, events = Notes(), list[OutcomeEvent]()
+    driver = Stopped(2, stop(), [reply(status)])
+    with caplog.at_level(logging.WARNING, "ferry_sdk"), pytest.raises(stop):
+        driver.raw(
+            described("bookings.confirm"),
+            SETTINGS,
+            journal=notes,
+            hooks=build_hooks({"outcome": [events.append]}, may_be_async=False),
+        )
+    assert driver.seen[:3] == ["RunBlocking", "Send", "Send"]
+    assert notes.states == {"entry-1": "rejected"}
+    assert [event.outcome for event in events] == ["rejected"]
+    assert caplog.records == []
 
 
 def last_of(driver: Driver) -> Send:

@@ -120,7 +120,7 @@ def test_other_changes_are_others() -> None:
         ([lambda: reply(429, retry_after="61")], "rejected"),
         ([refused, refused, lambda: reply(404)], "rejected"),
         ([lambda: reply(401)], "rejected"),
-        ([lambda: reply(409)], "rejected"),
+        ([lambda: reply(409), lambda: reply(404)], "rejected"),
         ([lambda: reply(302)], "unknown"),
         ([reset, lambda: reply(404)], "unknown"),
         ([lambda: reply(503), lambda: reply(401)], "unknown"),

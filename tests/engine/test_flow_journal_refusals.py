@@ -52,7 +52,7 @@ def test_an_error_comes_through_a_journal_that_fails(
 ) -> None:
     notes = Notes(failure=JournalError("the disk is full"))
     with pytest.raises(FerryError) as info:
-        scripted_driver(reply(409)).raw(described(name), SETTINGS, journal=notes)
+        scripted_driver(reply(403)).raw(described(name), SETTINGS, journal=notes)
     assert info.value.outcome == "rejected"
     assert any(record.levelno == logging.ERROR for record in caplog.records)
 

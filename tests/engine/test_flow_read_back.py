@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import (
+    AlreadyDoneError,
+    APIError,
+    Booking,
     ConfigurationError,
-    FerryError,
+    ConflictError,
     NotFoundError,
     OutcomeUnknownError,
+    Ticket,
+    TicketNotFoundError,
     UnexpectedResponseError,
 )
-from ferry_sdk._engine.effects import Sleep
+from ferry_sdk._engine.effects import Send, Sleep
+from ferry_sdk.types import OutcomeDetails
+from tests.engine.recorder import Notes
 from tests.engine.replies import (
     booking,
     good,
@@ -249,14 +256,78 @@ def test_a_redirect_is_unknown_and_not_read_back(case: Case) -> None:
     assert len(driver.requests) == 1
 
 
-@pytest.mark.parametrize("status", [400, 403, 404, 409, 410, 422])
 @every_case
-def test_a_refusal_is_final(case: Case, status: int) -> None:
-    driver = scripted_driver(reply(status))
-    with pytest.raises(FerryError) as info:
-        driver.raw(case.operation(), SETTINGS)
-    assert info.value.outcome == "rejected"
-    assert len(driver.requests) == 1
+def test_a_refusal_that_says_nothing_of_the_state_is_final(case: Case) -> None:
+    for status in (401, 403, 404, 429):
+        driver = scripted_driver(reply(status))
+        with pytest.raises(APIError) as info:
+            driver.raw(case.operation(), SETTINGS, max_retries=0)
+        assert (info.value.status_code, info.value.outcome) == (status, "rejected")
+        assert len(driver.requests) == 1
+
+
+@every_case
+def test_a_refusal_stands_unless_one_read_shows_the_effect(case: Case) -> None:
+    unseen = (good(case.before), reply(404), reply(503), reply(200), reset(), timed_out())
+    for status in (400, 402, 409, 410, 422):
+        for read in unseen:
+            driver = scripted_driver(reply(status), read)
+            with pytest.raises(APIError) as info:
+                driver.raw(case.operation(), SETTINGS, max_retries=0)
+            assert (info.value.status_code, info.value.outcome) == (status, "rejected")
+            assert (info.value.operation, info.value.__cause__) == (case.name, None)
+            assert driver.paths[1:] == [case.read]
+
+
+@every_case
+def test_a_refused_write_whose_effect_is_there_is_already_done(case: Case) -> None:
+    notes, driver = Notes(), scripted_driver(reply(409), good(case.after))
+    with pytest.raises(AlreadyDoneError) as info:
+        driver.raw(case.operation(), SETTINGS, journal=notes)
+    error = info.value
+    assert not isinstance(error, APIError)
+    assert (error.outcome, error.operation) == ("rejected", case.name)
+    assert (
+        error.result
+        == scripted_driver(reset(), good(case.after)).raw(case.operation(), SETTINGS).parse()
+    )
+    assert isinstance(error.last_seen, Booking | Ticket)
+    assert isinstance(error.__cause__, ConflictError)
+    assert error.__cause__.correlation_id == error.correlation_id
+    assert [attempt.status_code for attempt in error.attempts] == [409, 200]
+    assert notes.states == {"entry-1": "rejected"}
+    assert notes.details["entry-1"] == OutcomeDetails(status_code=409)
+    assert driver.waits == []
+
+
+@every_case
+def test_a_read_after_a_refusal_ends_with_the_deadline(case: Case) -> None:
+    for deadline, end in ((None, 1030.25), (5.0, 1005.0)):
+        driver = scripted_driver(reply(409), timed_out())
+        with pytest.raises(ConflictError):
+            driver.raw(case.operation(), SETTINGS, deadline=deadline, max_retries=0)
+        (_, read) = [effect for effect in driver.effects if isinstance(effect, Send)]
+        assert read.until == end
+
+
+def test_a_refusal_in_the_body_of_a_tool_is_looked_into_but_for_one_of_an_unknown_ticket() -> None:
+    case = CASES["cancel a ticket over MCP"]
+    for code, requests in (("TICKET_CANCEL_ERROR", 2), ("BOOKED", 2), ("TICKET_NOT_FOUND", 1)):
+        refusal = good({"error": True, "code": code, "message": "No"})
+        driver = scripted_driver(refusal, good(case.after))
+        kind = AlreadyDoneError if requests > 1 else TicketNotFoundError
+        with pytest.raises(kind) as info:
+            driver.raw(case.operation(), SETTINGS)
+        assert info.value.outcome == "rejected"
+        assert len(driver.requests) == requests
+
+
+def test_what_no_read_shows_is_not_read_after_a_refusal() -> None:
+    for name in ("bookings.create", "mcp.create_booking", "mcp.call_tool"):
+        driver = scripted_driver(reply(409))
+        with pytest.raises(ConflictError):
+            driver.raw(described(name), SETTINGS)
+        assert len(driver.requests) == 1
 
 
 @pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking", "mcp.call_tool"])

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import (
+    AlreadyDoneError,
     BookingConfirmError,
     ConflictError,
     ConnectionFailedError,
     OutcomeUnknownError,
+    PermissionDeniedError,
     RequestTimeoutError,
 )
 from ferry_sdk._engine.effects import SingleFlight
@@ -77,15 +79,29 @@ def test_one_request_confirms_for_all(seed: int, callers: int, over_mcp: bool) -
 @given(seed=seeds)
 def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed: int) -> None:
     api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
-    driver = scripted_driver(reply(409, api_error))
+    driver = scripted_driver(reply(409, api_error), good(booking()))
     outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
     assert {type(error) for error in outcomes} == {BookingConfirmError}
     assert len({id(error) for error in outcomes}) == 3
     assert {error.operation for error in outcomes} == {"bookings.confirm"}
     assert {error.outcome for error in outcomes} == {"rejected"}
-    assert [len(error.attempts) for error in outcomes] == [1, 1, 1]
+    assert [len(error.attempts) for error in outcomes] == [2, 2, 2]
     sent = driver.requests[0].headers["x-client-correlation-id"]
     assert {error.correlation_id for error in outcomes} == {sent}
+
+
+@given(seed=seeds)
+def test_all_who_ask_for_what_is_there_already_are_told_so(seed: int) -> None:
+    driver = scripted_driver(reply(409), good(booking("ticketed", "Issued")))
+    notes = Notes()
+    settings = replace(SETTINGS, journal=notes)
+    outcomes = at_once(driver, settings, seed, *[described("bookings.confirm")] * 3)
+    assert {type(error) for error in outcomes} == {AlreadyDoneError}
+    assert len({id(error) for error in outcomes}) == 3
+    assert {(error.outcome, error.result.ticket_id) for error in outcomes} == {("rejected", "t-1")}
+    assert {type(error.__cause__) for error in outcomes} == {ConflictError}
+    assert notes.states == {"entry-1": "rejected"}
+    assert len(driver.requests) == 2
 
 
 @given(seed=seeds)
@@ -142,9 +158,9 @@ def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed: int) -> None:
     ],
 )
 def test_other_changes_have_requests_of_their_own(first: Any, second: Any) -> None:
-    driver = scripted_driver(then=reply(409))
+    driver = scripted_driver(then=reply(403))
     outcomes = at_once(driver, SETTINGS, 0, first, second)
-    assert {type(outcome) for outcome in outcomes} == {ConflictError}
+    assert {type(outcome) for outcome in outcomes} == {PermissionDeniedError}
     assert len(driver.requests) == 2
 
 

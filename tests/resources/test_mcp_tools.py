@@ -7,6 +7,7 @@ import json
 import pytest
 
 from ferry_sdk import (
+    AlreadyDoneError,
     Availability,
     AvailabilityError,
     BookingConfirmation,
@@ -257,8 +258,9 @@ class TestConfirmViewCancel:
     def test_refusals_have_the_codes_of_their_tools(self, both):
         made = booked(both)
         both.mcp.confirm_booking(made.booking_id)
-        with pytest.raises(BookingConfirmError):
+        with pytest.raises(AlreadyDoneError) as refused:
             both.mcp.confirm_booking(made.booking_id)
+        assert isinstance(refused.value.__cause__, BookingConfirmError)
         with pytest.raises(TicketNotFoundError) as caught:
             both.mcp.view_ticket("nothing")
         assert caught.value.code == "TICKET_NOT_FOUND"

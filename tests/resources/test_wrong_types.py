@@ -128,6 +128,11 @@ BOOKING: dict[str, Any] = {
 NO_LISTS: tuple[Any, ...] = (None, 7, "text", {}, object())
 NO_MODELS: tuple[Any, ...] = (7, "text", [], object())
 NO_MONEY: tuple[Any, ...] = (1.5, True, "much", [], object())
+NO_CURRENCIES: tuple[Any, ...] = (7, True, "", "EU", "EURO", "€", b"EUR", ["EUR"], object())
+OF_CANCELLATIONS: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("max_penalty", "min_refund"), NO_MONEY),
+    "currency": NO_CURRENCIES,
+}
 OF_SEARCHES: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("company", "depart_code", "arrive_code", "out_journey_id"), (None, *NO_TEXTS)),
     **dict.fromkeys(("out_at", "out_time"), (None, *NO_TEXTS)),
@@ -155,7 +160,11 @@ OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
         BOOKING,
         OF_BOOKINGS | {"availabilities": NO_LISTS[1:], "id": NO_IDS[1:]},
     ),
-    (BookingsGroup.confirm, {"booking_id": "b"}, {"booking_id": NO_IDS, "expect_total": NO_MONEY}),
+    (
+        BookingsGroup.confirm,
+        {"booking_id": "b", "expect_total": 1},
+        {"booking_id": NO_IDS, "expect_total": NO_MONEY, "currency": NO_CURRENCIES},
+    ),
     (BookingsGroup.get, {}, {"booking_id": NO_IDS}),
     (
         BookingsGroup.wait,
@@ -169,15 +178,15 @@ OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
     ),
     (
         BookingsGroup.cancel,
-        {"booking_id": "b"},
-        {"booking_id": NO_IDS, "booking_reference": NO_TEXTS, "max_penalty": NO_MONEY},
+        {"booking_id": "b", "max_penalty": 1},
+        OF_CANCELLATIONS | {"booking_id": NO_IDS, "booking_reference": NO_TEXTS},
     ),
     (BookingsGroup.cancel_fee, {}, {"id": NO_IDS}),
     (TicketsGroup.get, {}, {"ticket_id": NO_IDS}),
     (
         TicketsGroup.cancel,
-        {"ticket_id": "t"},
-        {"ticket_id": NO_IDS, "ticket_number": NO_TEXTS, "max_penalty": NO_MONEY},
+        {"ticket_id": "t", "max_penalty": 1},
+        OF_CANCELLATIONS | {"ticket_id": NO_IDS, "ticket_number": NO_TEXTS},
     ),
     (TicketsGroup.cancel_fee, {}, {"id": NO_IDS}),
     (TicketsGroup.pdf, {}, {"ticket_id": NO_IDS}),

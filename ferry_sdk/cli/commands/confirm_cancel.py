@@ -1,10 +1,14 @@
-"""`ferry confirm` and `ferry cancel`: show the cost and ask before sending."""
+"""`ferry confirm` and `ferry cancel`: show the cost and ask before sending.
+
+What was shown is what is sent: the amounts and their currency go with the request as its guard. A
+booking that is confirmed or cancelled already is a result and no failure, and nothing is asked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,10 +35,18 @@ from ferry_sdk.cli.terminal.output import (
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
-from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
-from ferry_sdk.models.bookings import Booking, BookingCancellation
+from ferry_sdk.errors import (
+    AlreadyDoneError,
+    InvalidInputError,
+    PenaltyExceededError,
+    PriceChangedError,
+)
+from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.display.money import money
-from ferry_sdk.models.tickets import TicketCancellation
+from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.models.tickets import CancellationFee, Ticket, TicketCancellation
+from ferry_sdk.resources.read_back import read_back
+from ferry_sdk.safety import SAFETY
 
 
 def _amount_option(help_text: str) -> object:
@@ -61,6 +73,11 @@ def confirm(
     ):
         with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
+        done_before = _result_shown_by(booking, "bookings.confirm", booking_id)
+        if done_before is not None:
+            _print_confirmation(done_before, is_new=False, as_json=as_json)
+            return
+        _check_stage(booking.stage, "confirmed", "BOOKING")
         total = booking.total_price
         if expect_total is not None and expect_total != total:
             raise PriceChangedError(expected=expect_total, found=total, currency=booking.currency)
@@ -73,20 +90,31 @@ def confirm(
             on=error_console(),
         )
         ask_consent(f"Confirm it for {money(total, booking.currency)}?", yes=yes)
-        with show_progress("Confirming"):
-            confirmation = ferry.bookings.confirm(booking_id, expect_total=total)
+        is_new = True
+        try:
+            with show_progress("Confirming"):
+                confirmation: Any = ferry.bookings.confirm(
+                    booking_id, expect_total=total, currency=booking.currency
+                )
+        except AlreadyDoneError as error:
+            confirmation, is_new = error.result, False
     with report_output_failure("it was confirmed", booking_id):
-        if as_json:
-            print_json({"confirmation": confirmation.model_dump(mode="json")})
-            return
-        print_facts(
-            [
-                ("status", confirmation.status),
-                ("ticket", confirmation.ticket_number),
-                ("ticket id", confirmation.ticket_id),
-                ("voucher", f"ferry voucher {confirmation.ticket_id}"),
-            ]
-        )
+        _print_confirmation(confirmation, is_new=is_new, as_json=as_json)
+
+
+def _print_confirmation(confirmation: BookingConfirmation, *, is_new: bool, as_json: bool) -> None:
+    if as_json:
+        members = confirmation.model_dump(mode="json")
+        print_json({"confirmation": members, **({} if is_new else {"already_done": True})})
+        return
+    print_facts(
+        [
+            ("status", confirmation.status if is_new else "already confirmed"),
+            ("ticket", confirmation.ticket_number),
+            ("ticket id", confirmation.ticket_id),
+            ("voucher", f"ferry voucher {confirmation.ticket_id}"),
+        ]
+    )
 
 
 def cancel(
@@ -107,20 +135,27 @@ def cancel(
         open_recorder(journal) as record,
         open_client(base_url, token_file, journal=record) as ferry,
     ):
-        with show_progress("Reading the fee"):
+        with show_progress("Reading it"):
             found = record_of(ferry, some_id)
+        status: Stage | TicketStatus
+        send: Callable[..., BookingCancellation | TicketCancellation]
+        if isinstance(found, Booking):
+            status, operation, send = found.stage, "bookings.cancel", ferry.bookings.cancel
+            tickets = count(found.ticket_count, "ticket")
+            name = f"booking {found.booking_reference} with its {tickets}"
+        else:
+            status, operation, send = found.status, "tickets.cancel", ferry.tickets.cancel
+            name = f"ticket {found.ticket_number or found.id}"
+        done_before = _result_shown_by(found, operation, some_id)
+        if done_before is not None:
+            _print_cancellation(done_before, None, as_json=as_json)
+            return
+        _check_stage(status, "cancelled", "ID")
+        with show_progress("Reading the fee"):
             fee = ferry.bookings.cancel_fee(some_id)
         kept, refund = fee.penalty_amount, fee.refund_amount
         if max_penalty is not None and kept > max_penalty:
             raise PenaltyExceededError(limit=max_penalty, penalty=kept, currency=fee.currency)
-        send: Callable[..., BookingCancellation | TicketCancellation]
-        if isinstance(found, Booking):
-            status, send = str(found.stage), ferry.bookings.cancel
-            tickets = count(found.ticket_count, "ticket")
-            name = f"booking {found.booking_reference} with its {tickets}"
-        else:
-            status, send = str(found.status), ferry.tickets.cancel
-            name = f"ticket {found.ticket_number or found.id}"
         print_facts(
             [
                 ("status", status),
@@ -130,18 +165,50 @@ def cancel(
             on=error_console(),
         )
         ask_consent(f"Cancel {name}?", yes=yes)
-        with show_progress("Cancelling"):
-            done = send(some_id, max_penalty=kept)
-    back = getattr(done, "refund_amount", None)
+        shown_fee: CancellationFee | None = fee
+        try:
+            with show_progress("Cancelling"):
+                done: Any = send(
+                    some_id, max_penalty=kept, min_refund=refund, currency=fee.currency
+                )
+        except AlreadyDoneError as error:
+            done, shown_fee = error.result, None
     with report_output_failure("it was cancelled", some_id):
-        if as_json:
-            members = done.model_dump(mode="json")
-            print_json({"cancellation": members, "fee": fee.model_dump(mode="json")})
-            return
+        _print_cancellation(done, shown_fee, as_json=as_json)
+
+
+def _print_cancellation(
+    cancellation: BookingCancellation | TicketCancellation,
+    fee: CancellationFee | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a cancellation; without a fee, it was cancelled before."""
+    if as_json:
+        members = cancellation.model_dump(mode="json")
+        other = {"already_done": True} if fee is None else {"fee": fee.model_dump(mode="json")}
+        print_json({"cancellation": members, **other})
+    elif fee is None:
+        print_facts([("status", "already cancelled")])
+    else:
+        back = getattr(cancellation, "refund_amount", None)
         print_facts(
             [
-                ("status", done.status),
-                ("fee", money(kept, fee.currency)),
-                ("refund", money(refund if back is None else back, fee.currency)),
+                ("status", cancellation.status),
+                ("fee", money(fee.penalty_amount, fee.currency)),
+                ("refund", money(fee.refund_amount if back is None else back, fee.currency)),
             ]
         )
+
+
+def _result_shown_by(record: Booking | Ticket, operation: str, some_id: str) -> Any:  # noqa: ANN401 -- the result of the operation
+    """Return the result of a write if the record shows its effect; else None."""
+    row = SAFETY[operation]
+    back = read_back(row, {row.confirmed_by[0].subject: some_id})
+    return back.result(record) if back is not None and back.shows(record) else None
+
+
+def _check_stage(status: Stage | TicketStatus, action: str, argument: str) -> None:
+    """Raise if a booking or a ticket has ended, so that nobody is asked about it."""
+    if status in {Stage.VOIDED, Stage.LAPSED, TicketStatus.EXPIRED}:
+        raise InvalidInputError(f"it is {status} and cannot be {action}", field=argument)
