@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 import time
 from datetime import timedelta
@@ -46,6 +48,10 @@ DRIVEN = {
 
 def effects(sandbox) -> list[str]:
     return [one.operation for one in sandbox.counters.effects]
+
+
+HOSTILE = "B1\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\n  fee     1.23 EUR\r\u2028  refund  9.99 EUR"
+CONTROLS = {*"\x1b\x07\x9b\x7f\u202e\u2066\r\u2028"}
 
 
 def test_every_command_has_a_test_here():
@@ -276,6 +282,32 @@ def test_cancel_shows_the_fee_and_asks(ferry_sandbox, ferry, tmp_path, booked, t
         shown = person.finish(0)
     assert f"{fee.refund_amount:.2f} EUR" in shown
     assert effects(ferry_sandbox)[-1] == cancelling
+
+
+def test_a_value_of_the_service_is_one_line_without_control_characters(
+    ferry_sandbox, tmp_path, booked
+):
+    for words in (["cancel", booked], ["show", booked]):
+        ferry_sandbox.faults.add(
+            "unknown_enum", "bookings.get", field="booking_reference", value=HOSTILE
+        )
+        with terminal(ferry_sandbox, tmp_path, *words, size=(30, 300)) as person:
+            if words[0] == "cancel":
+                person.expect("Cancel booking B1")
+                person.answer("n")
+            shown = person.finish(6 if words[0] == "cancel" else 0)
+        assert re.search(r"B1.* fee +1\.23 EUR +refund +9\.99 EUR", shown)
+        assert not CONTROLS & {*shown}
+
+
+def test_json_on_a_terminal_escapes_control_characters(ferry_sandbox, tmp_path, booked):
+    ferry_sandbox.faults.add(
+        "unknown_enum", "bookings.get", field="booking_reference", value=HOSTILE
+    )
+    with terminal(ferry_sandbox, tmp_path, "show", booked, "--json", size=(30, 300)) as person:
+        shown = person.finish(0)
+    assert not CONTROLS & {*person.raw.replace("\r\n", "\n")}
+    assert json.loads(shown)["booking"]["booking_reference"] == HOSTILE
 
 
 @LONG

@@ -121,12 +121,12 @@ def _print_ticket(ticket: Ticket) -> None:
     vehicle = ticket.vehicle
     kind = vehicle and " ".join(filter(None, (vehicle.brand_name, vehicle.model)))
     ways = {"out": ticket.availability.outward, "back": ticket.availability.return_}
-    crossings: list[tuple[str, str]] = []
+    crossings: list[tuple[str, tuple[str, str]]] = []
     for name, way in ways.items():
         if way and (one := way.journey):
             leaves = f"{one.depart_port_name} {moment(one.depart_at)}"
             arrives = f"{one.arrive_port_name} {moment(one.arrive_at)}"
-            crossings.append((name, f"{leaves}\n→ {arrives}"))
+            crossings.append((name, (leaves, f"→ {arrives}")))
     print_facts(
         [
             ("ticket", ticket.ticket_number or "not yet issued"),
@@ -152,11 +152,11 @@ def _print_ticket(ticket: Ticket) -> None:
         print_records(people, heads, right=("#",))
 
 
-def next_of(record: WithActions) -> str:
-    """Return the next actions, one a line."""
+def next_of(record: WithActions) -> tuple[str, ...]:
+    """Return the next actions in words."""
     lines: list[str] = []
     for one in record.next_actions():
         limit = moment(one.time_limit)
         optional = "" if one.is_mandatory else " (optional)"
         lines.append(f"{one.name}{optional}{f', by {limit}' if limit else ''}")
-    return "\n".join(lines)
+    return tuple(lines)
