@@ -211,7 +211,8 @@ log_to_stderr()
 try:
     raise ValueError("a secret")
 except ValueError:
-    logging.getLogger("ferry_sdk").exception("B1 %s", "\\x1b[2J\\x9b\\u202e\\nERROR ferry_sdk: forged")
+    message = "B1 %s\\nERROR ferry_sdk: forged"
+    logging.getLogger("ferry_sdk").exception(message, "\\x1b[2J\\x9b\\u202e")
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, text=True, timeout=30
