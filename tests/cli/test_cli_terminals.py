@@ -169,6 +169,19 @@ def test_book_asks_for_another_day_if_there_is_no_sailing(ferry_sandbox, ferry, 
 
 
 @LONG
+def test_book_takes_the_options_of_a_flexible_search(ferry_sandbox, tmp_path):
+    words = ["Genoa", "Palermo", "--on", "2050-06-01", "--flexible", "2", "--adult", "40M"]
+    with terminal(ferry_sandbox, tmp_path, "search", *words) as person:
+        person.expect("run ferry book with these options")
+        person.finish(0)
+    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
+        person.expect("Tue 31 May")
+        person.expect("Which sailing out")
+        person.child.send("\x03")
+        person.finish(130)
+
+
+@LONG
 def test_book_asks_again_for_days_that_make_no_trip(ferry_sandbox, tmp_path):
     days = ["--on", "2020-01-31", "--back", "2050-06-05"]
     with terminal(ferry_sandbox, tmp_path, "book", "Genoa", "Palermo", *days, "--adult=40M") as one:
@@ -316,7 +329,7 @@ def test_voucher_shows_that_it_waits(ferry_sandbox, ferry, tmp_path, ticket):
     with terminal(ferry_sandbox, tmp_path, "voucher", ticket) as person:
         person.expect("Fetching the voucher")
         shown = person.finish(0)
-    name = f"{ferry.tickets.get(ticket).ticket_number}.pdf"
+    name = f"ticket-{ferry.tickets.get(ticket).ticket_number}.pdf"
     assert f"Saved {name}" in shown
     assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
 
