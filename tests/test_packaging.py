@@ -75,6 +75,18 @@ def test_the_workflows_call_scripts_and_hold_no_token():
     assert "id-token: write" in WORKFLOWS[-1].read_text("utf-8")
 
 
+@not_in_an_sdist
+def test_a_release_is_built_by_what_the_lock_names():
+    build = WORKFLOWS[-1].read_text("utf-8").partition("  publish:")[0]
+    assert 'LOCKED: "yes"' in build
+    script = (ROOT / "scripts" / "package").read_text("utf-8")
+    assert 'if [ -n "${LOCKED:-}" ]; then\n    builder+=(--no-isolation)' in script
+    project = requirements.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    locked = dict(re.findall(LOCKED, LOCK, re.MULTILINE))
+    for backend in map(Requirement, project["build-system"]["requires"]):
+        assert backend.specifier.contains(locked[backend.name])
+
+
 def test_the_contents_of_a_wheel_and_an_sdist_are_known():
     wheel = package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
     sdist = {

@@ -194,6 +194,10 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     file.write_text("a letter" * 1000)
     yield message(lambda: entries(f"sqlite:///{file}"))
     yield message(lambda: entries(f"sqlite:///{folder}/none/ferry.db"))
+    shared = folder / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    yield message(lambda: entries(f"sqlite:///{shared}/ferry.db"))
     yield message(lambda: entries(postgresql)) if find_spec("psycopg") else NO_DATABASE
     with monkeypatch.context() as modules:
         modules.setitem(sys.modules, "psycopg", None)

@@ -14,7 +14,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
-from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk._private_files import find_risk
+from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 from ferry_sdk.journal.fork import FORK_LOCK
 
 if TYPE_CHECKING:
@@ -121,15 +122,21 @@ def _keep_connection(context: ExceptionContext) -> None:
 
 
 def _make_private(_dialect: Any, _record: Any, where: list[str], options: dict[str, Any]) -> None:  # noqa: ANN401 -- SQLAlchemy's own
-    """Create the file for its owner only; SQLite gives -wal and -shm the same mode."""
-    path = where[0]
+    """Create the file for its owner only; SQLite gives -wal and -shm the same mode.
+
+    Raises:
+        JournalError: Other users can change the folder of the file.
+    """
+    path, may_be_new = where[0], True
     if options.get("uri"):
         parts = urlsplit(path)
-        if parse_qs(parts.query).get("mode", ["rwc"]) != ["rwc"]:
-            return
+        may_be_new = parse_qs(parts.query).get("mode", ["rwc"]) == ["rwc"]
         path = unquote(parts.path)
     with suppress(OSError, ValueError):  # SQLite reports it when it opens the file
-        _create_file(os.path.realpath(path))
+        if (risk := find_risk(path)) is not None:
+            raise JournalError(f"the journal cannot be used: {risk}")
+        if may_be_new:
+            _create_file(os.path.realpath(path))
 
 
 def _create_file(path: str) -> None:

@@ -88,5 +88,5 @@ def test_the_extras_match_the_package():
     assert set(EXTRAS) - {"agents"} == set(project["project"]["optional-dependencies"]) - {"agents"}
 
 
-def test_control_characters_are_replaced():
-    assert printable("Ship\x1b[2J\x07\none") == "Ship�[2J�\none"
+def test_a_value_is_one_line_without_control_characters():
+    assert printable("Ship\x1b[2J\x07\r\none\u2028two\u202e") == "Ship�[2J� one two�"

@@ -301,6 +301,29 @@ def test_a_voucher_needs_an_existing_folder(cli, ticket):
     assert message.count("\n") == 1
 
 
+def test_a_voucher_replaces_no_file_that_the_command_does_not_name(
+    cli, ferry, ferry_sandbox, ticket, tmp_path
+):
+    number = {"field": "ticket_number", "value": "../\u202e.bashrc"}
+    ferry_sandbox.faults.add("unknown_enum", "tickets.get", times=3, **number)
+    file = tmp_path / "ticket-_____bashrc.pdf"
+    file.write_text("mine", "utf-8")
+    message = cli("voucher", ticket, code=3).err
+    assert f"{file.name} exists; --force replaces it" in message
+    assert cli("voucher", ticket, "--to", str(tmp_path), "--json", code=3).document
+    assert file.read_text("utf-8") == "mine"
+    cli("voucher", ticket, "--force")
+    assert file.read_bytes().startswith(b"%PDF-")
+
+
+def test_the_voucher_of_a_booking_names_its_tickets(cli, ferry, booked, ticket):
+    message = cli("voucher", booked, code=3).err
+    assert f"this is the id of a booking; run `ferry voucher {ticket}` (" in message
+    tickets = cli("show", booked, "--json").document["booking"]["tickets"]
+    for shown in (cli("show", ticket, "--json").document["ticket"], *tickets):
+        assert (shown["ticket_id"], shown["id"]) == (ticket, ticket)
+
+
 def test_a_cancelled_ticket_has_no_voucher(cli, ferry, ticket):
     ferry.tickets.cancel(ticket)
     assert "it is Canceled and has no voucher" in cli("voucher", ticket, code=3).err

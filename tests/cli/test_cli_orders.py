@@ -54,6 +54,16 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
     assert left > timedelta(hours=12)  # a ticket would not be held so long
 
 
+def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
+    words = ["search", "Genoa", "Palermo", "--on=2050-06-01", "--flexible=2", "--adult=34F"]
+    search = cli(*words, "--json").document["search"]
+    order = json.dumps({"search": search, "passengers": [PERSON]})
+    made = cli("book", "--from", "-", "--yes", "--json", given=order).document
+    booking = ferry.bookings.get(made["booking"]["booking_id"])
+    departure = booking.tickets[0].availability.outward.journey.depart_at
+    assert f"{departure:%Y-%m-%d}" in {"2050-05-31", "2050-06-03"}
+
+
 @pytest.mark.parametrize(
     ("order", "named"),
     mostly_long(
@@ -92,6 +102,7 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
                 "did you mean Genoa (ITGOA)?",
             ),
             ({"passengers": [PERSON], "search": {**SEARCH, "at": "8:30"}}, "search.at"),
+            ({"passengers": [PERSON], "search": {**SEARCH, "flexible": -1}}, "search.flexible"),
             (
                 {"passengers": [PERSON], "search": {**SEARCH, "vehicle": "FIAT__5OO"}},
                 "",

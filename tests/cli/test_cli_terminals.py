@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 import time
 from datetime import timedelta
@@ -46,6 +48,10 @@ DRIVEN = {
 
 def effects(sandbox) -> list[str]:
     return [one.operation for one in sandbox.counters.effects]
+
+
+HOSTILE = "B1\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\n  fee     1.23 EUR\r\u2028  refund  9.99 EUR"
+CONTROLS = {*"\x1b\x07\x9b\x7f\u202e\u2066\r\u2028"}
 
 
 def test_every_command_has_a_test_here():
@@ -160,6 +166,19 @@ def test_book_asks_for_another_day_if_there_is_no_sailing(ferry_sandbox, ferry, 
     (made,) = ferry_sandbox.counters.effects
     directions = {one.direction for one in ferry.bookings.get(made.subject).tickets}
     assert directions & {"RETURN", "OUTWARD+RETURN"}
+
+
+@LONG
+def test_book_takes_the_options_of_a_flexible_search(ferry_sandbox, tmp_path):
+    words = ["Genoa", "Palermo", "--on", "2050-06-01", "--flexible", "2", "--adult", "40M"]
+    with terminal(ferry_sandbox, tmp_path, "search", *words) as person:
+        person.expect("run ferry book with these options")
+        person.finish(0)
+    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
+        person.expect("Tue 31 May")
+        person.expect("Which sailing out")
+        person.child.send("\x03")
+        person.finish(130)
 
 
 @LONG
@@ -278,13 +297,39 @@ def test_cancel_shows_the_fee_and_asks(ferry_sandbox, ferry, tmp_path, booked, t
     assert effects(ferry_sandbox)[-1] == cancelling
 
 
+def test_a_value_of_the_service_is_one_line_without_control_characters(
+    ferry_sandbox, tmp_path, booked
+):
+    for words in (["cancel", booked], ["show", booked]):
+        ferry_sandbox.faults.add(
+            "unknown_enum", "bookings.get", field="booking_reference", value=HOSTILE
+        )
+        with terminal(ferry_sandbox, tmp_path, *words, size=(30, 300)) as person:
+            if words[0] == "cancel":
+                person.expect("Cancel booking B1")
+                person.answer("n")
+            shown = person.finish(6 if words[0] == "cancel" else 0)
+        assert re.search(r"B1.* fee +1\.23 EUR +refund +9\.99 EUR", shown)
+        assert not CONTROLS & {*shown}
+
+
+def test_json_on_a_terminal_escapes_control_characters(ferry_sandbox, tmp_path, booked):
+    ferry_sandbox.faults.add(
+        "unknown_enum", "bookings.get", field="booking_reference", value=HOSTILE
+    )
+    with terminal(ferry_sandbox, tmp_path, "show", booked, "--json", size=(30, 300)) as person:
+        shown = person.finish(0)
+    assert not CONTROLS & {*person.raw.replace("\r\n", "\n")}
+    assert json.loads(shown)["booking"]["booking_reference"] == HOSTILE
+
+
 @LONG
 def test_voucher_shows_that_it_waits(ferry_sandbox, ferry, tmp_path, ticket):
     ferry_sandbox.faults.add("delay_before", "tickets.pdf", seconds=1.5)
     with terminal(ferry_sandbox, tmp_path, "voucher", ticket) as person:
         person.expect("Fetching the voucher")
         shown = person.finish(0)
-    name = f"{ferry.tickets.get(ticket).ticket_number}.pdf"
+    name = f"ticket-{ferry.tickets.get(ticket).ticket_number}.pdf"
     assert f"Saved {name}" in shown
     assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from contextlib import suppress
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.offers.offers import Offers
@@ -80,6 +83,31 @@ def test_rest_and_mcp_refuse_a_body_over_the_limit(sandbox, http):
     reply = http.post("/api/journey", content=largest + b" ", headers=headers)
     assert (reply.status_code, reply.json()["code"]) == (413, "BODY_TOO_LARGE")
     assert sandbox.counters.requests == {"mcp.ping": 1}
+
+
+@pytest.mark.parametrize("path", ["/api/journey", "/mcp", "/_sandbox/clock"])
+def test_the_rest_of_a_body_over_the_limit_is_not_read(sandbox, monkeypatch, path):
+    sizes = []
+    receive = H11Protocol.data_received
+
+    def count(protocol, data):
+        sizes.append(len(data))
+        receive(protocol, data)
+
+    monkeypatch.setattr(H11Protocol, "data_received", count)
+    address = urlsplit(sandbox.base_url)
+    chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+    with socket.create_connection((address.hostname, address.port), timeout=30) as connection:
+        head = f"POST {path} HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        with suppress(ConnectionError):
+            for _ in range(1000):
+                connection.sendall(chunk)
+        assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
+        with suppress(ConnectionError):
+            while connection.recv(10_000):
+                pass
+    assert LARGEST_BODY < sum(sizes) < 2 * LARGEST_BODY
 
 
 def search(sandbox):

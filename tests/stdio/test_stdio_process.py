@@ -203,6 +203,24 @@ def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
     assert errors.count("INFO ferry_sdk: tool ?: unknown_tool") > 300
 
 
+def test_a_record_is_one_line_without_control_characters():
+    code = """
+import logging
+from ferry_sdk.agents.stdio.run import log_to_stderr
+log_to_stderr()
+try:
+    raise ValueError("a secret")
+except ValueError:
+    message = "B1 %s\\nERROR ferry_sdk: forged"
+    logging.getLogger("ferry_sdk").exception(message, "\\x1b[2J\\x9b\\u202e")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True, timeout=30
+    )
+    record = r"B1 \x1b[2J\x9b\u202e ERROR ferry_sdk: forged (ValueError)"
+    assert done.stderr == f"ERROR ferry_sdk: {record}\n"
+
+
 @LONG
 def test_dropped_log_lines_are_counted(tmp_path):
     code = """

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
+from ferry_sdk._private_files import find_risk
 from ferry_sdk.agents.policy.private_file import check_private
 from ferry_sdk.errors import ConfigurationError
 
@@ -97,7 +98,7 @@ class StateFile(State):
 
     Raises:
         ConfigurationError: The file cannot be used, is not a state file or one of another version,
-            or others can use it.
+            or others can use it or change its folder.
     """
 
     outlives_process = True
@@ -107,6 +108,7 @@ class StateFile(State):
         self._connection: sqlite3.Connection | None = None
         self._changed: dict[str, int] = {}
         try:
+            self._check_folder(path)
             self._path = Path(os.path.realpath(os.fspath(path)))
             with _CREATION:  # closing a file releases the locks that this process has on it
                 os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -118,6 +120,11 @@ class StateFile(State):
             self._prepare()
             keys = self.table("key", str)
             self._key = bytes.fromhex(keys.setdefault("key", self._key.hex()))
+
+    @staticmethod
+    def _check_folder(path: str | os.PathLike[str]) -> None:
+        if (risk := find_risk(path)) is not None:
+            raise ConfigurationError(f"state: {risk}")
 
     def _prepare(self) -> None:
         """Create the table in an empty file; refuse a file of another kind or version."""
@@ -154,6 +161,7 @@ class StateFile(State):
                 return
             try:
                 check_private(self._path.stat(), self._path, "state")
+                self._check_folder(self._path)
                 with closing(self._connect()) as self._connection:
                     self.execute("BEGIN IMMEDIATE")
                     yield

@@ -95,7 +95,14 @@ class _StderrHandler(logging.Handler):
 
 
 class _OneLineFormatter(logging.Formatter):
-    """Format a record as one line, with only the type of an exception: its text may be personal."""
+    """Format a record as one line, with only the type of an exception: its text may be personal.
+
+    Characters that control a terminal are escaped.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = " ".join(super().format(record).splitlines())
+        return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in line)
 
     def formatException(  # noqa: N802 -- logging's own name
         self, ei: tuple[type[BaseException] | None, object, object]

@@ -249,7 +249,7 @@ def _print_facts(entry: JournalEntry, on: Console | None = None) -> None:
             ("operation", entry.operation),
             ("state", f"{entry.state}, unresolved" if entry.is_unresolved else entry.state),
             ("booking", entry.booking_id),
-            ("tickets", "\n".join(entry.ticket_ids or ())),
+            ("tickets", entry.ticket_ids),
             ("rejection", _rejection(entry)),
             ("began", _time(entry.began_at)),
             ("ended", entry.ended_at and _time(entry.ended_at)),

@@ -86,6 +86,12 @@ At = Annotated[
     ),
 ]
 Back = Annotated[date | None, day_option("--back", "Day of the return, for a round trip.")]
+Flexible = Annotated[
+    int,
+    typer.Option(
+        metavar="DAYS", min=0, help="Ask so many days before and after too, if nothing sails."
+    ),
+]
 Adult = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")]
 Child = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")]
 Infant = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")]
@@ -109,12 +115,7 @@ def search(
     destination: Annotated[str, ARRIVE],
     on: Annotated[date, _ON],
     back: Back = None,
-    flexible: Annotated[
-        int,
-        typer.Option(
-            metavar="DAYS", min=0, help="Ask so many days before and after too, if nothing sails."
-        ),
-    ] = 0,
+    flexible: Flexible = 0,
     at: At = "00:00",
     adult: Adult = None,
     child: Child = None,
@@ -134,13 +135,14 @@ def search(
         destination=destination,
         on=on,
         back=back,
+        flexible=flexible,
         at=at,
         companies=company,
         passengers=party_of(adult, child, infant),
         vehicle=vehicle,
     )
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
-        trips = find_trips(ferry, wanted, flexible=flexible)
+        trips = find_trips(ferry, wanted)
         next_day = None if trips or as_json else next_sailing_day(ferry, wanted)
     if as_json:
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
@@ -254,6 +256,7 @@ def book(
     destination: Annotated[str | None, ARRIVE] = None,
     on: Annotated[date | None, _ON] = None,
     back: Back = None,
+    flexible: Flexible = 0,
     at: At = "00:00",
     adult: Adult = None,
     child: Child = None,
@@ -280,6 +283,7 @@ def book(
         "destination": destination,
         "on": on,
         "back": back,
+        "flexible": flexible,
         "at": at,
         "companies": company,
         "passengers": [*(adult or ()), *(child or ()), *(infant or ())],

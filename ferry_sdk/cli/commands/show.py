@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -31,6 +31,9 @@ from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.models.tickets import Ticket, Voucher
 
+_NO_SUCH_RECORD: Final = (NotFoundError, BadRequestError, UnprocessableEntityError)
+_LONGEST_NUMBER: Final = 64
+
 
 def show(
     *,
@@ -43,8 +46,11 @@ def show(
     with open_client(base_url, token_file) as ferry, show_progress("Reading"):
         record = record_of(ferry, some_id)
     if as_json:
-        kind = "booking" if isinstance(record, Booking) else "ticket"
-        print_json({kind: record.model_dump(mode="json")})
+        if isinstance(record, Booking):
+            tickets = [_ticket_members(ticket) for ticket in record.tickets]
+            print_json({"booking": {**record.model_dump(mode="json"), "tickets": tickets}})
+        else:
+            print_json({"ticket": _ticket_members(record)})
     elif isinstance(record, Booking):
         _print_booking(record)
     else:
@@ -56,8 +62,11 @@ def voucher(
     ticket_id: Annotated[str, typer.Argument(metavar="TICKET", help="The ticket's id.")],
     to: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="File or folder; default: the ticket number as .pdf."),
+        typer.Option(metavar="PATH", help="File or folder; default: ticket-NUMBER.pdf."),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that --to does not name.")
+    ] = False,
     wait: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Maximum time to wait for the voucher.")
     ] = 30.0,
@@ -65,7 +74,7 @@ def voucher(
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Save a ticket's boarding voucher as PDF. An existing file is replaced."""
+    """Save a ticket's boarding voucher as PDF. A file that --to names is replaced."""
     with open_client(base_url, token_file) as ferry, show_progress("Fetching the voucher") as now:
         attempts = 0
 
@@ -74,14 +83,16 @@ def voucher(
             attempts += 1
             now(f"Waiting for the voucher, {wait:.0f} s at most; {count(attempts, 'attempt')}")
 
-        ticket = ferry.tickets.get(ticket_id)
+        ticket = _ticket_of(ferry, ticket_id)
         if ticket.status in {TicketStatus.CANCELED, TicketStatus.EXPIRED}:
             raise InvalidInputError(f"it is {ticket.status} and has no voucher", field="TICKET")
-        if wait:
-            ferry.tickets.wait_pdf(ticket_id, deadline=wait, on_progress=report_progress)
         path = to or Path()
         if path.is_dir():
-            path /= re.sub(r"[^\w.-]", "_", ticket.ticket_number or ticket_id) + ".pdf"
+            path /= _file_name(ticket)
+            if not force and (path.exists() or path.is_symlink()):
+                raise InvalidInputError(f"{path} exists; --force replaces it", field="--to")
+        if wait:
+            ferry.tickets.wait_pdf(ticket_id, deadline=wait, on_progress=report_progress)
         saved = ferry.tickets.save_pdf(ticket_id, path)
     size = saved.stat().st_size
     if as_json:
@@ -94,11 +105,38 @@ def record_of(ferry: Ferry, some_id: str) -> Booking | Ticket:
     """Return the booking with this id, or else the ticket; raise APIError if neither exists."""
     try:
         return ferry.bookings.get(some_id)
-    except (NotFoundError, BadRequestError, UnprocessableEntityError) as no_booking:
+    except _NO_SUCH_RECORD as no_booking:
         try:
             return ferry.tickets.get(some_id)
         except APIError:
             raise no_booking from None
+
+
+def _ticket_of(ferry: Ferry, ticket_id: str) -> Ticket:
+    """Return the ticket with this id; raise an error that lists the tickets of a booking."""
+    try:
+        return ferry.tickets.get(ticket_id)
+    except _NO_SUCH_RECORD as no_ticket:
+        try:
+            booking = ferry.bookings.get(ticket_id)
+        except APIError:
+            raise no_ticket from None
+    tickets = [
+        f"`ferry voucher {one.id}` ({one.direction}, {one.status})" for one in booking.tickets
+    ]
+    advice = f"run {' or '.join(tickets)}" if tickets else "it has no tickets"
+    raise InvalidInputError(f"this is the id of a booking; {advice}", field="TICKET")
+
+
+def _file_name(ticket: Ticket) -> str:
+    """Return a name for the voucher. The service writes the number, so only a few letters pass."""
+    number = re.sub(r"[^A-Za-z0-9-]", "_", ticket.ticket_number or ticket.id)
+    return f"ticket-{number[:_LONGEST_NUMBER]}.pdf"
+
+
+def _ticket_members(ticket: Ticket) -> dict[str, object]:
+    """Return a ticket as a JSON object, with its id under the name that other records use, too."""
+    return {"ticket_id": ticket.id, **ticket.model_dump(mode="json")}
 
 
 def _print_booking(booking: Booking) -> None:
@@ -121,12 +159,12 @@ def _print_ticket(ticket: Ticket) -> None:
     vehicle = ticket.vehicle
     kind = vehicle and " ".join(filter(None, (vehicle.brand_name, vehicle.model)))
     ways = {"out": ticket.availability.outward, "back": ticket.availability.return_}
-    crossings: list[tuple[str, str]] = []
+    crossings: list[tuple[str, tuple[str, str]]] = []
     for name, way in ways.items():
         if way and (one := way.journey):
             leaves = f"{one.depart_port_name} {moment(one.depart_at)}"
             arrives = f"{one.arrive_port_name} {moment(one.arrive_at)}"
-            crossings.append((name, f"{leaves}\n→ {arrives}"))
+            crossings.append((name, (leaves, f"→ {arrives}")))
     print_facts(
         [
             ("ticket", ticket.ticket_number or "not yet issued"),
@@ -152,11 +190,11 @@ def _print_ticket(ticket: Ticket) -> None:
         print_records(people, heads, right=("#",))
 
 
-def next_of(record: WithActions) -> str:
-    """Return the next actions, one a line."""
+def next_of(record: WithActions) -> tuple[str, ...]:
+    """Return the next actions in words."""
     lines: list[str] = []
     for one in record.next_actions():
         limit = moment(one.time_limit)
         optional = "" if one.is_mandatory else " (optional)"
         lines.append(f"{one.name}{optional}{f', by {limit}' if limit else ''}")
-    return "\n".join(lines)
+    return tuple(lines)

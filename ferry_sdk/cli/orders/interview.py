@@ -117,9 +117,16 @@ def _ask_other_days(ferry: Ferry, search: Search) -> Search:
     for field, question, origin, destination in ways:
         day: date = getattr(search, field)
         at = search.at if field == "on" else "00:00"
-        one_way = {"origin": origin, "destination": destination, "on": day, "back": None, "at": at}
+        one_way = {
+            "origin": origin,
+            "destination": destination,
+            "on": day,
+            "back": None,
+            "flexible": _NEIGHBOURS,
+            "at": at,
+        }
         with show_progress("Searching the days around"):
-            found = find_trips(ferry, search.model_copy(update=one_way), flexible=_NEIGHBOURS)
+            found = find_trips(ferry, search.model_copy(update=one_way))
         days = sorted({trip.depart_at.date() for trip in found})
         if day in days:
             continue

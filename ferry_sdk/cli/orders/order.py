@@ -78,7 +78,7 @@ def print_summary(order: Order, choice: Choice | None) -> None:
                 f"{way.depart_name} → {way.arrive_name}",
                 f"{way.depart_at:%a %d %b %H:%M}",
                 time_of(way.arrive_at, way.depart_at),
-                f"{tariff.type}\n{place.name}",
+                (tariff.type, place.name),
                 money(tariff.amount, tariff.currency),
             )
             for way, tariff, place in zip(ways_of(trip), fare.tariffs, places, strict=True)
@@ -87,10 +87,10 @@ def print_summary(order: Order, choice: Choice | None) -> None:
         print_table(heads, rows, right=("price",), on=on)
         price = f"{money(fare.amount, fare.currency)} for the tariffs; a place may cost extra"
     contact, vehicle = order.contact, order.vehicle
-    people = [f"{one.first_name} {one.last_name}, {one.type}" for one in order.passengers]
+    people = tuple(f"{one.first_name} {one.last_name}, {one.type}" for one in order.passengers)
     print_facts(
         [
-            ("travellers", "\n".join(people)),
+            ("travellers", people),
             ("vehicle", vehicle and " ".join(filter(None, (vehicle.brand, vehicle.model)))),
             ("contact", contact and f"{contact.name}, {contact.email}"),
             ("price", f"{price}. Payment is due at `ferry confirm`"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
@@ -36,6 +36,7 @@ class Search(Input):
     Attributes:
         origin: A port's code or name.
         destination: The same for the other end.
+        flexible: How many days before and after are asked too, if nothing sails.
         at: The earliest time of departure, as HH:MM.
         companies: The companies to ask; None: all that sail.
         vehicle: The vehicle's code, or its make and model.
@@ -45,13 +46,14 @@ class Search(Input):
     destination: str
     on: Day
     back: Day | None = None
+    flexible: Annotated[int, Field(ge=0)] = 0
     at: Annotated[str, AfterValidator(parse_time)] = "00:00"
     companies: list[str] | None = None
     passengers: list[SearchPassenger] | None = None
     vehicle: str | None = None
 
 
-def find_trips(ferry: Ferry, search: Search, *, flexible: int = 0) -> TripSearch:
+def find_trips(ferry: Ferry, search: Search) -> TripSearch:
     """Ask every company that sails, at once. The search names its passengers.
 
     Raises:
@@ -64,7 +66,7 @@ def find_trips(ferry: Ferry, search: Search, *, flexible: int = 0) -> TripSearch
         search.destination,
         on=search.on,
         back=search.back,
-        flexible=flexible,
+        flexible=search.flexible,
         passengers=search.passengers or (),
         vehicle=vehicle_query(ferry, search.vehicle),
         companies=search.companies,

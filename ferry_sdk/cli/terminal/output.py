@@ -37,8 +37,17 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def printable(value: object) -> str:
-    """Replace control characters, which could send commands to the terminal."""
-    return "".join(one if one.isprintable() or one == "\n" else "�" for one in str(value))
+    """Format a value on one line, without characters that control the terminal.
+
+    Otherwise a value of the service could look like other lines of the output.
+    """
+    line = " ".join(str(value).splitlines())
+    return "".join(one if one.isprintable() else "�" for one in line)
+
+
+def _lines(value: object) -> str:
+    """Format a value on one line, or each member of a tuple on its own line."""
+    return "\n".join(map(printable, value)) if isinstance(value, tuple) else printable(value)
 
 
 def moment(value: datetime | str | None) -> str:
@@ -96,6 +105,8 @@ def print_table(
 ) -> None:
     """Print a table; outside a terminal without rules, and with each row on one line.
 
+    In a terminal, each member of a tuple has a line of its own.
+
     In a terminal of less than 50 columns, each value has a line of its own.
 
     The columns whose headings are in `right` are right-aligned.
@@ -112,7 +123,7 @@ def print_table(
     grid = Table(box=box, pad_edge=False, padding=(0, gap, 0, 0))
 
     def cell(value: object) -> Text:
-        text = printable(value)
+        text = _lines(value)
         return Text(text if console.is_terminal else text.replace("\n", ", "))
 
     for head in heads:
@@ -131,7 +142,7 @@ def print_blocks(rows: Iterable[Sequence[tuple[str, object]]], *, heading: int) 
     So no id is broken at the end of a line. In a terminal, names without any value are left out.
     The first line of a block has the first `heading` values.
     """
-    texts = [[(name, printable(value)) for name, value in row] for row in rows]
+    texts = [[(name, _lines(value)) for name, value in row] for row in rows]
     console = _console()
     columns = [*zip(*texts, strict=True)]
     if console.is_terminal:
@@ -156,9 +167,12 @@ def print_records(
 
 
 def print_facts(pairs: Iterable[tuple[str, object]], *, on: Console | None = None) -> None:
-    """Print names and values, one pair a line, without values that are None or empty."""
+    """Print names and values, one pair a line, without values that are None or empty.
+
+    Each member of a tuple has a line of its own.
+    """
     print_grid(
-        ((Text(name, "dim"), value) for name, value in pairs if value not in {None, ""}), on=on
+        ((Text(name, "dim"), value) for name, value in pairs if value not in {None, "", ()}), on=on
     )
 
 
@@ -166,7 +180,7 @@ def print_grid(rows: Iterable[Sequence[object]], *, on: Console | None = None) -
     """Print rows without headings; `Text` cells keep their style. No value is cut off."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     for row in rows:
-        cells = (one if isinstance(one, Text) else Text(printable(one)) for one in row)
+        cells = (one if isinstance(one, Text) else Text(_lines(one)) for one in row)
         grid.add_row(*cells)
     for column in grid.columns:
         column.overflow = "fold"
@@ -184,9 +198,17 @@ def _print(grid: Table, console: Console) -> None:
 
 
 def print_json(members: dict[str, object]) -> None:
-    """Print the JSON document of a command."""
+    """Print the JSON document of a command, with characters that control a terminal escaped."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    sys.stdout.write(json.dumps(members, indent=2, ensure_ascii=not is_unicode) + "\n")
+    document = json.dumps(members, indent=2, ensure_ascii=not is_unicode)
+    # A line of the document is never part of a value: JSON escapes the line breaks of a value.
+    sys.stdout.writelines(f"{_escape(line)}\n" for line in document.split("\n"))
+
+
+def _escape(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in line)
 
 
 PROGRESS_DELAY = 0.5

@@ -15,7 +15,6 @@ from ferry_sdk.sandbox.http.conventions import (
     caller_of,
     error_response,
     has_json,
-    is_too_large,
     parse_json,
     weights,
 )
@@ -104,8 +103,7 @@ class _Api:
     async def _around(
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
     ) -> Response:
-        if await is_too_large(request):
-            return error_response(request, 413, "BODY_TOO_LARGE", "body_too_large")
+        await request.body()  # a request whose body is too large is not counted
         self._service.counters.request(operation)
         return await self._faults.around(operation, request, produce)
 

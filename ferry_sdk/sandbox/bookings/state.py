@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from ferry_sdk._private_files import find_risk
 from ferry_sdk.sandbox.clock import ClockState
 
 _APPLICATION = 0x46455253
@@ -41,10 +42,13 @@ class StateFile:
         """Open the file, or create it.
 
         Raises:
-            OSError: It cannot be opened, another service uses it, or it is another kind of file.
+            OSError: It cannot be opened, another service uses it, it is another kind of file, or
+                other users can change its folder.
         """
+        if (risk := find_risk(path)) is not None:
+            raise OSError(risk)
         self._lock = threading.Lock()
-        self._path = Path(path)
+        self._path = Path(os.path.realpath(path))
         try:
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -40,7 +40,8 @@ class Conventions:
 
     A response gets a request id, the correlation id of the request and the date by the service's
     clock; a date in `Retry-After` moves to that clock. A request keeps only its preferred encoding,
-    because the middleware that compresses looks for the word `gzip` and ignores its weight.
+    because the middleware that compresses looks for the word `gzip` and ignores its weight. A body
+    over the size limit is not read further.
     """
 
     def __init__(self, app: ASGIApp, clock: Clock, log: RequestLog, profile: Profile) -> None:
@@ -89,7 +90,7 @@ class Conventions:
             )
 
         try:
-            await self._app(scope, receive, send_with_headers)
+            await self._app(scope, _limited(requested, receive), send_with_headers)
         finally:
             if not is_logged:
                 log(None)
@@ -108,10 +109,24 @@ def weights(header: str) -> dict[str, float]:
     return found
 
 
-async def is_too_large(request: Request) -> bool:
-    """Tell whether the body exceeds the size limit."""
-    length = request.headers.get("content-length", "0")
-    return int(length) > LARGEST_BODY or len(await request.body()) > LARGEST_BODY
+def _limited(headers: Headers, receive: Receive) -> Receive:
+    """Return a `receive` that raises the error 413 as soon as the body exceeds the size limit.
+
+    The reply closes the connection, so that the rest of the body is not read.
+    """
+    announced = int(headers.get("content-length", "0"))
+    size = 0
+
+    async def receive_limited() -> Message:
+        nonlocal size
+        if announced <= LARGEST_BODY:
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size <= LARGEST_BODY:
+                return message
+        raise HTTPException(413, headers={"connection": "close"})
+
+    return receive_limited
 
 
 def apply_conventions(app: Starlette, clock: Clock, log: RequestLog, profile: Profile) -> ASGIApp:
@@ -119,6 +134,7 @@ def apply_conventions(app: Starlette, clock: Clock, log: RequestLog, profile: Pr
     log.show_paths([route.path for route in app.routes if isinstance(route, Route)])
     app.add_exception_handler(404, _error_handler(404, "NOT_FOUND", "no_such_address"))
     app.add_exception_handler(405, _error_handler(405, "METHOD_NOT_ALLOWED", "method_not_allowed"))
+    app.add_exception_handler(413, _error_handler(413, "BODY_TOO_LARGE", "body_too_large"))
     # The server closes the connection after an internal error, so the reply announces it.
     internal = _error_handler(500, "INTERNAL_ERROR", "internal", {"connection": "close"})
     app.add_exception_handler(Exception, internal)

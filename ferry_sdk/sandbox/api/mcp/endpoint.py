@@ -10,6 +10,7 @@ from http import HTTPStatus
 
 from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -35,7 +36,6 @@ from ferry_sdk.sandbox.http.conventions import (
     has_json,
     has_local_origin,
     is_loopback,
-    is_too_large,
     language,
     parse_json,
     requested_host,
@@ -73,11 +73,16 @@ class McpEndpoint:
     async def _post(self, request: Request) -> Response:
         options = self.switches.current
         call_id: JsonValue = None
-        if await is_too_large(request):
-            error = JsonRpcError(INVALID_REQUEST, "The body is too large", status=413)
+        try:
+            body = await request.body()
+        except HTTPException as refused:
+            headers = refused.headers or {}
+            error = JsonRpcError(
+                INVALID_REQUEST, "The body is too large", status=413, headers=headers
+            )
             return _error_reply(request, error, None, options)
         try:
-            call = _parse_call(request, await request.body())
+            call = _parse_call(request, body)
             if call is None:
                 self._authorize(request)
                 self._check_session(request, options, opening=False)

@@ -1,0 +1,95 @@
+"""Check that other users of the machine cannot change a private SQLite database.
+
+SQLite trusts the files beside a database. It rolls a ``-journal`` back into the database and reads
+changes from a ``-wal``, whoever wrote them. So the mode of the database protects it only if nobody
+else can create files in its folder, and nobody else can replace the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+_SUFFIXES: Final = ("-journal", "-wal", "-shm")
+_ROOT: Final = 0
+_UNMAPPED: Final = 65_534
+"""The owner that Linux shows for root's folders in a user namespace without an id for root."""
+
+
+def find_risk(database: str | os.PathLike[str]) -> str | None:
+    """Return how another user could change a SQLite database, and what to do; None if nobody can.
+
+    The database need not exist. On Windows, nothing is checked.
+
+    - Its folder belongs to this user or to root, and nobody else can create files in it. The sticky
+      bit does not help.
+    - Nobody else can rename entries of the folders above. There, the sticky bit is enough.
+    - SQLite's files beside the database are regular files of this user or of root.
+
+    A group without other members may write: many systems give each user such a group.
+
+    Raises:
+        OSError: The path cannot be resolved.
+        ValueError: The path contains a null character.
+    """
+    if os.name != "posix":
+        return None
+    file = Path(os.path.realpath(database))
+    # The path may lead through links, and whoever can replace a link chooses the database.
+    named = Path(os.path.abspath(os.fspath(database)))  # noqa: PTH100 -- keeps the links
+    above = {*file.parents, *named.parents} - {file.parent}
+    risks = (
+        _risk_in(file.parent, is_above=False),
+        *(_risk_in(folder, is_above=True) for folder in above),
+        *(_risk_beside(file.with_name(file.name + suffix)) for suffix in _SUFFIXES),
+    )
+    return next(filter(None, risks), None)
+
+
+def _risk_in(folder: Path, *, is_above: bool) -> str | None:
+    try:
+        status = folder.stat()
+    except OSError:
+        return None  # SQLite cannot use it either, and reports it
+    own = os.geteuid()
+    if status.st_uid not in {own, _ROOT} and not (is_above and status.st_uid == _UNMAPPED):
+        return f"{folder} belongs to another user; use a folder of your own"
+    is_protected = is_above and status.st_mode & stat.S_ISVTX
+    is_open = status.st_mode & stat.S_IWOTH or (
+        status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid)
+    )
+    if is_protected or not is_open:
+        return None
+    advice = f"run: chmod go-w {folder}" if status.st_uid == own else "use a folder of your own"
+    return f"other users can write to {folder}; {advice}"
+
+
+def _is_private(group_id: int) -> bool:
+    """Return whether nobody else belongs to a group: it has this user's name, or no name at all.
+
+    A container's volume may belong to a group that has no name.
+    """
+    import grp  # noqa: PLC0415 -- not available on Windows
+    import pwd  # noqa: PLC0415 -- the same
+
+    try:
+        group = grp.getgrgid(group_id)
+    except KeyError:
+        return True
+    try:
+        user = pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return group.gr_name == user.pw_name and {*group.gr_mem} <= {user.pw_name}
+
+
+def _risk_beside(file: Path) -> str | None:
+    try:
+        status = file.lstat()
+    except OSError:
+        return None
+    if stat.S_ISREG(status.st_mode) and status.st_uid in {os.geteuid(), _ROOT}:
+        return None
+    return f"{file} is not a file of yours, and SQLite would use it; find out whose it is"
