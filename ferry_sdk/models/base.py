@@ -133,6 +133,12 @@ def _parse_amount(value: object) -> object:
     return Decimal(repr(value)) if isinstance(value, LongNumber) else value
 
 
+def _reject_negative(amount: Decimal) -> Decimal:
+    if amount < 0:
+        raise ValueError("expected a number from 0")
+    return amount
+
+
 def _reject_float(value: object) -> object:
     if isinstance(value, float | bool):
         raise ValueError("money is a Decimal, an int or a str, never a float")
@@ -180,6 +186,9 @@ def _empty_if_none(value: object) -> object:
 
 Amount = Annotated[Decimal, BeforeValidator(_parse_amount)]
 """Money in a record: a JSON number, exact to the digits on the wire."""
+
+Price = Annotated[Amount, AfterValidator(_reject_negative)]
+"""An `Amount` that a traveller pays; a negative one would be an offer to be paid."""
 
 Money = Annotated[Decimal, BeforeValidator(_reject_float)]
 """Money in an argument: `Decimal`, `int` or `str`; a `float` is rejected."""
