@@ -18,7 +18,6 @@ from uuid import uuid4
 from ferry_sdk._version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
-from ferry_sdk.models.display import require_packages
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.scan.parts import Part, read_report, read_rows
 from ferry_sdk.scan.progress import show_progress
@@ -36,7 +35,7 @@ from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
 from ferry_sdk.scan.storage import FORMAT, Manifest, lock, part_path, read_manifest, write_manifest
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import DataFrame
+    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
@@ -205,18 +204,27 @@ class FareScan:
             logger.warning("%s of the searches failed; run again to repeat them", self._report)
         return self._report
 
-    def to_frame(self) -> DataFrame:
+    def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
         """Return the rows of the folder as a pandas frame. Requires the extra ``notebook``.
 
+        Args:
+            by: The content of a row: a ``"record"``, which is a row of the files, or a
+                ``"tariff"``, without the rows of searches that found no fare.
+            money: The type of amounts: exact ``"decimal"`` objects, or ``"float"``.
+
         Raises:
-            InvalidInputError: The folder holds another scan.
+            InvalidInputError: The folder holds another scan, or an option has another value.
             ModuleNotFoundError: pandas is not installed.
         """
+        from ferry_sdk.models.display.frames import check_options  # noqa: PLC0415 -- loads pandas
+
+        check_options(by, money)
         scan, searches = self._searches()
         paths = (part_path(self.folder, number) for number in range(searches.part_count))
-        with require_packages("pandas"):
-            frame: DataFrame = read_rows(paths, scan).to_pandas(date_as_object=False)
-        return frame
+        frame: DataFrame = read_rows(paths, scan).to_pandas(date_as_object=False)
+        if by == "tariff":
+            frame = frame[frame["price"].notna()].reset_index(drop=True)
+        return frame if money == "decimal" else frame.astype({"price": "float64"})
 
     def __repr__(self) -> str:
         return f"FareScan({str(self.folder)!r})"

@@ -84,6 +84,13 @@ def test_money_is_exact_and_moments_have_a_zone(
     frame = scan.to_frame()
     assert len(frame) == len(check_rows(folder))
     assert isinstance(frame["price"].dropna().iloc[0], Decimal)
+    floats = scan.to_frame(by="tariff", money="float")
+    assert floats["price"].tolist() == frame["price"].dropna().astype("float64").tolist()
+    assert {*floats["status"]} == {"answered"} < {*frame["status"]}
+    assert scan.to_frame(money="float")["price"].isna().equals(frame["price"].isna())
+    for option in ({"money": "Float"}, {"by": "sailing"}):
+        with pytest.raises(InvalidInputError, match=r"expected \w+ or \w+"):
+            scan.to_frame(**option)
 
 
 def test_the_size_is_known_before_a_search_is_sent(
