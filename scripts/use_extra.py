@@ -106,12 +106,12 @@ def sandbox() -> None:
 def scan() -> None:
     """Write and read a part."""
     import_all("ferry_sdk.scan")
-    tables = import_module("ferry_sdk.scan.tables")
+    parts = import_module("ferry_sdk.scan.parts")
     part = {"scan": "1", "searches": (), "run": "1"}
     with TemporaryDirectory() as folder:
         path = Path(folder, "part-00000.parquet")
-        tables.write_part(tables.Part(path, **part), {}, [])
-        tables.read_report(path, "1")
+        parts.write_part(parts.Part(path, **part), {}, [])
+        parts.read_report(path, "1")
 
 
 USES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -193,3 +194,14 @@ def test_the_lowest_versions_are_those_of_the_ranges():
     pins = [Requirement(line) for line in lines]
     assert all(str(one.specifier).startswith("==") for one in pins)
     assert all(one.name != "ferry-sdk" for one in pins)
+
+
+def test_the_suite_starts_beside_pytest_asyncio(tmp_path):
+    (tmp_path / "eager.py").write_text("def pytest_configure():\n    raise SystemError\n", "utf-8")
+    installed = tmp_path / "eager-1.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Name: eager\nVersion: 1\n", "utf-8")
+    (installed / "entry_points.txt").write_text("[pytest11]\nasyncio = eager\n", "utf-8")
+    command = [sys.executable, "-m", "pytest", "--noconftest", "--markers"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    subprocess.run(command, check=True, cwd=ROOT, env=environment, capture_output=True)

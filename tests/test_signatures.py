@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,6 +30,31 @@ def test_the_check_fails_where_a_stub_is_old(tmp_path, monkeypatch):
     stub.write_text(stub.read_text("utf-8").replace("booking_id: str", "id: str"), "utf-8")
     with pytest.raises(SystemExit, match=r"raw\.pyi differs .* run scripts/api-map"):
         signatures.main("--check")
+
+
+SIGNATURES = """
+import inspect, sys
+import ferry_sdk
+assert "pydantic" not in sys.modules
+for name in ferry_sdk.__all__:
+    model = getattr(ferry_sdk, name)
+    fields = getattr(model, "model_fields", None)
+    if fields and not issubclass(model, Exception):
+        assert not model.__pydantic_complete__, name
+        shown = inspect.signature(model).parameters.values()
+        named = [one for one in shown if one.kind is one.KEYWORD_ONLY]
+        assert len(named) == len(fields), name
+        required = sum(field.is_required() for field in fields.values())
+        assert sum(one.default is one.empty for one in named) == required, name
+        print(name)
+"""
+
+
+def test_a_model_shows_its_fields_before_its_first_use():
+    shown = subprocess.run(
+        [sys.executable, "-c", SIGNATURES], check=True, capture_output=True, text=True
+    )
+    assert {"Passenger", "Availability", "Booking"} <= {*shown.stdout.split()}
 
 
 @pytest.mark.parametrize("file", signatures.STUBS)

@@ -254,6 +254,11 @@ ASSUMPTIONS: Final = (
         _CHOICE,
     ),
     Assumption(
+        "negative_prices",
+        "No tariff and no penalty is negative: a record with one is unreadable.",
+        _CHOICE,
+    ),
+    Assumption(
         "voucher_file",
         "`save_pdf` of a voucher without a URL raises `NotFoundError`.",
         _CHOICE,

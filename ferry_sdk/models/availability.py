@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import Field, JsonValue
 
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.base import Amount, Currency, Identifier, Model, Moment, Values
+from ferry_sdk.models.base import Amount, Currency, Identifier, Model, Moment, Price, Values
 from ferry_sdk.models.enums import Direction, PlaceGender, PlaceType, PlaceUse, TariffType
 from ferry_sdk.models.inputs import Selection
 
@@ -73,7 +73,7 @@ class Tariff(Model):
 
     id: Identifier
     type: TariffType
-    amount: Amount
+    amount: Price
     balance_amount: Amount
     currency: Currency
     date: Moment

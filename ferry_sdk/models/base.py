@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
+from inspect import Signature
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NoReturn, TypeVar, cast
 
 from pydantic import (
@@ -51,17 +52,38 @@ _DEPRECATED: Final = frozenset(
 """Methods of pydantic 1, such as ``parse_raw``."""
 
 
-class Model(BaseModel):
-    """An immutable record; unknown fields are kept in ``model_extra``."""
+class _DeferredSignature:
+    """The signature of a model that is not built yet: `inspect.signature` builds the model."""
+
+    def __get__(self, instance: object, owner: type[BaseModel]) -> Signature:
+        if instance is None and owner.model_rebuild(raise_errors=False) is not False:
+            return owner.__signature__  # pydantic has replaced this descriptor
+        raise AttributeError("__signature__")
+
+
+class DeferredModel(BaseModel):
+    """An immutable model that is built on first use, which makes the import cheaper."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         defer_build=True,
-        extra="allow",
         frozen=True,
-        populate_by_name=True,
-        protected_namespaces=(),
         hide_input_in_errors=True,
         json_schema_extra=describe_properties,
+    )
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 -- the config of pydantic
+        """Give a subclass its signature before it is built."""
+        super().__init_subclass__(**kwargs)
+        type.__setattr__(cls, "__signature__", _DeferredSignature())
+
+
+class Model(DeferredModel):
+    """An immutable record; unknown fields are kept in ``model_extra``."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        protected_namespaces=(),
     )
 
     @property
@@ -133,6 +155,12 @@ def _parse_amount(value: object) -> object:
     return Decimal(repr(value)) if isinstance(value, LongNumber) else value
 
 
+def _reject_negative(amount: Decimal) -> Decimal:
+    if amount < 0:
+        raise ValueError("expected a number from 0")
+    return amount
+
+
 def _reject_float(value: object) -> object:
     if isinstance(value, float | bool):
         raise ValueError("money is a Decimal, an int or a str, never a float")
@@ -180,6 +208,9 @@ def _empty_if_none(value: object) -> object:
 
 Amount = Annotated[Decimal, BeforeValidator(_parse_amount)]
 """Money in a record: a JSON number, exact to the digits on the wire."""
+
+Price = Annotated[Amount, AfterValidator(_reject_negative)]
+"""An `Amount` that a traveller pays; a negative one would be an offer to be paid."""
 
 Money = Annotated[Decimal, BeforeValidator(_reject_float)]
 """Money in an argument: `Decimal`, `int` or `str`; a `float` is rejected."""

@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_origi
 from pydantic import BaseModel, JsonValue, TypeAdapter
 from pydantic.fields import FieldInfo
 
-from ferry_sdk.models.base import Amount, Currency, Identifier, LongNumber, Moment
+from ferry_sdk.models.base import Amount, Currency, Identifier, LongNumber, Moment, Price
 from ferry_sdk.models.base import Values as JsonValues
 from ferry_sdk.models.enums import OpenEnum
 
@@ -283,6 +283,15 @@ def _amounts(column: Column) -> Converter:
     return convert_amounts
 
 
+def _prices(column: Column) -> Converter:
+    converted = _amounts(column)
+    # The float of a long number can be zero although its digits are below zero.
+    zeros = (value for value in column if not value) if 0 in column else ()
+    if min(column, default=0) < 0 or LongNumber in map(type, zeros):
+        raise NotUniformError
+    return converted
+
+
 def _tuples(column: Column) -> Converter:
     _require_types(column, list)
     return partial(map, tuple, column)
@@ -322,6 +331,7 @@ _RULES: Final[tuple[tuple[tuple[object, ...], Rule], ...]] = (
     ((tuple[str, ...],), _tuples_of_texts),
     ((Moment,), _datetimes),
     (get_args(Amount), _amounts),
+    (get_args(Price), _prices),
     (get_args(Currency), _distinct_texts(TypeAdapter(list[Currency]).validate_python)),
     (get_args(Identifier), _non_empty_texts),
 )

@@ -141,7 +141,8 @@ class Records(Sequence[T_co], Generic[T_co]):
             money: The type of amounts: exact ``"decimal"`` objects, or ``"float"``.
 
         Raises:
-            InvalidInputError: Rows of tariffs were requested for records without tariffs.
+            InvalidInputError: An option has another value, or rows of tariffs were requested for
+                records without tariffs.
             ModuleNotFoundError: pandas is not installed.
 
         Example:

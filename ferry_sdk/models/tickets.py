@@ -7,7 +7,16 @@ from decimal import Decimal
 
 from pydantic import Field
 
-from ferry_sdk.models.base import Amount, Currency, Identifier, LooseDay, LooseMoment, Model, Text
+from ferry_sdk.models.base import (
+    Amount,
+    Currency,
+    Identifier,
+    LooseDay,
+    LooseMoment,
+    Model,
+    Price,
+    Text,
+)
 from ferry_sdk.models.enums import PaymentStatus, TicketDirection, TicketStatus
 
 
@@ -140,7 +149,7 @@ class CancellationFee(Model):
         ticket_status: The raw status of the ticket.
     """
 
-    penalty_amount: Amount
+    penalty_amount: Price
     refund_amount: Amount
     currency: Currency
     ticket_status: str

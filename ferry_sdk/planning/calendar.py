@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ferry_sdk.planning.trips import SearchReport, Trip
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import DataFrame
+    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +54,28 @@ class PriceCalendar(Mapping[date, CalendarDay]):
         priced = [(one.price, one.day) for one in self.values() if one.price is not None]
         return self[min(priced)[1]] if priced else None
 
-    def to_frame(self) -> DataFrame:
-        """Return a pandas frame with a row for each day.
+    def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
+        """Return a pandas frame with a row for each day. Requires the extra ``notebook``.
+
+        Args:
+            by: The content of a row: a ``"record"``, which is a day. Days have no tariffs.
+            money: The type of amounts: exact ``"decimal"`` objects, or ``"float"``.
 
         Raises:
+            InvalidInputError: An option has another value, or rows of tariffs were requested.
             ModuleNotFoundError: pandas is not installed.
         """
-        from ferry_sdk.models.display.frames import frame_of_columns  # noqa: PLC0415 -- loads pandas
+        from ferry_sdk.models.display.frames import (  # noqa: PLC0415 -- loads pandas
+            check_options,
+            frame_of_columns,
+        )
 
+        check_options(by, money, has_tariffs=False)
         days = [*self.values()]
         return frame_of_columns(
             {
                 "day": ("datetime64[s]", [one.day for one in days]),
-                "price": ("object", [one.price for one in days]),
+                "price": ("money", [one.price for one in days]),
                 "currency": ("string", [one.currency for one in days]),
                 "company": ("string", [one.company for one in days]),
                 "depart_local": (
@@ -74,7 +83,8 @@ class PriceCalendar(Mapping[date, CalendarDay]):
                     [one.depart_at and one.depart_at.replace(tzinfo=None) for one in days],
                 ),
                 "sailings": ("int64", [one.sailings for one in days]),
-            }
+            },
+            money,
         )
 
     def __getitem__(self, day: date) -> CalendarDay:

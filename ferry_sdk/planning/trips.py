@@ -15,7 +15,7 @@ from ferry_sdk.models.inputs import Selection
 from ferry_sdk.resources.arguments import ReservationTypeName
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import DataFrame
+    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
 
 FareKind = Literal["single", "round_trip", "two_singles"]
 
@@ -324,27 +324,51 @@ class TripSearch(Sequence[Trip]):
             raise InvalidInputError("expected price, arrival or duration", field="by")
         return min(self._trips, key=orders[by], default=None)
 
-    def to_frame(self) -> DataFrame:
+    def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each trip. Requires the extra ``notebook``.
 
+        Args:
+            by: The content of a row: a ``"record"``, which is a trip, or a ``"tariff"``, which is
+                a fare of a trip.
+            money: The type of amounts: exact ``"decimal"`` objects, or ``"float"``.
+
         Raises:
+            InvalidInputError: An option has another value.
             ModuleNotFoundError: pandas is not installed.
         """
-        from ferry_sdk.models.display.frames import frame_of_columns  # noqa: PLC0415 -- loads pandas
+        from ferry_sdk.models.display.frames import (  # noqa: PLC0415 -- loads pandas
+            check_options,
+            frame_of_columns,
+        )
+
+        check_options(by, money)
 
         def clocks(moments: Iterable[datetime | None]) -> tuple[str, list[datetime | None]]:
             return "datetime64[us]", [one and one.replace(tzinfo=None) for one in moments]
 
+        trips: Sequence[Trip] = self
+        of_fares: dict[str, tuple[str, list[Any]]] = {}
+        if by == "tariff":
+            trips = [trip for trip in self for _ in trip.fares]
+            fares = [fare for trip in self for fare in trip.fares]
+            of_fares = {
+                "tariff_kind": ("string", [one.kind for one in fares]),
+                "tariff_type": ("string", [str(one.tariffs[0].type) for one in fares]),
+                "tariff_amount": ("money", [one.amount for one in fares]),
+                "tariff_currency": ("string", [one.currency for one in fares]),
+            }
         return frame_of_columns(
             {
-                "depart_local": clocks(one.depart_at for one in self),
-                "arrive_local": clocks(one.arrive_at for one in self),
-                "travel_time": ("timedelta64[us]", [one.travel_time for one in self]),
-                "back_local": clocks(one.back.depart_at if one.back else None for one in self),
-                "companies": ("string", [", ".join(one.companies) for one in self]),
-                "price": ("object", [one.price for one in self]),
-                "currency": ("string", [one.currency for one in self]),
-            }
+                "depart_local": clocks(one.depart_at for one in trips),
+                "arrive_local": clocks(one.arrive_at for one in trips),
+                "travel_time": ("timedelta64[us]", [one.travel_time for one in trips]),
+                "back_local": clocks(one.back.depart_at if one.back else None for one in trips),
+                "companies": ("string", [", ".join(one.companies) for one in trips]),
+                "price": ("money", [one.price for one in trips]),
+                "currency": ("string", [one.currency for one in trips]),
+                **of_fares,
+            },
+            money,
         )
 
     @overload

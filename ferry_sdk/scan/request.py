@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -59,6 +60,12 @@ class ScanRequest:
             raise InvalidInputError("expected a list of companies", field="companies")
         if self.part_size not in range(20, 101):
             raise InvalidInputError("expected a whole number from 20 to 100", field="part_size")
+        for name, value in self.members.items():
+            try:
+                json.dumps(value, ensure_ascii=False).encode()
+            except (TypeError, ValueError):  # half a surrogate pair
+                problem = "expected texts that can be written to a file"
+                raise InvalidInputError(problem, field=name) from None
 
     @property
     def members(self) -> dict[str, Any]:
@@ -66,7 +73,7 @@ class ScanRequest:
         routes: object = self.routes
         if not isinstance(self.routes, str):
             routes = [
-                [one.journey_id, *one.companies]
+                [one.depart_code, one.arrive_code, one.journey_id, *one.companies]
                 if isinstance(one, Route)
                 else [end.code if isinstance(end, Port) else end for end in one]
                 for one in self.routes

@@ -44,10 +44,11 @@ from ferry_sdk.errors import (
     NoSailingsError,
 )
 from ferry_sdk.planning.routes import Route
+from ferry_sdk.scan.parts import Part, read_done, write_part
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.request import ScanRequest
 from ferry_sdk.scan.searches import CompanyRoute, Search
-from ferry_sdk.scan.tables import Answer, Part, read_done, write_part
+from ferry_sdk.scan.tables import Answer
 
 T = TypeVar("T")
 AnyClient = Ferry | AsyncFerry

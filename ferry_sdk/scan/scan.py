@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import date, datetime, timezone
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -17,8 +18,8 @@ from uuid import uuid4
 from ferry_sdk._version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
-from ferry_sdk.models.display import require_packages
 from ferry_sdk.planning.routes import Route
+from ferry_sdk.scan.parts import Part, read_report, read_rows
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.request import AnyRoutes, ScanRequest
@@ -31,11 +32,10 @@ from ferry_sdk.scan.runner import (
     run_with_executor,
 )
 from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
-from ferry_sdk.scan.storage import FORMAT, lock, part_path, read_manifest, write_manifest
-from ferry_sdk.scan.tables import Part, read_report, read_rows
+from ferry_sdk.scan.storage import FORMAT, Manifest, lock, part_path, read_manifest, write_manifest
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import DataFrame
+    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
@@ -204,18 +204,27 @@ class FareScan:
             logger.warning("%s of the searches failed; run again to repeat them", self._report)
         return self._report
 
-    def to_frame(self) -> DataFrame:
+    def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
         """Return the rows of the folder as a pandas frame. Requires the extra ``notebook``.
 
+        Args:
+            by: The content of a row: a ``"record"``, which is a row of the files, or a
+                ``"tariff"``, without the rows of searches that found no fare.
+            money: The type of amounts: exact ``"decimal"`` objects, or ``"float"``.
+
         Raises:
-            InvalidInputError: The folder holds another scan.
+            InvalidInputError: The folder holds another scan, or an option has another value.
             ModuleNotFoundError: pandas is not installed.
         """
+        from ferry_sdk.models.display.frames import check_options  # noqa: PLC0415 -- loads pandas
+
+        check_options(by, money)
         scan, searches = self._searches()
         paths = (part_path(self.folder, number) for number in range(searches.part_count))
-        with require_packages("pandas"):
-            frame: DataFrame = read_rows(paths, scan).to_pandas(date_as_object=False)
-        return frame
+        frame: DataFrame = read_rows(paths, scan).to_pandas(date_as_object=False)
+        if by == "tariff":
+            frame = frame[frame["price"].notna()].reset_index(drop=True)
+        return frame if money == "decimal" else frame.astype({"price": "float64"})
 
     def __repr__(self) -> str:
         return f"FareScan({str(self.folder)!r})"
@@ -224,8 +233,7 @@ class FareScan:
         """Return the scan's id and its searches, from the manifest if there is one."""
         manifest = self._manifest()
         if manifest is not None:
-            routes = [CompanyRoute(*one) for one in manifest["company_routes"]]
-            return manifest["scan"], self._request.searches(routes)
+            return manifest["scan"], self._searches_of(manifest)
         if self._routes is None:
             try:
                 with Ferry() as client:
@@ -236,22 +244,25 @@ class FareScan:
                 ) from error
         return "", self._request.searches(self._routes or ())
 
-    def _manifest(self) -> dict[str, Any] | None:
+    def _manifest(self) -> Manifest | None:
         """Return the manifest of the folder; None if there is none.
 
         Raises:
-            InvalidInputError: It is the manifest of another scan.
+            InvalidInputError: It cannot be read, or is the manifest of another scan.
         """
         manifest = read_manifest(self.folder)
         if manifest is not None:
             asked = json.loads(json.dumps(self._request.members))
-            other = [name for name, value in asked.items() if manifest["asked"][name] != value]
-            if other:
-                raise InvalidInputError(
-                    f"it holds a scan with other {', '.join(other)}; use another folder",
-                    field="folder",
-                )
+            other = [name for name, value in asked.items() if manifest["asked"].get(name) != value]
+            problem = f"it holds a scan with other {', '.join(other)}" if other else None
+            if not other and len(self._searches_of(manifest)) != manifest["size"]:
+                problem = "the size in scan.json is not that of its routes"
+            if problem is not None:
+                raise InvalidInputError(f"{problem}; use another folder", field="folder")
         return manifest
+
+    def _searches_of(self, manifest: Manifest) -> SearchList:
+        return self._request.searches(list(starmap(CompanyRoute, manifest["company_routes"])))
 
     def _open(self, client: AnyClient | MakeClient) -> None:
         """Write the manifest, or check that the one in the folder is of the client's service."""
@@ -260,7 +271,7 @@ class FareScan:
         base_url, routes = look_up(client, request)
         if manifest is None:
             searches = self._request.searches(routes)
-            manifest = {
+            first: Manifest = {
                 "format": FORMAT,
                 "library": __version__,
                 "scan": uuid4().hex,
@@ -269,10 +280,10 @@ class FareScan:
                 "asked": self._request.members,
                 "size": len(searches),
                 "part_count": searches.part_count,
-                "company_routes": routes,
+                "company_routes": [*routes],
                 "runs": [],
             }
-            write_manifest(self.folder, manifest)
+            write_manifest(self.folder, first)
         elif manifest["service"] != base_url:
             raise InvalidInputError(
                 f"it holds a scan of {manifest['service']}; use another folder", field="folder"
@@ -314,9 +325,11 @@ class FareScan:
 
         def note(error: BaseException | None) -> None:
             self._report = self.report
-            manifest = read_manifest(self.folder) or {}
+            manifest = read_manifest(self.folder)
+            if manifest is None:  # removed by another program while the scan ran
+                return
             reasons = dict(Counter(self._report.reasons).most_common(_MOST_REASONS))
-            run = {
+            run: dict[str, Any] = {
                 "library": __version__,
                 "began_at": str(began_at),
                 "ended_at": str(datetime.now(timezone.utc)),
@@ -330,7 +343,7 @@ class FareScan:
         try:
             yield
         except BaseException as error:
-            with suppress(OSError):  # the error of the run is the one to know
+            with suppress(OSError, FerryError):  # the error of the run is the one to know
                 note(error)
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(

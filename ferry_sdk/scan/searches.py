@@ -69,7 +69,7 @@ class Search:
     @property
     def key(self) -> str:
         """The name of the search, which no other search of the scan has."""
-        return f"{self.route.journey_id}/{self.route.company}/{self.day}/{self.party.name}"
+        return "/".join((*self.route, str(self.day), self.party.name))
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
+from pydantic import JsonValue, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
 from ferry_sdk.errors import InvalidInputError
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """The format of the manifest and of the parts."""
 _MANIFEST: Final = "scan.json"
 _TEMPORARY: Final = ".tmp-"
@@ -25,25 +28,61 @@ def part_path(folder: Path, number: int) -> Path:
     return folder / f"part-{number:05}.parquet"
 
 
-def read_manifest(folder: Path) -> dict[str, Any] | None:
+class ManifestHead(TypedDict):
+    """What a manifest of any format contains."""
+
+    format: int
+    library: str
+
+
+class Manifest(ManifestHead):
+    """The content of the manifest.
+
+    Attributes:
+        scan: The id of the scan, which is in every part too.
+        created_at: When the first run began.
+        service: The address of the service.
+        asked: The arguments of the scan.
+        size: The number of searches.
+        part_count: The number of parts.
+        company_routes: The ports, the journey and the company of each route.
+        runs: The last runs: the report of each, its error, and when it began and ended.
+    """
+
+    scan: str
+    created_at: str
+    service: str
+    asked: dict[str, JsonValue]
+    size: int
+    part_count: int
+    company_routes: list[tuple[str, str, str, str]]
+    runs: list[dict[str, JsonValue]]
+
+
+_HEAD: Final = TypeAdapter(ManifestHead)
+_WHOLE: Final = TypeAdapter(Manifest)
+
+
+def read_manifest(folder: Path) -> Manifest | None:
     """Return the manifest of a folder; None if there is none.
 
     Raises:
         InvalidInputError: It cannot be read, or has another format.
     """
     try:
-        manifest = json.loads((folder / _MANIFEST).read_bytes())
-        if manifest["format"] == FORMAT:
-            return dict(manifest)
-        problem = f"was written by ferry_sdk {manifest['library']} in another format"
+        content = (folder / _MANIFEST).read_bytes()
+        head = _HEAD.validate_json(content, strict=True)
+        if head["format"] == FORMAT:
+            return _WHOLE.validate_json(content, strict=True)
+        problem = f"was written by ferry_sdk {head['library']} in another format"
     except FileNotFoundError:
         return None
-    except (ValueError, LookupError, TypeError):
+    except ValidationError:
         problem = "cannot be read"
     raise InvalidInputError(f"{_MANIFEST} {problem}; use another folder", field="folder")
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest.
 
     Raises:

@@ -1,33 +1,22 @@
-"""The Parquet file of a part: a row for each fare, and one for a search without a fare."""
+"""The rows of answers: a row for each fare, and one for a search without a fare."""
 
 from __future__ import annotations
 
-import json
-import logging
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import datetime
-from decimal import Decimal
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from decimal import Context, Decimal
 from typing import Any, Final
 
 import pyarrow as untyped_pa  # type: ignore[import-untyped]  # noqa: ICN001 -- it has no types
-import pyarrow.parquet as untyped_pq  # type: ignore[import-untyped]  # it has no types
 
-from ferry_sdk._version import __version__
-from ferry_sdk.errors import FerryError, InvalidInputError, NoSailingsError
+from ferry_sdk.errors import FerryError, NoSailingsError
 from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.models.records import Records
-from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.searches import Search
-from ferry_sdk.scan.storage import FORMAT, write_file
 
-logger: logging.Logger = logging.getLogger("ferry_sdk")
 pa: Any = untyped_pa
-pq: Any = untyped_pq
 
-_KEY: Final = b"ferry_sdk.scan"
 _TEXT: Final = pa.string()
 _MOMENT: Final = pa.timestamp("us", "UTC")
 _CLOCK: Final = pa.timestamp("us")
@@ -57,27 +46,12 @@ _FARE: Final = {
     "currency": _TEXT,
     "expires_at": _MOMENT,
 }
-_SCHEMA: Final = pa.schema([*_SEARCH.items(), *_SAILING.items(), *_FARE.items()])
+SCHEMA: Final = pa.schema([*_SEARCH.items(), *_SAILING.items(), *_FARE.items()])
 _NO_FARE: Final = (None,) * (1 + len(_FARE))
 _DECIMALS: Final = Decimal("0.0001")
 _MOST: Final = Decimal(10) ** 14
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part to be asked.
-
-    Attributes:
-        path: Its file.
-        scan: The id of the scan.
-        searches: Its searches.
-        run: The id of the run: Dask takes two tasks with equal arguments for one.
-    """
-
-    path: Path
-    scan: str
-    searches: Sequence[Search] = field(repr=False)
-    run: str
+_CONTEXT: Final = Context(prec=38)
+_NOT_A_MOMENT: Final = "a moment before the year 1 or after 9999 in UTC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,95 +62,6 @@ class Answer:
     asked_at: datetime
     sailings: Records[Availability] = field(default_factory=Records[Availability])
     error: FerryError | None = None
-
-
-def read_report(path: Path, scan: str) -> ScanReport | None:
-    """Return the report of a part from the end of its file; None if it has to be asked again.
-
-    Raises:
-        InvalidInputError: It is the part of another scan, or has another format.
-    """
-    try:
-        metadata: dict[bytes, bytes] = pq.read_schema(path).metadata or {}
-    except (FileNotFoundError, PermissionError) as error:
-        if isinstance(error, PermissionError):
-            raise
-        return None
-    except (pa.ArrowException, OSError) as error:
-        logger.warning("%s is damaged, and is asked again: %s", path, type(error).__name__)
-        return None
-    members: dict[str, Any] = json.loads(metadata.get(_KEY, b"{}"))
-    if (members.get("format"), members.get("scan")) != (FORMAT, scan):
-        by = f"ferry_sdk {members['library']}" if members else "another program"
-        raise InvalidInputError(
-            f"{path.name} is of another scan or format, written by {by}; use another folder",
-            field="folder",
-        )
-    report: dict[str, Any] = members["report"]
-    return ScanReport(**report)
-
-
-def read_rows(paths: Iterable[Path], scan: str) -> Any:  # noqa: ANN401 -- a pyarrow.Table
-    """Return the rows of the parts that are there."""
-    tables = [
-        pq.ParquetFile(path).read(use_threads=False).replace_schema_metadata()
-        for path in paths
-        if read_report(path, scan) is not None
-    ]
-    return pa.concat_tables([_SCHEMA.empty_table(), *tables])
-
-
-def read_done(path: Path, scan: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of the searches of a part that are done, by the search."""
-    done: dict[str, list[dict[str, Any]]] = {}
-    for row in read_rows([path], scan).to_pylist():
-        if row["status"] != "failed":
-            done.setdefault(row["search"], []).append(row)
-    return done
-
-
-def write_part(
-    part: Part, done: dict[str, list[dict[str, Any]]], answers: Sequence[Answer]
-) -> ScanReport:
-    """Write a part: the rows of searches that were done before, and those of new answers.
-
-    Returns:
-        The counts of the new answers.
-
-    Raises:
-        OSError: Writing failed; a file that was there before has not changed.
-    """
-    rows = Rows()
-    for answer in answers:
-        rows.add(answer)
-    kept = [row for some in done.values() for row in some]
-    table = pa.concat_tables([pa.Table.from_pylist(kept, schema=_SCHEMA), rows.table()])
-    lost = [row["reason"] for row in kept if row["status"] == "unreadable"] + rows.lost
-    nothing = sum(some[0]["status"] == "nothing" for some in done.values())
-    failed = len(rows.failures)
-    change = ScanReport(0, len(answers) - failed - rows.nothing, rows.nothing, failed)
-    report = change + ScanReport(
-        len(part.searches),
-        len(done) - nothing,
-        nothing,
-        0,
-        len(lost),
-        dict(Counter(lost + rows.failures)),
-    )
-    known = read_report(part.path, part.scan)
-    if known is not None and known.done > report.done:
-        return change  # a later run has asked more than this worker, whose own run was killed
-    members = {
-        "format": FORMAT,
-        "scan": part.scan,
-        "library": __version__,
-        "report": asdict(report),
-    }
-    content = pa.BufferOutputStream()
-    described = table.replace_schema_metadata({_KEY: json.dumps(members)})
-    pq.write_table(described, content, compression="zstd")
-    write_file(part.path, content.getvalue())
-    return change
 
 
 class Rows:
@@ -211,10 +96,14 @@ class Rows:
         for sailing in answer.sailings:
             tariffs = [one for one in sailing.tariffs if not one.roundtrip_locked]
             if tariffs and sailing.places:
+                if not _are_storable(sailing.depart_at, sailing.arrive_at):
+                    self._add_lost(answer, _NOT_A_MOMENT)
+                    continue
                 self._add_sailing(sailing)
                 for tariff in tariffs:
-                    if not _fits(tariff.amount):
-                        self._add_lost(answer, "a price with more than 4 decimals or 14 digits")
+                    problem = _problem_of(tariff)
+                    if problem is not None:
+                        self._add_lost(answer, problem)
                         continue
                     if number is None:
                         number = self._add_search(answer, "answered", has_fare=True)
@@ -233,7 +122,7 @@ class Rows:
                 *_table(_SAILING, self._sailings).take(sailings).columns,
                 *_arrays(_FARE, columns[2:]),
             ],
-            schema=_SCHEMA,
+            schema=SCHEMA,
         )
 
     def _add_lost(self, answer: Answer, reason: str) -> None:
@@ -258,13 +147,34 @@ class Rows:
         self._sailings.append((sailing.sailing_id, sailing.ship_name, *moments))
 
     def _add_fare(self, search: int, tariff: Tariff) -> None:
-        fare = (str(tariff.type), tariff.amount, tariff.currency, tariff.expiration_date)
+        price = _with_decimals(tariff.amount)
+        fare = (str(tariff.type), price, tariff.currency, tariff.expiration_date)
         self._fares.append((search, len(self._sailings) - 1, *fare))
 
 
-def _fits(amount: Decimal) -> bool:
-    """Return whether a price can be written as it is. No price is rounded."""
-    return abs(amount) < _MOST and amount == amount.quantize(_DECIMALS)
+def _problem_of(tariff: Tariff) -> str | None:
+    """Return why a fare cannot be written as it is; None if it can. No price is rounded."""
+    amount = tariff.amount
+    if len(amount.as_tuple().digits) > _CONTEXT.prec:
+        return f"a price with more than {_CONTEXT.prec} digits"
+    if not (abs(amount) < _MOST and amount == _with_decimals(amount)):
+        return "a price with more than 4 decimals or 14 digits"
+    return None if _are_storable(tariff.expiration_date) else _NOT_A_MOMENT
+
+
+def _with_decimals(amount: Decimal) -> Decimal:
+    """Return an amount with the decimals of the column, whatever the caller's decimal context."""
+    return amount.quantize(_DECIMALS, context=_CONTEXT)
+
+
+def _are_storable(*moments: datetime) -> bool:
+    """Return whether the moments are in the years 1 to 9999 in UTC."""
+    try:
+        for moment in moments:
+            moment.astimezone(timezone.utc)
+    except OverflowError:
+        return False
+    return True
 
 
 def _table(kinds: dict[str, Any], rows: Sequence[tuple[object, ...]]) -> Any:  # noqa: ANN401 -- a pyarrow.Table

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from html import unescape
 from html.parser import HTMLParser
+from unicodedata import category
 
 import pytest
 from hypothesis import given
@@ -127,6 +128,17 @@ def test_only_a_whole_image_becomes_one(text):
 def test_a_text_can_still_be_read():
     port = Port(code="A", name='L\'Île <Rousse> & "Calvi"', country="FR")
     assert 'L\'Île <Rousse> & "Calvi"' in parse_html(port._repr_html_()).texts
+
+
+def test_no_text_reverses_or_hides_another():
+    hidden = "".join(one for one in map(chr, range(sys.maxunicode)) if category(one) == "Cf")
+    joiners = "\u200c\u200d"
+    assert {*"\u202e\u2066\u200e\u061c\xad\ufeff"} < {*hidden}
+    for one in hidden:
+        port = Port(code=f"1{one}2", name=f"Gen{one}oa", country="Italy")
+        ticket = Ticket.model_validate({**samples.TICKET, "pdf_url": f"https://a.example/{one}"})
+        html = port._repr_html_() + Records([port])._repr_html_() + ticket._repr_html_()
+        assert html.count(one) == (5 if one in joiners else 0), ascii(one)
 
 
 def test_half_a_character_does_not_stop_the_rest():

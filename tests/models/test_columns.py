@@ -79,6 +79,7 @@ BY_COLUMNS = pytest.mark.parametrize(
 )
 
 TOO_BIG = "1e400"
+TOO_SMALL = f"0.{'0' * 400}1"
 """Stands for that number, which JSON has and Python's floats have not."""
 
 TEXTS = st.one_of(
@@ -131,7 +132,8 @@ ENUMS = st.sampled_from(["Ticket", "Cabin", "Any", "Outward", "Sideways", "ticke
 GOOD = {
     **dict.fromkeys(("date", "expiration_date", "depart_at", "arrive_at"), GOOD_MOMENTS),
     **dict.fromkeys(("type", "gender", "use", "direction"), ENUMS),
-    **dict.fromkeys(("amount", "balance_amount"), INTS | FLOATS),
+    "amount": (INTS | FLOATS).map(abs),
+    "balance_amount": INTS | FLOATS,
     **dict.fromkeys(("id", "code", "journey_id", "sailing_id"), TEXTS.filter(bool)),
     "currency": st.sampled_from(["EUR", "eur", "Eur", "XXX"]),
     "animals": JSON,
@@ -202,7 +204,9 @@ ANY = (vary_value, vary_value, vary_value, reverse_order, add_member, replace_va
 
 def text_of(items: object) -> bytes:
     text = json.dumps(items, ensure_ascii=False)
-    return text.replace(f'"{TOO_BIG}"', TOO_BIG).replace(f'"-{TOO_BIG}"', f"-{TOO_BIG}").encode()
+    for number in (TOO_BIG, TOO_SMALL):
+        text = text.replace(f'"{number}"', number).replace(f'"-{number}"', f"-{number}")
+    return text.encode()
 
 
 def validate_with_pydantic(model: type[BaseModel], text: bytes) -> tuple[list[Any], list[Any]]:
@@ -369,6 +373,8 @@ def tariff(**changes: Any) -> samples.Wire:
 @example([tariff(amount=TOO_BIG), tariff()])
 @example([tariff(amount=f"-{TOO_BIG}"), tariff()])
 @example([tariff(amount=10**4299), tariff(amount=25), tariff(amount=25.0), tariff(amount=-0.0)])
+@example([tariff(amount=-5), tariff(), tariff(balance_amount=-5)])
+@example([tariff(amount=-0.01), tariff(amount=f"-{TOO_SMALL}"), tariff(amount=TOO_SMALL)])
 @example([tariff(amount=0), tariff(amount=-0.0), tariff(amount=0.0)])
 @example([tariff(amount=[25]), tariff(date=[0]), tariff(currency=["EUR"]), tariff(type={})])
 @example([tariff(amount=1), tariff(amount=1.0, balance_amount=True)])

@@ -99,6 +99,13 @@ def test_rows_of_tariffs_need_tariffs():
         Records([Port(code="A", name="A", country="X")]).to_frame(by="tariff")
 
 
+def test_an_option_with_another_value_is_an_error():
+    for option in ({"money": "Float"}, {"by": "sailing"}, {"money": None}):
+        with pytest.raises(InvalidInputError, match=r"expected \w+ or \w+") as caught:
+            Records().to_frame(**option)
+        assert caught.value.field in option
+
+
 def test_no_records_make_an_empty_frame():
     assert Records().to_frame().empty
     assert Records().to_frame(by="tariff").empty

@@ -505,6 +505,10 @@ class TestBooking:
             {**samples.CANCELLATION_FEE, "penalty_amount": 0.0}
         ).is_free
 
+    def test_a_penalty_below_zero_is_none(self):
+        with pytest.raises(ValidationError, match="expected a number from 0"):
+            CancellationFee.model_validate({**samples.CANCELLATION_FEE, "penalty_amount": -0.01})
+
 
 LIMITS = st.one_of(
     st.none(),

@@ -42,6 +42,15 @@ class TestReading:
         assert CANARY not in repr(lost)
         assert CANARY not in repr(found)
 
+    def test_an_offer_below_zero_is_no_offer(self):
+        tariffs = [{**samples.TARIFF, **change} for change in ({}, {"amount": -5})]
+        credit = {**GOOD, "tariffs": [{**samples.TARIFF, "amount": 0, "balance_amount": -5}]}
+        found = RecordList(Availability).read([{**GOOD, "tariffs": tariffs}, credit])
+        (lost,) = found.unreadable
+        assert (lost.index, lost.field) == (0, "tariffs[1].amount")
+        assert lost.problem == "expected a number from 0"
+        assert [one.tariffs[0].balance_amount for one in found] == [-5]
+
     def test_what_is_all_good_warns_of_nothing(self, caplog):
         assert RecordList(Availability).read([GOOD]).unreadable == ()
         assert caplog.records == []

@@ -61,6 +61,11 @@ def test_a_calendar_becomes_a_frame_and_a_table(reader: Ferry) -> None:
     assert frame["price"].dropna().tolist() == [
         one.price for one in calendar.values() if one.price is not None
     ]
+    floats = calendar.to_frame(money="float")["price"]
+    assert floats.dtype == "float64"
+    assert floats.isna().equals(frame["price"].isna())
+    with pytest.raises(InvalidInputError, match="by: these records have no tariffs"):
+        calendar.to_frame(by="tariff")
     html = calendar._repr_html_()
     assert "40 were not asked" in html
     assert str(calendar.cheapest.price if calendar.cheapest else None) in html

@@ -456,6 +456,15 @@ def test_a_search_has_a_frame(reader: Ferry) -> None:
     assert frame["depart_local"][0] == trips[0].depart_at.replace(tzinfo=None)
     assert frame["back_local"].isna().all()
     assert trips.filter(reservation_type="OPTION").to_frame().columns.equals(frame.columns)
+    assert trips.to_frame(money="float")["price"].dtype == "float64"
+    fares = [fare for trip in trips for fare in trip.fares]
+    by_tariff = trips.to_frame(by="tariff")
+    assert len(by_tariff) == len(fares) > len(trips)
+    assert by_tariff["tariff_amount"].tolist() == [fare.amount for fare in fares]
+    assert [kind.upper() for kind in by_tariff["tariff_type"]] == [
+        fare.reservation_type for fare in fares
+    ]
+    assert trips.to_frame(by="tariff", money="float")["tariff_amount"].dtype == "float64"
 
 
 def test_arguments_may_be_iterators_and_a_moment(reader: Ferry) -> None:

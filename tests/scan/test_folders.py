@@ -18,7 +18,8 @@ import pytest
 from ferry_sdk import AsyncFerry, InvalidInputError
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan import storage
-from ferry_sdk.scan.tables import Answer, Part, write_part
+from ferry_sdk.scan.parts import Part, _seal, read_report, write_part
+from ferry_sdk.scan.tables import Answer
 from tests.scan.season import DAYS, LONE, SIZE, check_rows, new_scan
 from tests.support.routes import know_routes
 from tests.support.tiers import LONG
@@ -69,6 +70,32 @@ def test_a_truncated_part_is_asked_again(
     (folder / FIRST).write_bytes(content[:left])
     assert complete.report.not_asked == SIZE / 2
     assert complete.run(make_client).is_complete
+    check_rows(folder)
+
+
+def test_a_flipped_bit_anywhere_in_a_part_is_noticed(complete: FareScan, folder: Path) -> None:
+    content = (folder / FIRST).read_bytes()
+    for position in range(0, len(content), 13):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        (folder / FIRST).write_bytes(damaged)
+        report = read_report(folder / FIRST, complete._searches()[0])
+        assert report is None, position
+    assert complete.report.not_asked == SIZE / 2
+    assert complete.to_frame()["search"].nunique() == SIZE / 2
+
+
+def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
+    scan: FareScan, make_client: Callable[[], Any], service: Sandbox, folder: Path
+) -> None:
+    service.faults.add("server_error", "availability.search", times=7)
+    assert scan.run(partial(make_client, max_retries=0)).failed == 7
+    content = bytearray((folder / FIRST).read_bytes())
+    footer = int.from_bytes(content[-8:-4], "little")
+    for position in range(4, len(content) - 8 - footer):
+        content[position] ^= 0xFF
+    (folder / FIRST).write_bytes(content)
+    assert scan.run(make_client).is_complete
     check_rows(folder)
 
 
@@ -134,10 +161,10 @@ def test_a_part_of_another_scan_is_an_error(
 def test_another_format_is_an_error(
     complete: FareScan, make_client: Callable[[], Any], folder: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.scan.tables.FORMAT", 2)
+    monkeypatch.setattr("ferry_sdk.scan.parts.FORMAT", 3)
     with pytest.raises(InvalidInputError, match="of another scan or format, written by ferry_sdk"):
         complete.run(make_client)
-    monkeypatch.setattr("ferry_sdk.scan.storage.FORMAT", 2)
+    monkeypatch.setattr("ferry_sdk.scan.storage.FORMAT", 3)
     with pytest.raises(InvalidInputError, match=r"scan\.json was written by ferry_sdk .* another"):
         complete.run(make_client)
 
@@ -149,6 +176,72 @@ def test_a_manifest_that_cannot_be_read_is_an_error(
     (folder / "scan.json").write_bytes(content)
     with pytest.raises(InvalidInputError, match=r"scan\.json cannot be read"):
         complete.run(make_client)
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+
+TAMPERED: dict[str, list[object]] = {
+    "format": [None, "2", 1e400],
+    "library": [None, 1],
+    "scan": [None, 7, ["x"]],
+    "created_at": [None],
+    "service": [None, {}],
+    "asked": [None, [], "routes", {}, {"routes": DEEP}],
+    "size": [None, "60", 61],
+    "part_count": [None, {}],
+    "company_routes": [None, 7, [], [["ITGOA"]], ["abcd"], [[1, 2, 3, 4]], DEEP],
+    "runs": [None, {}, [1], "no"],
+}
+"""Values of the manifest that another program wrote; None: the member is missing."""
+
+
+def test_a_tampered_manifest_is_an_error_that_says_what_to_do(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path
+) -> None:
+    manifest = json.loads((folder / "scan.json").read_bytes())
+    for name, values in TAMPERED.items():
+        for value in values:
+            changed = {key: one for key, one in manifest.items() if key != name}
+            if value is not None:
+                changed[name] = value
+            content = json.dumps(changed, default=str)
+            for deep in ('"' + str(DEEP) + '"', json.dumps(str(DEEP))):
+                content = content.replace(deep, DEEP.decode())
+            (folder / "scan.json").write_text(content, "utf-8")
+            for use in (
+                partial(complete.run, make_client),
+                complete.to_frame,
+                lambda: complete.size,
+            ):
+                with pytest.raises(InvalidInputError, match=r"use another folder") as caught:
+                    use()
+                assert caught.value.field == "folder", (name, value)
+
+
+def test_a_tampered_part_is_asked_again(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path
+) -> None:
+    content = (folder / FIRST).read_bytes()
+    report = b'{"size": %d, ' % (SIZE // 2)
+    changes = [
+        (b'"report": ', b'"repart": '),
+        (report, b'{"size": {},'.ljust(len(report))),
+        (b'"format": 2', b'"format":"2'),
+        (b'"library": "', b'"library":  1'[:12]),
+        (b'"scan": "', b'"scan": [1'[:9]),
+        (b'"reasons": {}', b'"reasons": []'),
+        (b"PAR1", b"PAR2"),
+        (b"depart_code", b"depart_cod\xff"),
+        (b"sailing_id", b"sailing_ie"),
+    ]
+    for old, new in changes:
+        assert old in content
+        assert len(old) == len(new)
+        (folder / FIRST).write_bytes(_seal(content.replace(old, new)))
+        assert complete.report.not_asked == SIZE / 2, old
+        assert complete.to_frame()["search"].nunique() == SIZE / 2
+    assert complete.run(make_client).is_complete
+    check_rows(folder)
 
 
 def test_parts_without_a_manifest_are_an_error(

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -83,6 +84,13 @@ def test_money_is_exact_and_moments_have_a_zone(
     frame = scan.to_frame()
     assert len(frame) == len(check_rows(folder))
     assert isinstance(frame["price"].dropna().iloc[0], Decimal)
+    floats = scan.to_frame(by="tariff", money="float")
+    assert floats["price"].tolist() == frame["price"].dropna().astype("float64").tolist()
+    assert {*floats["status"]} == {"answered"} < {*frame["status"]}
+    assert scan.to_frame(money="float")["price"].isna().equals(frame["price"].isna())
+    for option in ({"money": "Float"}, {"by": "sailing"}):
+        with pytest.raises(InvalidInputError, match=r"expected \w+ or \w+"):
+            scan.to_frame(**option)
 
 
 def test_the_size_is_known_before_a_search_is_sent(
@@ -148,6 +156,27 @@ def test_a_failed_search_is_noted_and_repeated(
     assert scan.run(make_client).is_complete
     assert searches(ferry_sandbox) == before + 7
     assert not [row for row in check_rows(folder) if row["status"] == "failed"]
+
+
+def test_one_journey_between_two_pairs_of_ports_is_two_searches(
+    make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
+) -> None:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        (there,) = ferry.routes.find("Genoa", "Tunis")
+    ends = {"depart_code": there.arrive_code, "arrive_code": there.depart_code}
+    scan = new_scan(folder, routes=[there, replace(there, **ends)], companies=["GNV"])
+    report = scan.run(make_client)
+    assert report.size == SIZE
+    assert 0 < report.failed < SIZE
+    before = searches(ferry_sandbox)
+    assert scan.run(make_client).failed == report.failed == searches(ferry_sandbox) - before
+    rows = check_rows(folder)
+    kept = {row["search"] for row in rows if row["depart_code"] == there.depart_code}
+    assert len(kept) == SIZE / 2
+    frame = scan.to_frame()
+    assert frame.groupby("search")["depart_code"].nunique().max() == 1
+    with pytest.raises(InvalidInputError, match="with other routes"):
+        _ = new_scan(folder, routes=[there, there], companies=["GNV"]).report
 
 
 def test_an_invalid_token_ends_the_scan(
@@ -267,6 +296,8 @@ def test_a_scan_runs_where_an_event_loop_runs_already(
         ("parties", [LONE, LONE]),
         ("companies", []),
         ("companies", "GNV"),
+        ("companies", ["\ud800"]),
+        ("parties", [Party("\ud800", TRAVELLERS[:1])]),
         ("part_size", 19),
         ("part_size", 101),
     ],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from datetime import datetime, timedelta, timezone
+from decimal import Context, Decimal, localcontext
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,6 +46,9 @@ def rows(answer: Answer) -> list[dict[str, object]]:
         ("99999999999999.9999", "answered"),
         ("100000000000000", "unreadable"),
         ("1E+40", "unreadable"),
+        (f"82.{'0' * 36}", "answered"),
+        (f"82.{'0' * 37}", "unreadable"),
+        ("0E+5000", "answered"),
     ],
 )
 def test_no_price_is_rounded(sailing: Availability, amount: str, status: str) -> None:
@@ -53,6 +57,21 @@ def test_no_price_is_rounded(sailing: Availability, amount: str, status: str) ->
     (row,) = rows(Answer(SEARCH, NOW, Records([changed])))
     assert row["status"] == status
     assert row["price"] == (Decimal(amount) if status == "answered" else None)
+
+
+def test_a_price_does_not_depend_on_the_decimal_context(sailing: Availability) -> None:
+    with localcontext(Context(prec=3)):
+        first, *_ = rows(Answer(SEARCH, NOW, Records([sailing])))
+    assert first["price"] == sailing.tariffs[0].amount
+
+
+def test_a_moment_without_a_year_in_utc_is_a_row(sailing: Availability) -> None:
+    late = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
+    tariff = sailing.tariffs[0].model_copy(update={"expiration_date": late})
+    for change in ({"arrive_at": late}, {"tariffs": (tariff,)}):
+        (row,) = rows(Answer(SEARCH, NOW, Records([sailing.model_copy(update=change)])))
+        reason = "a moment before the year 1 or after 9999 in UTC"
+        assert (row["status"], row["reason"]) == ("unreadable", reason)
 
 
 def test_a_fare_that_is_not_valid_one_way_is_left_out(sailing: Availability) -> None:
@@ -77,7 +96,7 @@ def test_a_search_that_finds_no_sailing_is_answered(sailing: Availability) -> No
     error = NoSailingsError("nothing", status_code=404)
     for answer in (Answer(SEARCH, NOW, error=error), Answer(SEARCH, NOW)):
         (row,) = rows(answer)
-        assert (row["status"], row["search"]) == ("nothing", f"1/CTN/{DAYS[0]}/lone")
+        assert (row["status"], row["search"]) == ("nothing", f"FRMRS/TNLGN/1/CTN/{DAYS[0]}/lone")
 
 
 def test_a_row_has_the_moments_of_its_sailing(sailing: Availability) -> None:

@@ -70,16 +70,36 @@ _SAILING_COLUMNS: Final[tuple[tuple[str, object, Callable[[Availability], object
 """The additional columns of sailings."""
 
 
-def frame_of_columns(columns: Mapping[str, tuple[str, Sequence[object]]]) -> DataFrame:
-    """Return a frame of columns, each with its dtype and its values."""
+def check_options(by: object, money: object, *, has_tariffs: bool = True) -> None:
+    """Check the options of a frame.
+
+    Raises:
+        InvalidInputError: An option has another value, or there are no tariffs for rows of them.
+    """
+    for field, value, values in (("by", by, get_args(By)), ("money", money, get_args(MoneyAs))):
+        if value not in values:
+            raise InvalidInputError(f"expected {' or '.join(values)}", field=field)
+    if by == "tariff" and not has_tariffs:
+        raise InvalidInputError("these records have no tariffs", field="by")
+
+
+def frame_of_columns(
+    columns: Mapping[str, tuple[str, Sequence[object]]], money: MoneyAs = "decimal"
+) -> DataFrame:
+    """Return a frame of columns, each with its dtype, or "money", and its values."""
+    money_dtype = "object" if money == "decimal" else "float64"
     series: Any = Series  # its overloads do not take a dtype by its name
-    data = {name: series(values, dtype=dtype) for name, (dtype, values) in columns.items()}
+    data = {
+        name: series(values, dtype=money_dtype if dtype == "money" else dtype)
+        for name, (dtype, values) in columns.items()
+    }
     frame: DataFrame = DataFrame(data)
     return frame
 
 
 def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
     """Return a frame; see `Records.to_frame`."""
+    check_options(by, money)
     models = models_of(records)
     columns: list[_Column] = []
     if by == "tariff":

@@ -8,12 +8,15 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from html import escape
 from typing import Final
+from unicodedata import category
 
 _LONGEST: Final = 300
 _LARGEST_IMAGE: Final = 200_000
 _IMAGE: Final = re.compile(r"data:image/(?:png|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}")
 _WEB: Final = re.compile(r"https?://[^\s\x00-\x20]+")
-_NOT_SHOWN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_HIDDEN: Final = frozenset({"Cc", "Cf"})
+_SHOWN: Final = frozenset("\t\n\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
+"""Characters of these categories that a text may need: scripts and emoji join letters."""
 
 _LINE: Final = "1px solid rgba(128,128,128,.35)"
 _BOX: Final = f"border:{_LINE};border-radius:8px;padding:12px 16px;margin:4px 0;max-width:60em"
@@ -36,11 +39,22 @@ def escape_value(value: object) -> Markup:
     """Format a value for people, and escape it."""
     if isinstance(value, Markup):
         return value
-    text = _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", _to_text(value))
+    text = _to_text(value)
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}…"
+    text = _replace_hidden(text)
     # A lone surrogate cannot be encoded, and would break the whole message to the browser.
     return Markup(escape(text.encode("utf-8", "replace").decode("utf-8")))
+
+
+def _replace_hidden(text: str) -> str:
+    """Replace control and format characters, which could reverse or hide the text beside them."""
+    if text.isprintable():
+        return text
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}" if category(one) in _HIDDEN and one not in _SHOWN else one
+        for one in text
+    )
 
 
 def _to_text(value: object) -> str:
@@ -62,7 +76,7 @@ def _to_text(value: object) -> str:
 
 def link(url: str, text: str) -> Markup:
     """Return a link for a web address; any other address as text."""
-    if not _WEB.fullmatch(url):
+    if not _WEB.fullmatch(url) or url != _replace_hidden(url):
         return escape_value(url)
     label = escape_value(text)
     return Markup(f'<a href="{escape(url)}" target="_blank" rel="noopener noreferrer">{label}</a>')
