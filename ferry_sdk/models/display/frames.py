@@ -150,9 +150,13 @@ def _series(kind: object, values: Sequence[Any], money: MoneyAs) -> Series[Any]:
 
 
 def _utc_series(values: Sequence[datetime | None]) -> Series[Any]:
-    """Return moments in UTC, to the microsecond, because nanoseconds end in 2262."""
+    """Return moments in UTC, to the microsecond, because nanoseconds end in 2262.
+
+    A moment that UTC moves out of the years 1 to 9999, which pandas cannot print, is moved back.
+    """
     clocks = [None if value is None else value.replace(tzinfo=None) for value in values]
     offsets = [None if value is None else value.utcoffset() for value in values]
     moments = np.array(clocks, dtype="datetime64[us]") - np.array(offsets, dtype="timedelta64[us]")
+    moments = np.clip(moments, np.datetime64(datetime.min), np.datetime64(datetime.max))
     series: Series[Any] = Series(moments).dt.tz_localize("UTC")
     return series
