@@ -179,10 +179,9 @@ def _build(settings: Settings, until: float | None) -> Flow[RouteGraph]:
             graph.confirm(journey_id, company)
     _graphs[_key(settings)] = graph
     if settings.route_cache is not None and graph.is_complete:
-        file = _file_of(settings)
         try:
             yield from RunBlocking(partial(_make_folder, settings.route_cache), until)
-            yield from Save(file, content_of(file, graph))
+            yield from Save(_file_of(settings), content_of(graph))
         except (FerryError, OSError) as error:
             logger.warning("the routes could not be saved in route_cache: %s", error)
     return graph

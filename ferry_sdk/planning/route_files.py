@@ -1,7 +1,6 @@
 """Files of route graphs: one for each service and language, in the folder `route_cache`.
 
-A file is the JSON of a graph behind a digest of it and of the file's name. A file that was
-changed, or put in the place of another one, is therefore not used.
+A file is the JSON of a graph behind a digest of it, so that a file that was changed is not used.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
-def content_of(path: Path, graph: RouteGraph) -> bytes:
+def content_of(graph: RouteGraph) -> bytes:
     """Return the content of a graph's file."""
     members = GRAPH.dump_json(graph)[1:]
-    return _digest(path, members) + members
+    return _digest(members) + members
 
 
 def read_graph(path: Path) -> RouteGraph | None:
@@ -59,8 +58,8 @@ def _read_members(path: Path) -> bytes:
         ):
             raise ValueError("another user can write it")
         content = file.read()
-    members = content[len(_digest(path, b"")) :]
-    if content != _digest(path, members) + members:
+    members = content[len(_digest(b"")) :]
+    if content != _digest(members) + members:
         raise ValueError("the content was changed")
     return members
 
@@ -70,6 +69,6 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _digest(path: Path, members: bytes) -> bytes:
-    """Return the first member of a file, the digest of its name and of its other members."""
-    return b'{"digest":"%b",' % sha256(os.fsencode(path.name) + members).hexdigest().encode()
+def _digest(members: bytes) -> bytes:
+    """Return the first member of a file, the digest of its other members."""
+    return b'{"digest":"%b",' % sha256(members).hexdigest().encode()

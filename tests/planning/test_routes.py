@@ -321,7 +321,7 @@ def test_a_file_that_cannot_be_used_is_made_before_the_call_returns(
     old.routes = old.routes[:1]
 
     def age() -> None:
-        file.write_bytes(content_of(file, old))
+        file.write_bytes(content_of(old))
 
     def replace_by_pipe() -> None:
         file.unlink()
@@ -339,7 +339,7 @@ def test_a_file_that_cannot_be_used_is_made_before_the_call_returns(
 def test_a_file_that_was_changed_is_not_used(tmp_path: Path) -> None:
     file = tmp_path / "routes.json"
     graph = RouteSources(ports=PORTS).graph(is_complete=True)
-    whole = content_of(file, graph)
+    whole = content_of(graph)
     members = json.loads(whole)
     changes = ({"is_refreshing": True}, {"made_at": 0}, {"companies": {"NEW": "1"}})
     changed = [json.dumps(members | change).encode() for change in changes]
@@ -355,9 +355,6 @@ def test_a_file_that_was_changed_is_not_used(tmp_path: Path) -> None:
         file.write_bytes(whole)
         os.chown(file, 1, -1)
         assert read_graph(file) is None
-    other = tmp_path / "other.json"
-    other.write_bytes(whole)
-    assert read_graph(other) is None, "it is the graph of another service"
     file.write_bytes(whole)
     assert read_graph(file) == graph
 
