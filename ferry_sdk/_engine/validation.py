@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import cast
@@ -75,9 +77,15 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
 def folder(value: object, argument: str) -> Path:
     """Return the path of a folder, which need not be there yet."""
     if isinstance(value, str | Path) and str(value):
-        path = Path(value).expanduser()
-        if not path.exists() or path.is_dir():
-            return path
+        # OSError: a name that is too long. ValueError: a NUL. RuntimeError: a user without a home.
+        with suppress(OSError, ValueError, RuntimeError):
+            path = Path(value).expanduser()
+            try:
+                is_folder = stat.S_ISDIR(path.stat().st_mode)
+            except (FileNotFoundError, NotADirectoryError, PermissionError):
+                return path
+            if is_folder:
+                return path
     raise InvalidInputError("expected a folder", field=argument)
 
 

@@ -26,6 +26,7 @@ _SHORTEST_GAP: Final = 1.0
 _NEAR: Final = 8
 """The gap is at most this part of the time to or since a deadline, but not below 5 s."""
 _SHORTEST_NEAR: Final = 5.0
+_LAST: Final = datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp()
 
 
 @dataclass(slots=True)
@@ -38,6 +39,7 @@ class Entry:
         reminded: The deadline of the last reminder.
         limits: Its deadlines in seconds since the epoch, by the service's clock.
         gap: Seconds until the next read, unless a deadline comes earlier.
+        failures: How often in a row a read of it failed that may succeed later.
         refusals: How often in a row the service refused to show it.
         is_recorded: Whether the journal knows all of this.
     """
@@ -48,6 +50,7 @@ class Entry:
     reminded: datetime | None = None
     limits: tuple[float, ...] = ()
     gap: float = _GAPS[0]
+    failures: int = 0
     refusals: int = 0
     is_recorded: bool = False
 
@@ -79,8 +82,8 @@ class Schedule:
         self._ahead = service_time - self.clock()
 
     def now(self) -> datetime:
-        """Return the service's time."""
-        return datetime.fromtimestamp(self.clock() + self._ahead, tz=timezone.utc)
+        """Return the service's time, within the calendar even if the service's clock is not."""
+        return datetime.fromtimestamp(min(self.clock() + self._ahead, _LAST), tz=timezone.utc)
 
     def next_read(self) -> float | None:
         """Return when the next read may begin, by the clock; None if there is none."""
@@ -104,13 +107,19 @@ class Schedule:
         """Schedule the first read."""
         self._push(entry, 0.0)
 
-    def add_next(self, entry: Entry) -> None:
-        """Schedule the next read: after the gap, or at a deadline that comes earlier."""
+    def add_next(self, entry: Entry, at_most: float = math.inf) -> None:
+        """Schedule the next read: after the gap, or at a deadline that comes earlier.
+
+        Args:
+            entry: The booking.
+            at_most: The longest gap in seconds, after a read that failed.
+        """
         now = self.now().timestamp()
         left = [limit - now for limit in entry.limits]
         near = min(map(abs, left), default=math.inf)
-        gap = min(entry.gap * self.jitter(), max(near / _NEAR, _SHORTEST_NEAR))
-        entry.gap = min(entry.gap * 2, _gaps_of(entry)[1])
+        gap = min(entry.gap * self.jitter(), max(near / _NEAR, _SHORTEST_NEAR), at_most)
+        if at_most == math.inf:
+            entry.gap = min(entry.gap * 2, _gaps_of(entry)[1])
         limit = min((one for one in left if one > 0), default=math.inf)
         self._push(entry, max(min(gap, limit), _SHORTEST_GAP), 0.0 if limit <= gap else None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -49,7 +49,7 @@ _READ_TIMEOUT: Final = 20.0
 _REFUSALS: Final = 3
 """Refusals in a row after which a booking counts as not known: a service may need a moment."""
 _MOST_DOUBLINGS: Final = 6
-"""The pause after a failure is two seconds, doubled after each further one so many times."""
+"""A failed read is tried again after two seconds, doubled after each further failure so often."""
 
 BookingOrId = str | Booking | BookingCreated
 
@@ -131,7 +131,7 @@ class Watcher:
         self._journal = journal
         self._deadline = self._schedule.clock() + deadline
         self._entries = {one.booking_id: one for one in _entries_of(bookings)}
-        self._failures = 0
+        self._rounds_failed = 0
         self._paused_until = 0.0
 
     def steps(self) -> Steps[BookingEvent]:
@@ -165,18 +165,37 @@ class Watcher:
         """Read the most urgent bookings."""
         entries = self._schedule.pop(CONCURRENCY)
         answers = yield Reads(tuple(partial(_get, entry.booking_id, seconds) for entry in entries))
+        self._pause(answers)
         for entry, answer in zip(entries, answers, strict=True):
             if isinstance(answer, FerryError):
                 yield from self._handle_failure(entry, answer)
             else:
                 yield from self._compare(entry, answer)
 
+    def _pause(self, answers: Sequence[object]) -> None:
+        """Pause all reads for a moment if one failed that may succeed later.
+
+        The service or the network may be down, so the pause is longer after each further round
+        of reads in which all failed.
+        """
+        failures = [one for one in answers if isinstance(one, FerryError) and failure_kind(one)]
+        if len(failures) < len(answers):
+            self._rounds_failed = 0
+        if failures:
+            self._rounds_failed += 1
+            asked = [one.retry_after or 0.0 for one in failures if isinstance(one, APIError)]
+            pause = max(self._retry_delay(self._rounds_failed), *asked, 0.0)
+            self._paused_until = self._schedule.clock() + pause
+
+    def _retry_delay(self, failures: int) -> float:
+        return self._schedule.jitter() * 2.0 ** min(failures, _MOST_DOUBLINGS)
+
     def _compare(self, entry: Entry, response: RawResponse[Booking]) -> Steps[BookingEvent]:
         """Give the events of a booking, record them, and schedule the next read."""
         date = parse_date(response.headers.get("date", ""))
         if date is not None:
             self._schedule.set_time(date)
-        self._failures = entry.refusals = 0
+        entry.failures = entry.refusals = 0
         at = self._schedule.now()
         booking, before = response.parse(), entry.before
         after = BookingSnapshot.of(booking)
@@ -206,7 +225,9 @@ class Watcher:
         if after.stage != entry.given and after.stage in STAGE_EVENTS:
             kinds.append(STAGE_EVENTS[after.stage])
         limit = after.lapses_at
-        if limit is not None and limit - LAPSING <= at < limit and entry.reminded != limit:
+        # A difference, unlike a moment before another, exists at the ends of the calendar too.
+        is_lapsing = limit is not None and at < limit and limit - at <= LAPSING
+        if is_lapsing and entry.reminded != limit:
             kinds.append("lapsing")
         return kinds
 
@@ -217,25 +238,19 @@ class Watcher:
             entry.is_recorded = True
 
     def _handle_failure(self, entry: Entry, error: FerryError) -> Steps[BookingEvent]:
-        """Try again later, or give up the booking.
-
-        A read that may succeed later pauses all reads for a moment, longer after each failure in
-        a row, because the service or the network may be down.
-        """
+        """Read the booking again later, or give it up."""
         if isinstance(error, AuthenticationError | ConfigurationError | InvalidInputError):
             raise error
-        if failure_kind(error) is None:
-            entry.refusals += 1
-            if entry.refusals >= _REFUSALS:
-                at, before = self._schedule.now(), entry.before
-                yield BookingEvent(entry.booking_id, "not_known", None, at, None, before, error)
-                return
-        else:
-            self._failures += 1
-            pause = self._schedule.jitter() * 2.0 ** min(self._failures, _MOST_DOUBLINGS)
-            asked = error.retry_after or 0.0 if isinstance(error, APIError) else 0.0
-            self._paused_until = self._schedule.clock() + max(pause, asked)
-        self._schedule.add_next(entry)
+        if failure_kind(error) is not None:
+            entry.failures += 1
+            self._schedule.add_next(entry, at_most=self._retry_delay(entry.failures))
+            return
+        entry.refusals += 1
+        if entry.refusals < _REFUSALS:
+            self._schedule.add_next(entry)
+            return
+        at, before = self._schedule.now(), entry.before
+        yield BookingEvent(entry.booking_id, "not_known", None, at, None, before, error)
 
 
 def _get(booking_id: str, seconds: float, ferry: Ferry | AsyncFerry) -> Any:  # noqa: ANN401 -- awaited for an AsyncFerry only
@@ -256,7 +271,9 @@ def _entries_of(bookings: Iterable[BookingOrId]) -> Iterator[Entry]:
 
 def _limits_of(booking: Booking, snapshot: BookingSnapshot) -> tuple[float, ...]:
     """Return when the booking may change, or is to be reminded of, in seconds since the epoch."""
-    limits = [action.time_limit for action in booking.possible_actions.values()]
+    moments = [action.time_limit for action in booking.possible_actions.values()]
+    limits: set[float] = set()
     if snapshot.lapses_at is not None:
-        limits += [booking.expire_at, snapshot.lapses_at - LAPSING]
-    return tuple({one.timestamp() for one in limits if isinstance(one, datetime)})
+        moments.append(booking.expire_at)
+        limits.add(snapshot.lapses_at.timestamp() - LAPSING.total_seconds())
+    return (*limits, *{one.timestamp() for one in moments if isinstance(one, datetime)})

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from ferry_sdk.planning.trips import SearchReport, Trip
+from ferry_sdk.planning.trips import NO_ROUTE, SearchReport, Trip
 
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
@@ -97,6 +97,8 @@ class PriceCalendar(Mapping[date, CalendarDay]):
         return len(self._days)
 
     def __repr__(self) -> str:
+        if not self.report.has_route:
+            return f"<PriceCalendar: {len(self)} days, {NO_ROUTE}>"
         priced = sum(one.price is not None for one in self.values())
         return f"<PriceCalendar: {len(self)} days, {priced} with sailings>"
 

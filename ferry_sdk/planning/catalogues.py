@@ -1,15 +1,16 @@
 """Read the catalogues into a route graph and an index of places, and keep both.
 
 Both are kept in memory for this process, by the service's address and the language; a graph also
-in the folder `route_cache`. A graph that is older than a day is still used, while another one is
-made in the background. Callers that need the same at the same time share one reading.
+in the folder `route_cache`. A graph that grows older than a day in memory is still used, while
+another one is made in the background. A file that is older is not used, because a short program
+ends before the background does. Callers that need the same at the same time share one reading.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -27,11 +28,18 @@ from ferry_sdk._engine.effects import Flow, RunBlocking, Save, SingleFlight
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._fork import after_fork_in_child
 from ferry_sdk._version import __version__
-from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
+from ferry_sdk.errors import (
+    APIError,
+    AuthenticationError,
+    ConfigurationError,
+    FerryError,
+    RequestTimeoutError,
+)
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.names import LANGUAGES, PlaceIndex, country_codes
-from ferry_sdk.planning.routes import DAY, GRAPH, RouteGraph, RouteSources
+from ferry_sdk.planning.route_files import content_of, read_graph
+from ferry_sdk.planning.routes import DAY, RouteGraph, RouteSources
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 
@@ -41,12 +49,16 @@ Key = tuple[str, str | None, Path | None]
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _AT_A_TIME: Final = 8
+_POINTLESS: Final = (AuthenticationError, ConfigurationError)
+"""Errors that every other catalogue would meet as well."""
 _REFRESH_TIME: Final = 120.0
 """Seconds for reading a graph again in the background."""
 
 _graphs: dict[Key, RouteGraph] = {}
 _indexes: dict[Key, PlaceIndex] = {}
 _vehicles: dict[Key, tuple[float, tuple[VehicleModel, ...]]] = {}
+_refreshing: set[Key] = set()
+"""The graphs that are being made again in the background."""
 
 
 def clear_cache() -> None:
@@ -56,12 +68,8 @@ def clear_cache() -> None:
     _vehicles.clear()
 
 
-def _forget_refreshing() -> None:
-    for graph in _graphs.values():
-        graph.is_refreshing = False  # the thread that makes another one is in the parent
-
-
-after_fork_in_child(_forget_refreshing)
+# The threads that make graphs again are in the parent.
+after_fork_in_child(_refreshing.clear)
 
 
 def deadline_of(settings: Settings) -> float | None:
@@ -78,15 +86,15 @@ def route_graph(settings: Settings, until: float | None) -> Flow[RouteGraph]:
     key = _key(settings)
     graph = _graphs.get(key)
     if graph is None and settings.route_cache is not None:
-        graph = yield from RunBlocking(partial(_read_file, _file_of(settings)), until)
+        graph = yield from RunBlocking(partial(read_graph, _file_of(settings)), until)
         if graph is not None:
             _graphs[key] = graph
     if graph is None:
         return (yield from _share(("routes", *key), partial(_build, settings, until), until))
-    if not graph.is_fresh and not graph.is_refreshing:
-        graph.is_refreshing = True
+    if not graph.is_fresh and key not in _refreshing:
+        _refreshing.add(key)
         batch: Batch[str, None] = Batch(1, time.monotonic() + _REFRESH_TIME)
-        batch.add("refresh", Plan(partial(_refresh, graph)))
+        batch.add("refresh", Plan(_refresh))
         yield from NextAnswer(batch, time.monotonic())
     return graph
 
@@ -152,38 +160,43 @@ def _share(key: tuple[Any, ...], steps: Callable[[], Flow[T]], until: float | No
                 raise
 
 
-def _refresh(graph: RouteGraph, settings: Settings) -> Flow[None]:
+def _refresh(settings: Settings) -> Flow[None]:
     try:
         yield from _build(settings, deadline_of(settings))
     except FerryError as error:
         logger.info("the routes could not be read again: %s", error)
     finally:
-        graph.is_refreshing = False
+        _refreshing.discard(_key(settings))
 
 
 def _build(settings: Settings, until: float | None) -> Flow[RouteGraph]:
     """Read the catalogues, join them and keep the graph."""
     batch: Batch[str, Any] = Batch(_AT_A_TIME, until)
-    graph = yield from stop_after_error(batch, _read_routes(batch))
     known = _graphs.get(_key(settings))
+    graph = yield from stop_after_error(batch, _read_routes(batch, may_lack=known is None))
     if known is not None:
         for journey_id, company in known.confirmed:
             graph.confirm(journey_id, company)
     _graphs[_key(settings)] = graph
     if settings.route_cache is not None and graph.is_complete:
-        content = GRAPH.dump_json(graph)
         try:
             yield from RunBlocking(partial(_make_folder, settings.route_cache), until)
-            yield from Save(_file_of(settings), content)
+            yield from Save(_file_of(settings), content_of(graph))
         except (FerryError, OSError) as error:
             logger.warning("the routes could not be saved in route_cache: %s", error)
     return graph
 
 
-def _read_routes(batch: Batch[str, Any]) -> Flow[RouteGraph]:
-    """Read the catalogues of both protocols; a failure of one of MCP's leaves the graph partial."""
+def _read_routes(batch: Batch[str, Any], *, may_lack: bool) -> Flow[RouteGraph]:
+    """Read the catalogues of both protocols; a failure of one of MCP's leaves the graph partial.
+
+    Args:
+        batch: The calls.
+        may_lack: Whether MCP's catalogues may stand in for ports and journeys that fail. They
+            name fewer routes, and no better graph may be lost for that.
+    """
     sources = RouteSources()
-    is_complete = True
+    failures: dict[str, FerryError] = {}
     batch.add("ports", CatalogueGroup.ports(None))
     batch.add("journeys", CatalogueGroup.journeys(None))
     batch.add("companies", McpGroup.companies(None))
@@ -191,18 +204,32 @@ def _read_routes(batch: Batch[str, Any]) -> Flow[RouteGraph]:
         answer = yield from _answer_of(batch)
         if answer.error is None:
             sources.add(answer.key, answer.value)
-        elif answer.key in {"ports", "journeys"}:
-            raise answer.error
-        elif not _is_final(answer.error):
-            is_complete = False
+        else:
+            failures[answer.key] = answer.error
+            if not may_lack or isinstance(answer.error, _POINTLESS):
+                _raise_first(failures)
         if answer.key == "companies":
             for name, id_ in sources.companies.items():
                 batch.add(name, CatalogueGroup.departures(None, id_))
         # The timetable is long, and shows some days only: it is read if something is missing.
         if not batch and sources.timetable is None and not sources.are_enough():
             sources.timetable = ()
+            if sources.are_empty():
+                _raise_first(failures)
             batch.add("timetable", McpGroup.departures(None))
-    return sources.graph(is_complete=is_complete)
+            if not sources.ports:
+                batch.add("MCP's ports", McpGroup.ports(None))
+    graph = sources.graph(is_complete=all(map(_is_final, failures.values())))
+    if not graph.routes:
+        _raise_first(failures)
+    return graph
+
+
+def _raise_first(failures: Mapping[str, FerryError]) -> None:
+    """Raise the failure of the ports or of the journeys, if one of them failed."""
+    for name in ("ports", "journeys"):
+        if name in failures:
+            raise failures[name]
 
 
 def _read_names(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
@@ -267,14 +294,3 @@ def _file_of(settings: Settings) -> Path:
 
 def _make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-
-
-def _read_file(path: Path) -> RouteGraph | None:
-    """Return the graph in a file; None if there is none, or if it cannot be read."""
-    try:
-        return GRAPH.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        logger.warning("%s cannot be read, and is made again: %s", path, type(error).__name__)
-        return None

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, note, plain, table
 from ferry_sdk.models.display.money import money
+from ferry_sdk.planning.trips import NO_ROUTE
 
 if TYPE_CHECKING:
     from ferry_sdk.planning.calendar import CalendarDay
     from ferry_sdk.planning.trips import SearchReport, Trip
 
 _ROWS = 30
+_NO_ROUTE = f"{NO_ROUTE.capitalize()}."
 
 
 def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
@@ -30,6 +32,8 @@ def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
     )
     more = [note(f"and {len(trips) - _ROWS} more")] if len(trips) > _ROWS else []
     head = ["Leaves", "Arrives", "Takes", "Back", "Companies", "Price from"]
+    if not trips and report.is_complete:
+        more = [note("Nothing sails on the days of the search." if report.has_route else _NO_ROUTE)]
     return plain(table(head, rows), *more, *_missing(report))
 
 
@@ -49,7 +53,8 @@ def calendar_card(days: Collection[CalendarDay], report: SearchReport) -> Markup
         for day in days
     )
     head = ["Day", "Price from", EMPTY, "Company", "Leaves"]
-    return card("Cheapest fare of every day", table(head, rows), *_missing(report))
+    more = [] if report.has_route else [note(_NO_ROUTE)]
+    return card("Cheapest fare of every day", table(head, rows), *more, *_missing(report))
 
 
 def _missing(report: SearchReport) -> list[Markup]:

@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from ferry_sdk.models.catalogue import Company, Departure, Journey, Port, ScheduledDeparture
+from ferry_sdk.models.catalogue import (
+    Company,
+    Departure,
+    Journey,
+    McpPort,
+    Port,
+    ScheduledDeparture,
+)
 from ferry_sdk.planning.names import fold
 
 _SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")
@@ -38,7 +45,7 @@ class Route:
         arrive_name: The name of the port of arrival.
         companies: The companies that sail it, as a search takes them: a code, or an id where a
             company has no code. Empty if the service does not say.
-        duration: The time from departure to arrival.
+        duration: The time from departure to arrival; zero if the service does not say.
         departure_times: The times of departure by company, as HH:MM in port-local time. The
             service does not say on which days they are.
     """
@@ -67,7 +74,6 @@ class RouteGraph:
         is_complete: Whether every catalogue that the service has was read.
         made_at: When it was made, in seconds since the epoch.
         confirmed: Pairs of journey and company for which a search has found sailings.
-        is_refreshing: Whether another one is being made.
     """
 
     ports: dict[str, Port]
@@ -77,7 +83,6 @@ class RouteGraph:
     is_complete: bool = True
     made_at: float = field(default_factory=time.time)
     confirmed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    is_refreshing: bool = False
     _by_ends: dict[tuple[str, str], list[Route]] = field(init=False, repr=False)
     _by_name: dict[str, list[Port]] = field(init=False, repr=False)
 
@@ -151,6 +156,7 @@ class RouteSources:
         companies: The ids of MCP's companies, by what a search takes.
         departures: The departures by company.
         timetable: MCP's timetable; None: not read.
+        mcp_ports: MCP's ports, which are read if `ports` were not.
     """
 
     ports: Sequence[Port] = ()
@@ -160,6 +166,7 @@ class RouteSources:
         default_factory=dict[str, Sequence[Departure]]
     )
     timetable: Sequence[ScheduledDeparture] | None = None
+    mcp_ports: Sequence[McpPort] = ()
 
     def add(self, name: str, records: Any) -> None:  # noqa: ANN401 -- records of any catalogue
         """Add a catalogue by its name, or the departures of a company by the company's."""
@@ -169,6 +176,8 @@ class RouteSources:
             self.journeys = records
         elif name == "companies":
             self._add_companies(records)
+        elif name == "MCP's ports":
+            self.mcp_ports = records
         elif name == "timetable":
             self.timetable = records
             self._add_companies(map(_company_of, records))
@@ -190,40 +199,55 @@ class RouteSources:
     def are_enough(self) -> bool:
         """Return whether they name the two ports and the companies of every journey."""
         return (
-            bool(self.companies)
+            bool(self.companies and self.journeys)
             and not self.unread
             and all(ends is not None for _, ends in self._journeys_with_ports())
         )
 
+    def are_empty(self) -> bool:
+        """Return whether no catalogue was read."""
+        return not (self.ports or self.journeys or self.companies)
+
     def graph(self, *, is_complete: bool) -> RouteGraph:
         """Join the catalogues."""
-        ports = {port.code: port for port in self.ports}
-        times = self._times()
+        ports, times = self._ports(), self._times()
         scheduled = {
-            one.journey_id: (one.depart_code, one.arrive_code)
+            one.journey_id: one
             for one in self.timetable or ()
-            if one.depart_code in ports and one.arrive_code in ports
+            if one.journey_id and one.depart_code in ports and one.arrive_code in ports
         }
+        ends = {id_: (one.depart_code, one.arrive_code) for id_, one in scheduled.items()}
+        journeys = {journey.journey_id: journey.duration for journey in self.journeys}
+        known = {journey.journey_id: named for journey, named in self._journeys_with_ports()}
         routes: list[Route] = []
-        for journey, named in self._journeys_with_ports():
-            ends = named or scheduled.get(journey.journey_id)
-            if ends is None:
+        for journey_id in dict.fromkeys((*journeys, *ends)):
+            named = known.get(journey_id) or ends.get(journey_id)
+            if named is None:
                 continue
-            depart, arrive = ports[str(ends[0])], ports[str(ends[1])]
-            departures = times.get(journey.journey_id, {})
+            depart, arrive = ports[str(named[0])], ports[str(named[1])]
+            departures = times.get(journey_id, {})
             routes.append(
                 Route(
-                    journey.journey_id,
+                    journey_id,
                     depart.code,
                     arrive.code,
                     depart.name,
                     arrive.name,
                     tuple(departures),
-                    journey.duration,
+                    journeys.get(journey_id) or _duration_of(scheduled[journey_id]),
                     {name: found for name, found in departures.items() if found},
                 )
             )
         return RouteGraph(ports, tuple(routes), self.companies, self.unread, is_complete)
+
+    def _ports(self) -> dict[str, Port]:
+        """Return the ports by code; if REST's were not read, as MCP names them."""
+        if self.ports:
+            return {port.code: port for port in self.ports}
+        ends = [(one.depart_code, one.arrive_code) for one in self.timetable or ()]
+        codes = {code for pair in ends for code in pair if code}
+        ports = {code: Port(code=code, name=code, country="") for code in codes}
+        return ports | {port.code: port for port in ports_of_mcp(self.mcp_ports)}
 
     def _times(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Return the times of departure by journey and company."""
@@ -241,10 +265,18 @@ class RouteSources:
 
     def _journeys_with_ports(self) -> list[tuple[Journey, tuple[str, str] | None]]:
         codes: dict[str, list[str]] = {}
-        for port in self.ports:
+        for port in self._ports().values():
             for name in {fold(port.name), fold(port.code)}:
                 codes.setdefault(name, []).append(port.code)
         return [(journey, _ports_of(journey, codes)) for journey in self.journeys]
+
+
+def ports_of_mcp(ports: Iterable[McpPort]) -> Iterator[Port]:
+    """Yield the ports of MCP that have a code, as REST would name them."""
+    for port in ports:
+        if port.code:
+            name = port.name or port.city or port.code
+            yield Port(code=port.code, name=name, country=port.country or "")
 
 
 def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> tuple[str, str] | None:
@@ -266,6 +298,15 @@ def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> tuple[str, st
         return None
     depart, arrive = next(iter(pairs))
     return str(depart), str(arrive)
+
+
+def _duration_of(departure: ScheduledDeparture) -> timedelta:
+    """Return how long a departure takes; zero if the timetable does not say."""
+    depart, arrive = departure.depart_at, departure.arrive_at
+    if not isinstance(depart, datetime) or not isinstance(arrive, datetime):
+        return timedelta()
+    is_comparable = (depart.utcoffset() is None) == (arrive.utcoffset() is None)
+    return max(arrive - depart, timedelta()) if is_comparable else timedelta()
 
 
 def _company_of(departure: ScheduledDeparture) -> Company:

@@ -69,6 +69,7 @@ class TripPlan:
         self._nothing: list[AskedSearch] = []
         self._failed: list[FailedSearch] = []
         self._not_asked: list[AskedSearch] = []
+        self._has_route = True
         self._began = time.monotonic()
         self._seconds: float | None = None
 
@@ -87,6 +88,7 @@ class TripPlan:
             tuple(self._failed),
             tuple(self._not_asked),
             time.monotonic() - self._began if self._seconds is None else self._seconds,
+            self._has_route,
         )
 
     def collect(self, settings: Settings) -> Flow[list[Trip]]:
@@ -148,6 +150,7 @@ class TripPlan:
             ends.append((yield from port_of(settings, self._graph, wanted, name, until)))
         self._ends = ends[0], ends[1]
         routes = self._routes()
+        self._has_route = bool(routes)
         if request.companies is None and routes and not self._sailings(routes):
             raise InvalidInputError(
                 "the service does not say which companies sail; pass them", field="companies"

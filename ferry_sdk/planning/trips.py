@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, overload
 
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
@@ -16,6 +16,9 @@ from ferry_sdk.resources.arguments import ReservationTypeName
 
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
+
+NO_ROUTE: Final = "no company sails from the one place to the other"
+"""How a search of a route that does not exist is shown."""
 
 FareKind = Literal["single", "round_trip", "two_singles"]
 
@@ -250,6 +253,7 @@ class SearchReport:
         not_asked: The searches beyond `max_calls`, and those that a deadline or the end of a stream
             left no time for.
         seconds: How long it took, the catalogues included.
+        has_route: Whether any company sails from the one place to the other, on whatever day.
     """
 
     asked: tuple[AskedSearch, ...] = ()
@@ -258,6 +262,7 @@ class SearchReport:
     failed: tuple[FailedSearch, ...] = ()
     not_asked: tuple[AskedSearch, ...] = ()
     seconds: float = 0.0
+    has_route: bool = True
 
     @property
     def calls(self) -> int:
@@ -271,6 +276,8 @@ class SearchReport:
         return answers == self.calls and not self.not_asked
 
     def __repr__(self) -> str:
+        if not self.has_route:
+            return f"<SearchReport: {NO_ROUTE}>"
         names = ("asked", "answered", "nothing", "failed", "not_asked")
         return f"<SearchReport: {', '.join(f'{len(getattr(self, one))} {one}' for one in names)}>"
 
@@ -385,6 +392,8 @@ class TripSearch(Sequence[Trip]):
         return iter(self._trips)
 
     def __repr__(self) -> str:
+        if not self.report.has_route:
+            return f"<TripSearch: {NO_ROUTE}>"
         return f"<TripSearch: {len(self)} trips by {self.report.calls} searches>"
 
     def _repr_html_(self) -> str:

@@ -155,3 +155,11 @@ def test_bookings_that_have_come_to_rest_are_read_once(sandbox, ferry, events_of
         ferry.bookings.confirm(one)
     assert kinds(events_of(made)) == sorted((one, "ticketed") for one in made)
     assert sandbox.counters.requests["bookings.get"] == 20
+
+
+def test_a_short_watch_outlives_the_failures_of_its_first_reads(sandbox, ferry, events_of):
+    made = [booked(ferry).booking_id for _ in range(8)]
+    for booking_id in made:
+        ferry.bookings.confirm(booking_id)
+    sandbox.faults.add("server_error", "bookings.get", times=len(made))
+    assert kinds(events_of(made, deadline=15)) == sorted((one, "ticketed") for one in made)

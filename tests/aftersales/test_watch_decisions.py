@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from ferry_sdk import (
 )
 from ferry_sdk.aftersales import watch
 from ferry_sdk.aftersales.events import LAPSING, BookingSnapshot, parse_snapshot
+from ferry_sdk.aftersales.schedule import Schedule
 from tests.aftersales.virtual import (
     DAY,
     DEPARTURE,
@@ -212,6 +213,12 @@ def test_a_booking_that_is_refused_for_a_moment_is_watched_on(service):
         failure(NotFoundError, 404) if at < 1 else booking(stage="ticketed")
     )
     assert kinds(service.watch()) == [("b1", "ticketed")]
+
+
+def test_a_clock_of_the_service_that_leaves_the_calendar_is_read():
+    schedule = Schedule()
+    schedule.set_time(datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp() + 2 * DAY)
+    assert schedule.now().year == 9999
 
 
 def test_a_rejected_token_ends_the_watch(service):

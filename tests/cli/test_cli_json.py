@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 from ferry_sdk.models import Availability, Booking, Ticket
+from ferry_sdk.planning.route_files import content_of
+from ferry_sdk.planning.routes import GRAPH
 from tests.cli.commands import SEARCH
 from tests.support.tiers import LONG
 from tests.support.trip import DAY
@@ -95,11 +97,24 @@ def test_calendar(cli):
     assert cli("calendar", "Genoa", "Palermo", *nothing, code=4).document["cheapest"] is None
 
 
+def test_a_table_around_new_year_names_the_year_of_each_sailing(cli):
+    words = ["Genoa", "Palermo", "--adult", "34F"]
+    both = cli("search", *words, "--on", "2051-01-01", "--flexible", "3").out
+    title, _, *rows = both.splitlines()
+    assert not re.search(r"\d{4}", title)
+    assert sorted(re.findall(r"\d{4}", "".join(rows))) == ["2050", "2051"]
+    title, _, row = cli("search", *words, "--on", "2051-01-04").out.splitlines()
+    assert title.endswith(", 2051")
+    assert "2051" not in row
+
+
 def test_routes_are_read_once_a_day(cli, ferry_sandbox, cache):
     (file,) = cache.iterdir()
     cli("search", "ESTRF", *SEARCH[1:])
     assert ferry_sandbox.counters.requests == {"availability.search": 2}
-    os.utime(file, (0, 0))
+    old = GRAPH.validate_json(file.read_bytes())
+    old.made_at -= 25 * 3600
+    file.write_bytes(content_of(old))  # its own time is that of now
     cli("search", "ESTRF", *SEARCH[1:])
     assert ferry_sandbox.counters.requests["catalogue.journeys"] == 1
     cli("search", "ESTRF", *SEARCH[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from datetime import datetime, timedelta, timezone
 from functools import partial
@@ -28,9 +29,11 @@ from ferry_sdk import (
 )
 from ferry_sdk.models.catalogue import Company
 from ferry_sdk.planning import catalogues
-from ferry_sdk.planning.routes import GRAPH, RouteSources
+from ferry_sdk.planning.route_files import content_of, read_graph
+from ferry_sdk.planning.routes import DAY, GRAPH, RouteSources
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network.network import Network, journey_id
+from tests.support import trip
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
@@ -211,13 +214,52 @@ def test_a_company_whose_departures_cannot_be_read_is_asked_nevertheless(
     assert set(graph.unread) <= set(graph.sailed_by(route))
 
 
-def test_without_the_journeys_the_error_of_the_service_is_raised(
+def test_without_the_journeys_of_both_protocols_the_error_of_the_service_is_raised(
     clients: Clients, ferry_sandbox: Sandbox
 ) -> None:
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
     ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
+    ferry_sandbox.faults.add("rate_limited", "mcp.departures", times=None)
     with pytest.raises(ServerError):
         ferry.routes.find()
+
+
+@pytest.mark.parametrize(
+    "broken",
+    mostly_long(
+        [["ports", "journeys"], ["ports"], ["journeys"], ["ports", "journeys", "departures"]]
+    ),
+    ids="-".join,
+)
+def test_the_timetable_names_the_routes_that_rest_does_not(
+    clients: Clients, ferry_sandbox: Sandbox, broken: list[str]
+) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+    expected = {
+        (one.depart_code, one.arrive_code, one.journey_id) for one in ferry.routes.find("ITGOA")
+    }
+    catalogues.clear_cache()
+    for name in broken:
+        ferry_sandbox.faults.add("server_error", f"catalogue.{name}", times=None)
+    routes = ferry.routes.find("Genoa")
+    assert {(one.depart_code, one.arrive_code, one.journey_id) for one in routes} <= expected
+    (route,) = ferry.routes.find("ITGOA", "ITPMO")
+    assert route.companies
+    assert route.duration > timedelta(hours=5)
+    assert ferry.trips.search("Genoa", "ITPMO", on=trip.DAY, passengers=trip.TRAVELLERS, flexible=5)
+    (graph,) = catalogues._graphs.values()
+    assert not graph.is_complete, "it is read again soon"
+
+
+def test_a_better_graph_outlives_the_failure_of_a_catalogue(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+    routes = ferry.routes.find()
+    ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
+    with pytest.raises(ServerError):
+        ferry.routes.refresh()
+    assert ferry.routes.find() == routes
 
 
 def test_a_deadline_bounds_the_reading_of_the_catalogues(
@@ -268,17 +310,53 @@ def test_a_graph_in_a_folder_is_used_by_another_process(
     assert clients(ferry_sandbox.token, **settings).routes.find() == routes
 
 
-@pytest.mark.parametrize("content", mostly_long([b'{"ports": {}}', b"", b"{", b"[]", b"\xff\xfe"]))
-def test_a_file_that_cannot_be_read_is_made_again(
-    clients: Clients, ferry_sandbox: Sandbox, tmp_path: Path, content: bytes
+def test_a_file_that_cannot_be_used_is_made_before_the_call_returns(
+    clients: Clients, ferry_sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    settings = {"base_url": ferry_sandbox.base_url, "route_cache": str(tmp_path)}
+    settings: dict[str, Any] = {"base_url": ferry_sandbox.base_url, "route_cache": str(tmp_path)}
     routes = clients(ferry_sandbox.token, **settings).routes.find()
     (file,) = tmp_path.iterdir()
-    file.write_bytes(content)
-    catalogues.clear_cache()
-    assert clients(ferry_sandbox.token, **settings).routes.find() == routes
-    assert GRAPH.validate_json(file.read_bytes()).routes == routes
+    old = GRAPH.validate_json(file.read_bytes())
+    old.made_at -= 30 * DAY
+    old.routes = old.routes[:1]
+
+    def age() -> None:
+        file.write_bytes(content_of(old))
+
+    def replace_by_pipe() -> None:
+        file.unlink()
+        os.mkfifo(file)
+
+    for spoil in (age, replace_by_pipe) if os.name == "posix" else (age,):
+        spoil()
+        catalogues.clear_cache()
+        reads = ferry_sandbox.counters.requests["catalogue.journeys"]
+        assert clients(ferry_sandbox.token, **settings).routes.find() == routes
+        assert ferry_sandbox.counters.requests["catalogue.journeys"] == reads + 1
+        assert GRAPH.validate_json(file.read_bytes()).routes == routes
+
+
+def test_a_file_that_was_changed_is_not_used(tmp_path: Path) -> None:
+    file = tmp_path / "routes.json"
+    graph = RouteSources(ports=PORTS).graph(is_complete=True)
+    whole = content_of(graph)
+    members = json.loads(whole)
+    changes = ({"is_refreshing": True}, {"made_at": 0}, {"companies": {"NEW": "1"}})
+    changed = [json.dumps(members | change).encode() for change in changes]
+    for content in (*changed, b'{"ports": {}}', b"", b"{", b"[]", b"\xff\xfe", whole[:-1]):
+        file.write_bytes(content)
+        assert read_graph(file) is None, content
+        assert not file.exists(), content
+    for mode in (0o620, 0o602) if os.name == "posix" else ():
+        file.write_bytes(whole)
+        file.chmod(mode)
+        assert read_graph(file) is None, mode
+    if os.name == "posix" and os.geteuid() == 0:
+        file.write_bytes(whole)
+        os.chown(file, 1, -1)
+        assert read_graph(file) is None
+    file.write_bytes(whole)
+    assert read_graph(file) == graph
 
 
 def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
@@ -296,7 +374,7 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
 def test_the_cache_is_a_folder(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    for wrong in (file, "", 7):
+    for wrong in (file, "", 7, "a\0b", "a" * 300, "\ud800", "~no-such-user/routes"):
         with pytest.raises(ConfigurationError, match="route_cache"):
             Ferry("token", base_url="https://ferry.example", route_cache=wrong)  # type: ignore[arg-type]  # what a program may pass
 

@@ -252,6 +252,19 @@ def test_nothing_sails_is_an_empty_result_and_no_error(reader: Ferry) -> None:
     assert nowhere.report.calls == 0
 
 
+def test_a_route_that_does_not_exist_reads_different_from_a_day_without_sailings(
+    reader: Ferry,
+) -> None:
+    for destination, has_route in (("Tunis", True), ("Stockholm", False)):
+        ends, day = ("Genoa", destination), date(2051, 1, 10)
+        trips = reader.trips.search(*ends, on=day, passengers=ADULT)
+        calendar = reader.trips.calendar(*ends, start=day, end=day, passengers=ADULT)
+        for empty in (trips, calendar):
+            assert empty.report.has_route == has_route
+            for text in (repr(empty), empty._repr_html_()):
+                assert ("no company sails" not in text.lower()) == has_route, text
+
+
 def test_max_calls_bounds_the_searches_and_names_the_others(reader: Ferry) -> None:
     found = reader.trips.search(**STRAIT, passengers=ADULT, max_calls=1)
     assert found.report.calls == 1

@@ -8,7 +8,13 @@ from typing import NamedTuple
 from pydantic import Field
 
 from ferry_sdk.cli.orders.trips import Search, ways_of
-from ferry_sdk.cli.terminal.output import error_console, print_facts, print_table, time_of
+from ferry_sdk.cli.terminal.output import (
+    error_console,
+    moment,
+    print_facts,
+    print_table,
+    time_of,
+)
 from ferry_sdk.client import Ferry
 from ferry_sdk.models.availability import Place
 from ferry_sdk.models.bookings import BookingCreated
@@ -76,7 +82,7 @@ def print_summary(order: Order, choice: Choice | None) -> None:
         rows = [
             (
                 f"{way.depart_name} → {way.arrive_name}",
-                f"{way.depart_at:%a %d %b %H:%M}",
+                moment(way.depart_at),
                 time_of(way.arrive_at, way.depart_at),
                 (tariff.type, place.name),
                 money(tariff.amount, tariff.currency),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date, timedelta
+from itertools import chain
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -132,29 +133,34 @@ def ways_of(trip: Trip) -> list[Availability]:
 
 def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = None) -> None:
     """Print a numbered table of trips, from the way `index` on."""
+    ways = [ways_of(trip)[index:] for trip in trips]
+    years = {at.year for way in chain(*ways) for at in (way.depart_at, way.arrive_at)}
+    day = "%a %d %b" if len(years) == 1 else "%a %d %b %Y"
     rows = [
         (
             number,
-            *_cells(ways_of(trip)[index]),
-            *(_back(way) for way in ways_of(trip)[index + 1 :]),
+            *_cells(way, day),
+            *(_back(one, day) for one in back),
             money(trip.price, trip.currency),
         )
-        for number, trip in enumerate(trips, 1)
+        for number, (trip, (way, *back)) in enumerate(zip(trips, ways, strict=True), 1)
     ]
-    first, *others = ways_of(trips[0])[index:]
+    first, *others = ways[0]
     heads = ("#", "leaves", "arrives", "takes", "company", *["back" for _ in others], "price from")
-    title = f"{first.depart_name} → {first.arrive_name}, {first.depart_at:%Y}"
+    year = f", {first.depart_at:%Y}" if len(years) == 1 else ""
+    title = f"{first.depart_name} → {first.arrive_name}{year}"
     print_table(heads, rows, right=("#", "takes", "price from"), title=title, on=on)
 
 
-def _cells(way: Availability) -> tuple[str, str, str, str]:
+def _cells(way: Availability, day: str) -> tuple[str, str, str, str]:
     hours, minutes = divmod(way.travel_time // timedelta(minutes=1), 60)
-    leaves, arrives = f"{way.depart_at:%a %d %b %H:%M}", time_of(way.arrive_at, way.depart_at)
+    leaves = f"{way.depart_at:{day} %H:%M}"
+    arrives = time_of(way.arrive_at, way.depart_at)
     return leaves, arrives, f"{hours}:{minutes:02}", way.company.name
 
 
-def _back(way: Availability) -> str:
-    leaves, arrives, _, company = _cells(way)
+def _back(way: Availability, day: str) -> str:
+    leaves, arrives, _, company = _cells(way, day)
     return f"{leaves} → {arrives}, {company}"
 
 

@@ -9,9 +9,8 @@ import logging
 import os
 import re
 import stat
-import time
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
@@ -22,11 +21,11 @@ import typer
 from pydantic import ValidationError
 
 from ferry_sdk._engine.auth import file_of, token_in
+from ferry_sdk._engine.validation import folder
 from ferry_sdk.cli.terminal.output import error_console, printable, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.base import path_of
-from ferry_sdk.planning.routes import DAY
 from ferry_sdk.types import RateLimiter, Recorder
 
 if TYPE_CHECKING:
@@ -122,17 +121,13 @@ def open_recorder(url: str | None) -> AbstractContextManager[Recorder | None]:
 
 
 def _cache_folder() -> Path | None:
-    """Return the folder in which commands keep the routes for a day; None: there is no home."""
+    """Return the folder in which commands keep the routes for a day; None: there can be none."""
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
-    folder = Path(os.path.expanduser(base), "ferry-sdk")  # noqa: PTH111 -- never fails
-    if not folder.is_absolute():
+    path = Path(os.path.expanduser(base), "ferry-sdk")  # noqa: PTH111 -- never fails
+    try:
+        return folder(path, "route_cache") if path.is_absolute() else None
+    except InvalidInputError:
         return None
-    for file in folder.glob("routes-*.json"):
-        # A command ends before routes that are too old are read again in the background.
-        with suppress(OSError):
-            if time.time() - file.stat().st_mtime > DAY:
-                file.unlink()
-    return folder
 
 
 def _token_of(token_file: Path | None) -> Callable[[], str] | None:

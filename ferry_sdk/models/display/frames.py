@@ -42,6 +42,7 @@ _DTYPES: Final[dict[object, str]] = {
     timedelta: "timedelta64[us]",
     _Clock: "datetime64[us]",
 }
+_FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31T23:59:59.999999")
 _MOMENTS: Final = {datetime, type(None)}
 
 _Column = tuple[str, object, Sequence[Any]]
@@ -170,9 +171,13 @@ def _series(kind: object, values: Sequence[Any], money: MoneyAs) -> Series[Any]:
 
 
 def _utc_series(values: Sequence[datetime | None]) -> Series[Any]:
-    """Return moments in UTC, to the microsecond, because nanoseconds end in 2262."""
+    """Return moments in UTC, to the microsecond, because nanoseconds end in 2262.
+
+    A moment that UTC moves out of the years 1 to 9999, which pandas cannot print, is moved back.
+    """
     clocks = [None if value is None else value.replace(tzinfo=None) for value in values]
     offsets = [None if value is None else value.utcoffset() for value in values]
     moments = np.array(clocks, dtype="datetime64[us]") - np.array(offsets, dtype="timedelta64[us]")
+    moments = np.clip(moments, _FIRST, _LAST)
     series: Series[Any] = Series(moments).dt.tz_localize("UTC")
     return series

@@ -1,0 +1,74 @@
+"""Files of route graphs: one for each service and language, in the folder `route_cache`.
+
+A file is the JSON of a graph behind a digest of it, so that a file that was changed is not used.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from ferry_sdk.planning.routes import GRAPH, RouteGraph
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def content_of(graph: RouteGraph) -> bytes:
+    """Return the content of a graph's file."""
+    members = GRAPH.dump_json(graph)[1:]
+    return _digest(members) + members
+
+
+def read_graph(path: Path) -> RouteGraph | None:
+    """Return the graph in a file; None if there is none, or if it is not to be used.
+
+    A file that cannot be trusted is removed, so that another one can take its place.
+    """
+    try:
+        graph = GRAPH.validate_json(b"{" + _read_members(path))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        logger.warning("%s cannot be used, and is made again: %s", path, type(error).__name__)
+        with suppress(OSError):
+            path.unlink()
+        return None
+    return graph if graph.is_fresh else None
+
+
+def _read_members(path: Path) -> bytes:
+    """Return the members of a file behind their digest.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is not a regular file that this user alone can write, or it was changed.
+    """
+    with open(path, "rb", opener=_open_at_once) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("not a regular file")
+        if os.name == "posix" and (
+            status.st_uid != os.geteuid() or status.st_mode & _WRITABLE_BY_OTHERS
+        ):
+            raise ValueError("another user can write it")
+        content = file.read()
+    members = content[len(_digest(b"")) :]
+    if content != _digest(members) + members:
+        raise ValueError("the content was changed")
+    return members
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    # Without this flag, opening a pipe without a writer blocks.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _digest(members: bytes) -> bytes:
+    """Return the first member of a file, the digest of its other members."""
+    return b'{"digest":"%b",' % sha256(members).hexdigest().encode()

@@ -1,0 +1,114 @@
+"""Dates at the ends of the calendar, as services send them for "no date"."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import Ferry, FerryError
+from ferry_sdk.aftersales import watch
+from ferry_sdk.agents import Toolkit
+from ferry_sdk.conformance import check
+from ferry_sdk.scan import FareScan, Party
+from tests.support.routes import know_routes
+from tests.support.trip import DAY, TRAVELLERS, booked, search_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ferry_sdk.sandbox import Sandbox
+
+EDGES = (
+    "0001-01-01T00:00:00Z",
+    "0001-01-01T00:00:00+14:00",
+    "9999-12-31T23:59:59Z",
+    "9999-12-31T23:59:59-12:00",
+)
+LEG = "tickets.0.availability.outward.journey"
+FIELDS = {
+    "bookings.get": (
+        "expire_at",
+        "possible_actions.Pay.timeLimit",
+        "tickets.0.boarding_time",
+        f"{LEG}.depart_at",
+        f"{LEG}.arrive_at",
+    ),
+    "availability.search": ("depart_at", "arrive_at", "tariffs.0.expiration_date"),
+    "mcp.departures": ("depart_at",),
+}
+
+
+def show(records: Any) -> None:
+    """Show records, or one of them, in every way."""
+    assert repr(records)
+    assert records._repr_html_()
+    if hasattr(records, "to_frame"):
+        assert records.to_frame().to_string()
+
+
+def readers(ferry: Ferry, booking_id: str, folder: Path) -> dict[str, list[Callable[[], object]]]:
+    """What reads the dates of an operation."""
+    toolkit = Toolkit(ferry)
+    wanted: dict[str, Any] = {"passengers": TRAVELLERS, "companies": ["CTN"]}
+    days = DAY, DAY + timedelta(days=1)
+
+    def scan() -> None:
+        scan = FareScan(
+            folder, routes=[("FRMRS", "TNLGN")], dates=days, parties=[Party("family", TRAVELLERS)]
+        )
+        scan.run(ferry)
+        assert scan.report.answered
+        assert len(scan.to_frame())
+
+    return {
+        "bookings.get": [
+            lambda: show(ferry.bookings.get(booking_id)),
+            lambda: show(ferry.bookings.get(booking_id).tickets[0]),
+            lambda: [*watch(ferry, [booking_id, ferry.bookings.get(booking_id)], deadline=0.1)],
+            lambda: ferry.bookings.wait(booking_id, until="ticketed", deadline=0.1),
+            lambda: ferry.bookings.confirm(booking_id, expect_total=1),
+            lambda: toolkit.call("bookings_get", {"booking_id": booking_id}),
+        ],
+        "availability.search": [
+            lambda: show(ferry.availability.search(**search_arguments())),
+            lambda: (
+                ferry.availability.search(**search_arguments()).to_frame(by="tariff").to_string()
+            ),
+            lambda: show(ferry.trips.search("FRMRS", "TNLGN", on=DAY, **wanted)),
+            lambda: show(ferry.trips.search("FRMRS", "TNLGN", on=DAY, back=days[1], **wanted)),
+            lambda: show(ferry.trips.calendar("FRMRS", "TNLGN", start=DAY, end=days[1], **wanted)),
+            lambda: toolkit.call(
+                "trips_find",
+                {"origin": "FRMRS", "destination": "TNLGN", "on": str(DAY), **wanted},
+            ),
+            scan,
+        ],
+        "mcp.departures": [lambda: show(ferry.mcp.departures()), lambda: check(ferry)],
+    }
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_a_date_at_an_end_of_the_calendar_stops_nothing(
+    ferry_sandbox: Sandbox, tmp_path: Path, edge: str
+) -> None:
+    know_routes(ferry_sandbox)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0) as ferry:
+        booking_id = booked(ferry).booking_id
+        for operation, fields in FIELDS.items():
+            for field in fields:
+                ferry_sandbox.faults.clear()
+                ferry_sandbox.faults.add(
+                    "unknown_enum", operation, times=None, field=field, value=edge
+                )
+                for number, read in enumerate(
+                    readers(ferry, booking_id, tmp_path / field)[operation]
+                ):
+                    try:
+                        read()
+                    except FerryError:
+                        pass
+                    except Exception as error:
+                        raise AssertionError((operation, field, number)) from error
