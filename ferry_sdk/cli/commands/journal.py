@@ -183,7 +183,7 @@ def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_j
     """Print entries; `seen` is what a read of some showed, by their ids."""
     if as_json:
         read = {one.id: {"seen": seen[one.id]} for one in entries if one.id in seen}
-        print_json({"entries": [_document(one) | read.get(one.id, {}) for one in entries]})
+        print_json({"entries": [entry_members(one) | read.get(one.id, {}) for one in entries]})
         return
     rows = [
         (
@@ -223,7 +223,8 @@ def _seen(error: OutcomeUnknownError) -> str:
     return f"the ticket is {record.status}" if isinstance(record, Ticket) else "no read shows it"
 
 
-def _document(entry: JournalEntry) -> dict[str, object]:
+def entry_members(entry: JournalEntry) -> dict[str, object]:
+    """Return an entry as a JSON object, with what to do next."""
     members = asdict(entry) | {
         "began_at": entry.began_at,
         "ended_at": entry.ended_at,
@@ -237,7 +238,7 @@ def _document(entry: JournalEntry) -> dict[str, object]:
 
 def _print(entry: JournalEntry, *, as_json: bool) -> None:
     if as_json:
-        print_json({"entry": _document(entry)})
+        print_json({"entry": entry_members(entry)})
     else:
         _print_facts(entry)
 
