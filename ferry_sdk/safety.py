@@ -42,6 +42,8 @@ class Proof:
         tickets: A ticket with this status, or a booking with only such tickets, shows it.
         payment: A booking with this payment status shows it.
         names_ticket: Only a booking with a ticket shows it, because the result needs one.
+        refuted_by: A stage, a payment status or a ticket's status that a record cannot have after
+            the write.
     """
 
     read: Literal["bookings.get", "tickets.get", "mcp.view_ticket"]
@@ -49,6 +51,7 @@ class Proof:
     tickets: TicketStatus | None = None
     payment: PaymentStatus | None = None
     names_ticket: bool = False
+    refuted_by: frozenset[Stage | PaymentStatus | TicketStatus] = frozenset()
 
     @property
     def subject(self) -> Literal["booking_id", "ticket_id"]:
@@ -74,6 +77,21 @@ class Proof:
             or {ticket.status for ticket in mine} == {self.tickets}
             or record.payment_status == self.payment
         )
+
+    def is_refuted_by(self, record: Booking | Ticket, ticket_id: str | None = None) -> bool:
+        """Return whether a record shows that the write has no effect.
+
+        Args:
+            record: The record.
+            ticket_id: The relevant ticket of a booking; None: all.
+        """
+        from ferry_sdk.models.tickets import Ticket  # noqa: PLC0415 -- only writes need it
+
+        if self.is_confirmed_by(record, ticket_id):
+            return False
+        if isinstance(record, Ticket):
+            return record.status in self.refuted_by
+        return not self.refuted_by.isdisjoint({record.stage, record.payment_status})
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +145,27 @@ _CONFIRMED = Proof(
     stages=frozenset({Stage.TICKETED, Stage.PARTIALLY_VOIDED}),
     tickets=TicketStatus.ISSUED,
     names_ticket=True,
+    refuted_by=frozenset({Stage.PAYMENT_DUE, Stage.LAPSED}),
 )
-_CANCELLED = Proof("bookings.get", stages=frozenset({Stage.VOIDED}), tickets=TicketStatus.CANCELED)
-_TICKET_CANCELLED = Proof("tickets.get", tickets=TicketStatus.CANCELED)
-_TICKET_CANCELLED_BY_TOOL = Proof("mcp.view_ticket", tickets=TicketStatus.CANCELED)
+_CANCELLED = Proof(
+    "bookings.get",
+    stages=frozenset({Stage.VOIDED}),
+    tickets=TicketStatus.CANCELED,
+    refuted_by=frozenset({Stage.PAYMENT_DUE, Stage.TICKETED}),
+)
+_NOT_CANCELLED = frozenset({TicketStatus.BLOCKED, TicketStatus.ISSUED})
+_TICKET_CANCELLED = Proof(
+    "tickets.get", tickets=TicketStatus.CANCELED, refuted_by=_NOT_CANCELLED
+)
+_TICKET_CANCELLED_BY_TOOL = Proof(
+    "mcp.view_ticket", tickets=TicketStatus.CANCELED, refuted_by=_NOT_CANCELLED
+)
 _BOOKING_PAID = Proof(
     "bookings.get",
     tickets=TicketStatus.ISSUED,
     payment=PaymentStatus.PAID,
     names_ticket=True,
+    refuted_by=frozenset({PaymentStatus.UNPAID}),
 )
 _TICKET_ISSUED = Proof("tickets.get", tickets=TicketStatus.ISSUED)
 

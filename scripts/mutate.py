@@ -87,7 +87,7 @@ TESTS: dict[str, Stages] = {
     "safety": (FLOW[2], *FLOW),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,
-    "journal/migrations": JOURNAL,
+    "journal/creation": JOURNAL,
     "journal/fork": JOURNAL,
     "agents/decisions": AGENTS,
     "agents/policy/writes": AGENTS,

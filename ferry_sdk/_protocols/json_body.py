@@ -116,7 +116,9 @@ def _pass_through(members: dict[str, object]) -> dict[str, object]:
 
 def _parse_number(text: str) -> float:
     number = float(text)
-    return number if len(text) < _DIGITS or math.isinf(number) else LongNumber(text)
+    # One that is too large or too small for a float has an exponent that a Decimal may not hold.
+    is_float = len(text) < _DIGITS or math.isinf(number) or number == 0
+    return number if is_float else LongNumber(text)
 
 
 def _refuse_constant(name: str) -> NoReturn:

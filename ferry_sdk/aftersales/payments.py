@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BaseModel, Field, ValidationError
 from typing_extensions import Required, TypedDict
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Identifier, Money, path_of
+from ferry_sdk.models.enums import Stage
 from ferry_sdk.models.inputs import Input
+from ferry_sdk.types import JournalEntry
 
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import DataFrame
@@ -57,12 +59,16 @@ class Discrepancy:
         expected: The amount that should be found; None if there was no payment.
         found: The amount that was found; None if the service does not say.
         currency: Of both amounts, ISO 4217; None without amounts.
+        stage: The booking's stage; None if the service does not show the booking.
+        references: The references of its payments in this currency.
     """
 
     booking_id: str
     expected: Decimal | None
     found: Decimal | None
     currency: str | None
+    stage: Stage | None = None
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,9 @@ class Reconciliation:
             collected. `found`: the total; None if it is in another currency.
         not_known: The service does not show the booking, or not what its cancellation refunded.
             `expected`: what you collected. `found`: None.
+        unresolved: The writes in the journal whose outcome is unknown, oldest first: you may have
+            to pay for what they made. An ``open`` one may be in progress.
+        is_clean: Whether there is no discrepancy and no unresolved write.
     """
 
     paid_not_issued: tuple[Discrepancy, ...] = ()
@@ -88,10 +97,16 @@ class Reconciliation:
     refunded_short: tuple[Discrepancy, ...] = ()
     total_differs: tuple[Discrepancy, ...] = ()
     not_known: tuple[Discrepancy, ...] = ()
+    unresolved: tuple[JournalEntry, ...] = ()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether there is no discrepancy and no unresolved write."""
+        return not self.rows() and not self.unresolved
 
     def rows(self) -> tuple[tuple[str, Discrepancy], ...]:
         """Return all discrepancies, each with the name of its list; empty if all agrees."""
-        return tuple((kind, one) for kind in self.__slots__ for one in getattr(self, kind))
+        return tuple((kind, one) for kind in KINDS for one in getattr(self, kind))
 
     def to_frame(self) -> DataFrame:
         """Return a pandas frame with a row for each discrepancy.
@@ -109,8 +124,14 @@ class Reconciliation:
                 "expected": ("object", [one.expected for _, one in rows]),
                 "found": ("object", [one.found for _, one in rows]),
                 "currency": ("string", [one.currency for _, one in rows]),
+                "stage": ("string", [one.stage for _, one in rows]),
+                "references": ("object", [one.references for _, one in rows]),
             }
         )
+
+
+KINDS: Final = tuple(name for name in Reconciliation.__slots__ if name != "unresolved")
+"""The lists of discrepancies of a report."""
 
 
 def parse_payments(payments: Iterable[Payment | PaymentDict]) -> Generator[Payment, None, None]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from ferry_sdk.aftersales.payments import (
+    KINDS,
     Discrepancy,
     Payment,
     PaymentDict,
@@ -33,6 +34,7 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.models.sums import exact_difference, exact_sum
 from ferry_sdk.models.tickets import CancellationFee
 from ferry_sdk.safety import failure_kind
 
@@ -77,7 +79,8 @@ def reconcile(
             payment counts as not paid.
 
     Returns:
-        The discrepancies. A booking that cannot be read in several attempts is `not_known`.
+        The discrepancies, and the unresolved writes of the journal. A booking that cannot be read
+        in several attempts is `not_known`.
 
     Raises:
         InvalidInputError: A payment is invalid; `field` names it.
@@ -98,14 +101,21 @@ async def _reconcile_async(ferry: AsyncFerry, reconciler: Reconciler) -> Reconci
 
 @dataclass(slots=True)
 class _Paid:
-    """The sums of the payments of a booking in one currency."""
+    """The sums of the payments of a booking in one currency, and their references."""
 
     amount: Decimal = _ZERO
     refunded: Decimal = _ZERO
+    references: tuple[str, ...] = ()
 
     @property
     def held(self) -> Decimal:
-        return self.amount - self.refunded
+        return exact_difference(self.amount, self.refunded)
+
+    def add(self, payment: Payment) -> None:
+        self.amount = exact_sum((self.amount, payment.amount))
+        self.refunded = exact_sum((self.refunded, payment.refunded or _ZERO))
+        if payment.reference is not None:
+            self.references += (payment.reference,)
 
 
 class Reconciler:
@@ -120,10 +130,10 @@ class Reconciler:
         self._journal = journal
         self._paid: dict[str, dict[str, _Paid]] = {}
         for one in parse_payments(payments):
-            sums = self._paid.setdefault(one.booking_id, {}).setdefault(one.currency, _Paid())
-            sums.amount += one.amount
-            sums.refunded += one.refunded or _ZERO
-        self._found: dict[str, list[Discrepancy]] = {kind: [] for kind in Reconciliation.__slots__}
+            by_currency = self._paid.setdefault(one.booking_id, {})
+            by_currency.setdefault(one.currency, _Paid()).add(one)
+        self._found: dict[str, list[Discrepancy]] = {kind: [] for kind in KINDS}
+        self._unresolved: list[JournalEntry] = []
 
     def steps(self) -> Steps[Reconciliation]:
         """Yield what to read, and then the report."""
@@ -143,21 +153,21 @@ class Reconciler:
             raise errors[ids[0]]
         self._add_not_known(ids)
         order = {booking_id: index for index, booking_id in enumerate(all_ids)}
-        yield Reconciliation(
-            **{
-                kind: tuple(sorted(found, key=lambda one: order[one.booking_id]))
-                for kind, found in self._found.items()
-            }
-        )
+        found = {
+            kind: tuple(sorted(some, key=lambda one: order[one.booking_id]))
+            for kind, some in self._found.items()
+        }
+        yield Reconciliation(**found, unresolved=tuple(self._unresolved))
 
     def _list_bookings(self) -> list[str]:
-        """Return the ids of the payments, and then those of the journal."""
+        """Return the ids of the payments, then those of the journal; note its unresolved writes."""
         ids = dict.fromkeys(self._paid)
         last: JournalEntry | None = None
         while page := self._journal.entries(since=last, limit=_PAGE):
             for entry in page:
                 if entry.booking_id is not None and entry.state not in {"rejected", "not_sent"}:
                     ids[entry.booking_id] = None
+            self._unresolved += [entry for entry in page if entry.is_unresolved]
             last = page[-1]
         return [*ids]
 
@@ -191,10 +201,18 @@ class Reconciler:
                 return failed[0]
             fees = answers
         for currency, other in foreign.items():
-            self._add("total_differs", booking_id, other.amount, None, currency)
-        add = partial(self._add, booking_id=booking_id, currency=booking.currency)
+            self._add(
+                "total_differs", booking_id, other.amount, None, currency, booking.stage, other
+            )
+        add = partial(
+            self._add,
+            booking_id=booking_id,
+            currency=booking.currency,
+            stage=booking.stage,
+            paid=paid,
+        )
         stage, total = booking.stage, booking.total_price
-        refund = min(sum((one.refund_amount for one in fees), _ZERO), paid.amount)
+        refund = min(exact_sum(one.refund_amount for one in fees), paid.amount)
         was_charged = any(one.refund_amount or one.penalty_amount for one in fees)
         if paid.refunded < refund:
             add("refunded_short", expected=refund, found=paid.refunded)
@@ -217,7 +235,7 @@ class Reconciler:
             if sums is None:
                 self._add("not_known", one, None, None, None)
             for currency, paid in (sums or {}).items():
-                self._add("not_known", one, paid.amount, None, currency)
+                self._add("not_known", one, paid.amount, None, currency, paid=paid)
 
     def _add(
         self,
@@ -226,8 +244,13 @@ class Reconciler:
         expected: Decimal | None,
         found: Decimal | None,
         currency: str | None,
+        stage: Stage | None = None,
+        paid: _Paid | None = None,
     ) -> None:
-        self._found[kind].append(Discrepancy(booking_id, expected, found, currency))
+        references = () if paid is None else paid.references
+        self._found[kind].append(
+            Discrepancy(booking_id, expected, found, currency, stage, references)
+        )
 
 
 def _get(booking_id: str, ferry: Ferry | AsyncFerry) -> Booking | Awaitable[Booking]:

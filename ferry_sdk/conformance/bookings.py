@@ -14,6 +14,7 @@ from ferry_sdk.errors import AlreadyDoneError, FerryError, NotFoundError, Outcom
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import PaymentStatus, PlaceType, TariffType, TicketStatus
+from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.models.tickets import CancellationFee
 
 _OFFSET: Final = re.compile(r"T.*(Z|[+-]\d\d:?\d\d)$")
@@ -88,7 +89,7 @@ def _preview(findings: Findings, booking: Booking) -> Steps[None]:
         findings.miss(["preview"], "the booking is not paid and issued")
         return
     fee: CancellationFee = (yield Call("bookings.cancel_fee", booking.booking_id)).require()
-    if fee.penalty_amount + fee.refund_amount == booking.total_price:
+    if exact_sum((fee.penalty_amount, fee.refund_amount)) == booking.total_price:
         findings.seen["preview"] = "sum"
     else:
         findings.seen["preview"] = "another sum" if fee.penalty_amount else "refund_only"

@@ -6,10 +6,10 @@ import os
 import sqlite3
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
@@ -19,13 +19,17 @@ from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 from ferry_sdk.journal.fork import FORK_LOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from sqlalchemy.engine import ExceptionContext
+
+T = TypeVar("T")
 
 _TIMEOUT = 10
 """Seconds to wait for a lock of SQLite, or for a connection to PostgreSQL."""
 _PAUSE = 0.01
+_LOCK = 0x66657272796A6E6C
+"""An advisory lock of PostgreSQL, which has no lock of the whole database as SQLite has."""
 
 _SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
 _POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
@@ -90,6 +94,23 @@ def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
         except BaseException:
             connection.close()  # possibly for the second time, which is harmless
             raise
+
+
+def run_alone(connection: Connection, work: Callable[[], T]) -> T:
+    """Do work in a transaction that no other process makes at the same time.
+
+    If it fails, the connection is rolled back when it returns to its pool.
+    """
+    is_sqlite = connection.dialect.name == "sqlite"
+    # The engine commits every statement, so the transaction is made by statements.
+    connection.exec_driver_sql(
+        "BEGIN IMMEDIATE" if is_sqlite else "BEGIN ISOLATION LEVEL READ COMMITTED"
+    )
+    if not is_sqlite:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    result = work()
+    connection.exec_driver_sql("COMMIT")
+    return result
 
 
 def _unsupported_url() -> InvalidInputError:

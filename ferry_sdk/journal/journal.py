@@ -21,7 +21,7 @@ from ferry_sdk.errors import (
 from ferry_sdk.journal import snapshots, statements
 from ferry_sdk.journal.engines import connect, describe, display_url, engine_of, is_in_memory
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
-from ferry_sdk.journal.migrations import Key, load_key, open_journal
+from ferry_sdk.journal.creation import Key, load_key, open_journal
 from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OutcomeDetails
 
@@ -29,7 +29,6 @@ T = TypeVar("T")
 
 _ATTEMPTS = 5
 _PAGE = 1000
-_CREATES = frozenset({"bookings.create", "mcp.create_booking"})
 
 
 class Journal:
@@ -257,32 +256,27 @@ class Journal:
         check_id(entry_id, "entry_or_id")
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected True or False", field="happened")
+        change = statements.change
         if booking_id is not None:
             check_subject(booking_id, "booking_id")
-            self._check_made(self.entry(entry_id), booking_id, happened=happened)
+            if statements.storable(booking_id) is None:
+                raise InvalidInputError("too long for an id", field="booking_id")
+            entry = self.entry(entry_id)
+            if not happened or entry.subject.get("booking_id", booking_id) != booking_id:
+                raise InvalidInputError("the write did not make this booking", field="booking_id")
+            if entry.operation in statements.CREATES:
+                change = statements.settle_create
         self._open()
         state: EndState = "done" if happened else "rejected"
         code = statements.SETTLED_BY_HAND if happened else None
         details = OutcomeDetails(booking_id, code=code)
-        changed = self._write(
-            lambda connection: statements.change(connection, entry_id, state, details)
-        )
+        changed = self._write(lambda connection: change(connection, entry_id, state, details))
         entry = _require(changed, "entry_or_id")
         if (entry.state == "done") != happened:
             raise InvalidInputError("the write is recorded as done", field="happened")
         if booking_id not in {None, entry.booking_id}:
             raise InvalidInputError("the reply named another booking", field="booking_id")
         return entry
-
-    def _check_made(self, entry: JournalEntry, booking_id: str, *, happened: bool) -> None:
-        """Raise unless the write can have made this booking."""
-        if statements.storable(booking_id) is None:
-            raise InvalidInputError("too long for an id", field="booking_id")
-        if not happened or entry.subject.get("booking_id", booking_id) != booking_id:
-            raise InvalidInputError("the write did not make this booking", field="booking_id")
-        for other in self.entries(booking_id=booking_id, state="done"):
-            if other.id != entry.id and {other.operation, entry.operation} <= _CREATES:
-                raise InvalidInputError("another write made this booking", field="booking_id")
 
     def forget(self, *, older_than: float | timedelta) -> int:
         """Delete old settled entries, and what watches saved of bookings; unresolved entries stay.

@@ -1,4 +1,4 @@
-"""The two tables of a journal: one row about the journal itself, and one row for each write."""
+"""The tables of a journal: about itself, of writes, and of what watches saved."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from ferry_sdk.types import EntryState
 
 SCHEMA = 2
-"""The version of the tables below. Version 1 lacks `snapshots`, the last four columns of `entries`,
-and its indexes on `created_at` and `booking_id`."""
+"""The version of the tables below. No release had version 1."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -75,7 +74,6 @@ entries: Table = Table(
     Column("state", String(16), nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
     Column("changed_at", UtcDateTime, nullable=False),
-    # Nullable, because a process of an older version adds entries without them.
     Column("booking_id", Text, nullable=True),
     Column("ticket_ids", JSON(none_as_null=True), nullable=True),
     Column("status_code", Integer, nullable=True),

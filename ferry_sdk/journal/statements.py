@@ -14,7 +14,7 @@ from sqlalchemy import Text, and_, delete, func, insert, literal, or_, select, t
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 
 from ferry_sdk.errors import InvalidInputError, JournalError
-from ferry_sdk.journal.engines import is_undecodable
+from ferry_sdk.journal.engines import is_undecodable, run_alone
 from ferry_sdk.journal.schema import SETTLED, entries, is_unresolved, is_without_fingerprint
 from ferry_sdk.types import EntryState, JournalEntry, OutcomeDetails
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _STATES: Final[tuple[EntryState, ...]] = get_args(EntryState)
 _UNRESOLVED: Final[tuple[EntryState, ...]] = ("open", "unknown")
 _WITHOUT_EFFECT: Final[tuple[EntryState, ...]] = ("rejected", "not_sent")
+CREATES: Final = frozenset({"bookings.create", "mcp.create_booking"})
 SETTLED_BY_HAND: Final = "SETTLED"
 """The code of an entry that a person settled as done. Its booking may be corrected, because no
 reply named it. Entries hide it."""
@@ -81,8 +82,12 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
         The id; None if an unresolved entry has the same fingerprint.
 
     Raises:
+        InvalidInputError: The id of the booking cannot be stored.
         JournalError: An unresolved entry has a damaged fingerprint, and may be the same write.
     """
+    booking_id = intent.subject.get("booking_id")
+    if booking_id is not None and storable(booking_id) is None:
+        raise InvalidInputError("the journal cannot store this id", field="booking_id")
     query = select(entries.c.id).where(is_unresolved, is_without_fingerprint).limit(1)
     for damaged in connection.execute(query).scalars():
         raise JournalError(
@@ -100,7 +105,7 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
         state="open",
         created_at=now,
         changed_at=now,
-        booking_id=storable(intent.subject.get("booking_id")),
+        booking_id=booking_id,
     )
     try:
         connection.execute(statement)
@@ -148,6 +153,29 @@ def change(
             late = late.where(or_(entries.c.code == code, entries.c.booking_id.is_(None)))
         connection.execute(late.values(code=code, **ids))
     return find(connection, entry_id)
+
+
+def settle_create(
+    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails
+) -> JournalEntry | None:
+    """Set the outcome and the booking of a ``create`` as `change` does, and return the entry.
+
+    Raises:
+        InvalidInputError: Another ``create`` made the booking.
+    """
+    makers = select(entries.c.id).where(
+        entries.c.booking_id == details.booking_id,
+        entries.c.operation.in_(CREATES),
+        entries.c.state == "done",
+        entries.c.id != entry_id,
+    )
+
+    def check_and_change() -> JournalEntry | None:
+        if connection.execute(makers.limit(1)).first() is not None:
+            raise InvalidInputError("another write made this booking", field="booking_id")
+        return change(connection, entry_id, state, details)
+
+    return run_alone(connection, check_and_change)
 
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:
@@ -198,12 +226,8 @@ def entries_by(connection: Connection, filters: Filters) -> tuple[JournalEntry, 
 
 def _concerns(connection: Connection, booking_id: str) -> ColumnElement[bool]:
     """Select the entries that name a booking, or only a ticket that others say is of it."""
-    # An entry of an older version has the booking's id in its subject only.
     is_unnamed = entries.c.booking_id.is_(None)
-    by_name = or_(
-        entries.c.booking_id == booking_id,
-        and_(is_unnamed, _has_subject("booking_id", booking_id)),
-    )
+    by_name = entries.c.booking_id == booking_id
     named = _fetch(connection, select(entries).where(by_name))
     tickets = sorted({ticket for entry in named for ticket in entry.ticket_ids or ()})
     return or_(by_name, *(and_(is_unnamed, _has_subject("ticket_id", one)) for one in tickets))

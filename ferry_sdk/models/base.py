@@ -44,6 +44,9 @@ class FrozenDict(dict[KeyT, ValueT]):
         return type(self), (dict(self),)
 
 
+_LARGEST_EXPONENT: Final = 5_000
+"""Of an amount, up or down: more than a JSON number has, and few enough digits to add."""
+
 _DEPRECATED: Final = frozenset(
     name
     for name, method in vars(BaseModel).items()
@@ -167,6 +170,12 @@ def _reject_float(value: object) -> object:
     return value
 
 
+def _reject_vast(amount: Decimal) -> Decimal:
+    if abs(amount.adjusted()) > _LARGEST_EXPONENT:
+        raise ValueError("expected an amount of money")
+    return amount
+
+
 def _parse_epoch(value: object) -> object:
     if isinstance(value, bool):
         raise ValueError("expected a moment, not a boolean")
@@ -206,13 +215,13 @@ def _empty_if_none(value: object) -> object:
     return "" if value is None else value
 
 
-Amount = Annotated[Decimal, BeforeValidator(_parse_amount)]
+Amount = Annotated[Decimal, BeforeValidator(_parse_amount), AfterValidator(_reject_vast)]
 """Money in a record: a JSON number, exact to the digits on the wire."""
 
 Price = Annotated[Amount, AfterValidator(_reject_negative)]
 """An `Amount` that a traveller pays; a negative one would be an offer to be paid."""
 
-Money = Annotated[Decimal, BeforeValidator(_reject_float)]
+Money = Annotated[Decimal, BeforeValidator(_reject_float), AfterValidator(_reject_vast)]
 """Money in an argument: `Decimal`, `int` or `str`; a `float` is rejected."""
 
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{3}$", to_upper=True, strict=True)]

@@ -19,6 +19,7 @@ from ferry_sdk.models.base import (
     Model,
 )
 from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage
+from ferry_sdk.models.sums import exact_difference
 from ferry_sdk.models.tickets import CancellationFee, Ticket
 
 _NEVER = datetime.max.replace(tzinfo=timezone.utc)
@@ -270,4 +271,4 @@ class BookingCancellation(Model):
         """Previewed minus actual refund; negative if more was refunded, None if unknown."""
         if self.previewed is None or self.refund_amount is None:
             return None
-        return self.previewed.refund_amount - self.refund_amount
+        return exact_difference(self.previewed.refund_amount, self.refund_amount)

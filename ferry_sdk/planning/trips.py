@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args, overload
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
+from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.resources.arguments import ReservationTypeName
 
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ class Fare:
     @property
     def amount(self) -> Decimal:
         """The sum of the tariffs."""
-        amount, *others = [tariff.amount for tariff in self.tariffs]
-        return sum(others, amount)
+        return exact_sum(tariff.amount for tariff in self.tariffs)
 
     @property
     def currency(self) -> str:

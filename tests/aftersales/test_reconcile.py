@@ -7,7 +7,14 @@ from decimal import Decimal
 import anyio
 import pytest
 
-from ferry_sdk import AsyncFerry, AuthenticationError, Ferry, InvalidInputError, ServerError
+from ferry_sdk import (
+    AsyncFerry,
+    AuthenticationError,
+    Ferry,
+    InvalidInputError,
+    OutcomeUnknownError,
+    ServerError,
+)
 from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation, reconcile
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
@@ -124,11 +131,25 @@ def test_a_payment_is_a_record_or_a_dict():
     assert (payment.currency, payment.reference) == ("EUR", None)
 
 
+def test_an_unresolved_write_is_not_clean(sandbox):
+    with (
+        Journal("sqlite://") as journal,
+        Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+    ):
+        assert reconcile(ferry, journal, []).is_clean
+        sandbox.faults.add("server_error", "bookings.confirm")
+        with pytest.raises(OutcomeUnknownError):
+            ferry.with_options(deadline=1).bookings.confirm("b-1")
+        report = reconcile(ferry, journal, [])
+        assert report.unresolved == journal.unresolved()
+        assert (len(report.unresolved), report.is_clean) == (1, False)
+
+
 def test_a_report_is_a_frame():
     row = Discrepancy("b1", Decimal("9.90"), None, "EUR")
     frame = Reconciliation(not_known=(row,)).to_frame()
     assert frame.to_dict("records") == [
         {"kind": "not_known", "booking_id": "b1", "expected": Decimal("9.90"), "found": None}
-        | {"currency": "EUR"}
+        | {"currency": "EUR", "stage": None, "references": ()}
     ]
     assert len(Reconciliation().to_frame()) == 0

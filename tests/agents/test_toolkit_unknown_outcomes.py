@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, Overflow
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -166,11 +166,14 @@ def test_an_infinite_retry_after_is_left_out() -> None:
     assert "retry_after" not in error(answer, "rate_limited", status="failed")
 
 
-def test_a_failed_calculation_changes_no_limit() -> None:
-    budget = Budget({"EUR": 20}, None)
+def test_an_amount_beyond_the_arithmetic_of_python_changes_no_limit() -> None:
+    budget = Budget({"EUR": 20, "KWD": Decimal("1E+30")}, None)
     budget.hold("one", Decimal(15), "EUR")
-    with pytest.raises(Overflow):
+    with pytest.raises(RefusedError):
         budget.hold("one", Decimal("1E+9999999"), "EUR")
+    budget.hold("two", Decimal("1E+30"), "KWD")
+    with pytest.raises(RefusedError):
+        budget.hold("another", Decimal("0.001"), "KWD")
     with pytest.raises(RefusedError):
         budget.hold("another", Decimal(10), "EUR")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 
 import pytest
@@ -13,7 +15,7 @@ from ferry_sdk import APIError, Ferry
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import Intent, OutcomeDetails
 from tests.cli.commands import COMMAND, environment
-from tests.support import processes
+from tests.support import processes, trip
 from tests.support.tiers import LONG
 
 
@@ -50,9 +52,9 @@ def test_list_prints_what_passes_the_filters(run, journal):
 
     head, first, second = run("list", "--booking", "b-1").out.splitlines()
     assert head.split()[:4] == ["began", "operation", "state", "age"]
-    assert first.split()[3:] == ["bookings.create", "done", "b-1", created]
+    assert first.split()[3:] == ["bookings.create", "done", "b-1", created, "c-1"]
     assert second.split()[3:] == [
-        *("bookings.confirm", "rejected", "b-1", "409", "NO_ROOM", confirmed)
+        *("bookings.confirm", "rejected", "b-1", "409", "NO_ROOM", confirmed, "c-1")
     ]
     moment = journal.entry(confirmed).began_at.isoformat()
     words = ["list", "--since", moment, "--state", "rejected", "--operation", "bookings.confirm"]
@@ -65,6 +67,13 @@ def test_an_empty_journal_lists_nothing(run, journal):
     assert journal.entries() == ()
     assert run("list").out == ""
     assert run("list", "--json", "--until", "2030-01-01").document == {"entries": []}
+
+
+def test_a_reference_in_place_of_an_id_is_named(cli, run, ferry, journal, booked):
+    assert journal.entries() == ()
+    reference = ferry.bookings.get(booked).booking_reference
+    assert "expected the booking's id, not its reference" in run("list", "--booking", reference).err
+    assert "not a booking's reference" in cli("show", reference, code=4).err
 
 
 def test_show_prints_one_entry(run, journal):
@@ -182,6 +191,53 @@ def test_settle_reads_the_booking(run, journal, booked):
     run(*settle, "mistyped", "--no-check")
     run(*settle, booked)
     assert journal.entry(entry_id).booking_id == booked
+
+
+def test_settle_refuses_what_the_service_contradicts(run, journal, ferry, ferry_sandbox, booked):
+    other = trip.booked(ferry).booking_id
+    ticket = ferry.bookings.confirm(booked).ticket_id
+    happened = begin(journal, "bookings.confirm", booking_id=booked)
+    not_happened = [
+        begin(journal, "bookings.confirm", booking_id=other),
+        begin(journal, "bookings.cancel", booking_id=booked),
+        begin(journal, "tickets.cancel", ticket_id=ticket),
+        begin(journal, "mcp.cancel_ticket", ticket_id=ticket),
+        begin(journal, "bookings.confirm", booking_id="no-booking"),
+    ]
+    ended = run("settle", happened, "--not-happened", "--yes", code=3)
+    assert f"ferry journal recover {happened}" in ended.err
+    for entry_id in not_happened:
+        assert "--no-check" in run("settle", entry_id, "--happened", "--yes", code=3).err
+    assert len(journal.unresolved()) == 6
+    ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
+    run("settle", happened, "--happened", "--yes", code=3)
+    ferry_sandbox.faults.clear()
+    run("settle", happened, "--happened", "--yes")
+    assert "the booking is payment_due" in run("settle", not_happened[0], "--not-happened", "-y").err
+    run("settle", not_happened[1], "--happened", "--yes", "--no-check")
+    assert [journal.entry(one).state for one in (happened, *not_happened)] == [
+        *("done", "rejected", "done", "open", "open", "open")
+    ]
+
+
+def test_an_interrupted_write_names_its_entry(ferry_sandbox, tmp_path, url, journal, booked):
+    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
+    with processes.start(
+        [*COMMAND, "confirm", booked, "--yes", "--journal", url],
+        cwd=tmp_path,
+        env=environment(ferry_sandbox),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not ferry_sandbox.counters.effects_of("bookings.confirm"):
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        _, output = process.communicate(timeout=30)
+    (entry,) = journal.unresolved()
+    assert process.returncode == 130, output
+    assert f"bookings.confirm is journal entry {entry.id}" in output
+    assert f"run `ferry journal recover {entry.id}`" in output
 
 
 def test_no_id_is_broken_on_a_narrow_terminal(ferry_sandbox, tmp_path, url, journal):

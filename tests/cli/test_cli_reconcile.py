@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferry_sdk import Ferry
+from ferry_sdk import Ferry, OutcomeUnknownError
 from ferry_sdk.journal import Journal
 from tests.support.tiers import LONG
 from tests.support.trip import booked
@@ -44,6 +44,46 @@ def test_payments_that_agree_exit_with_0_and_others_with_1(cli, tmp_path, url, s
     assert (row["expected"], row["found"]) == (str(sold.total_price), "0")
 
 
+def test_names_of_columns_may_have_capitals(cli, url, sold):
+    line = f"{sold.booking_id},{sold.total_price},{sold.currency},{sold.total_price}"
+    text = f"Booking_ID,AMOUNT,currency,Refunded \n{line}\n"
+    found = cli("reconcile", "-", "--journal", url, "--json", given=text, code=1)
+    (row,) = found.document["reconciliation"]["issued_not_paid"]
+    assert row["stage"] == "ticketed"
+
+
+def test_sums_have_every_digit(cli, url):
+    amounts = ("1e30", "0.01", "0.01")
+    lines = "".join(f"b1,{amount},EUR,r{at}\n" for at, amount in enumerate(amounts))
+    text = f"booking_id,amount,currency,reference\n{lines}"
+    with Journal(url) as journal:
+        journal.unresolved()
+    found = cli("reconcile", "-", "--journal", url, "--json", given=text, code=1).document
+    (row,) = found["reconciliation"]["not_known"]
+    assert row["expected"] == "1000000000000000000000000000000.02"
+    assert row["references"] == ["r0", "r1", "r2"]
+
+
+def test_an_unresolved_write_is_a_warning_and_exits_with_1(cli, ferry_sandbox, url, sold):
+    with (
+        Journal(url) as journal,
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
+    ):
+        ferry_sandbox.faults.add("lose_reply", "bookings.create")
+        with pytest.raises(OutcomeUnknownError):
+            booked(ferry)
+        (entry,) = journal.unresolved()
+    payments = f"booking_id,amount,currency\n{sold.booking_id},{sold.total_price},{sold.currency}\n"
+    words = ("reconcile", "-", "--journal", url)
+    ended = cli(*words, given=payments, code=1)
+    assert "1 unresolved write in the journal; run `ferry journal list" in ended.err
+    found = cli(*words, "--json", given=payments, code=1).document["reconciliation"]
+    assert [(one["id"], one["operation"]) for one in found.pop("unresolved")] == [
+        (entry.id, "bookings.create")
+    ]
+    assert not any(found.values())
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
@@ -65,6 +105,11 @@ def test_payments_that_agree_exit_with_0_and_others_with_1(cli, tmp_path, url, s
             marks=LONG,
         ),
         pytest.param('booking_id,amount,currency\n"b1,12\n', "line ", marks=LONG),
+        ("booking_id,amount,currency,Amount\nb1,5,EUR,7\n", "line 1: two columns amount"),
+        (
+            "booking_id,amount,currency\nb1,9e999999,EUR\nb1,9e999999,EUR\n",
+            "line 2, column amount: expected an amount of money",
+        ),
     ],
 )
 def test_a_row_that_makes_no_sense_is_named_by_line_and_column(cli, url, sold, text, wrong):

@@ -204,16 +204,19 @@ class TestTheFile:
 
 
 class TestTheSchema:
-    @pytest.mark.parametrize("version", ["0", "-1", "3", "2147483647"])
-    def test_another_version_is_named(self, url, version):
+    @pytest.mark.parametrize("version", ["0", "1", "3", "2147483647"])
+    def test_another_version_is_refused_with_what_to_do(self, url, version):
         with Journal(url) as journal:
             journal.begin(intent())
         run_sql(url, f"UPDATE ferry_journal_about SET schema_version = {version}")  # noqa: S608 -- of this list
         with (
             Journal(url) as other,
-            pytest.raises(JournalError, match=rf"schema {version}\b.*this version supports 2"),
+            pytest.raises(JournalError, match=rf"schema {version}\b.* supports 2: settle") as caught,
         ):
             other.begin(intent())
+        assert "start a new journal" in str(caught.value)
+        with Journal(url) as other, pytest.raises(JournalError):
+            other.unresolved()
 
     @pytest.mark.parametrize(
         ("found", "words"), [("'x'", "schema 'x'"), ("x'00'", "schema b"), ("1.5", "schema 1.5")]

@@ -14,7 +14,6 @@ from ferry_sdk import JournalError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.fork import FORK_LOCK
 from tests.journal.intents import confirmation
-from tests.journal.test_journal_migration import restore
 from tests.support.tiers import mostly_long
 
 FOLDER = str(Path(ferry_sdk.journal.__file__).parent)
@@ -89,19 +88,15 @@ def test_every_line_of_a_use(tmp_path, use, where, kind):
         assert at > 20
 
 
-@pytest.mark.parametrize(
-    ("where", "step"), mostly_long([("file", 7), ("memory", 3), ("version 1", 4)])
-)
+@pytest.mark.parametrize(("where", "step"), mostly_long([("file", 7), ("memory", 3)]))
 def test_lines_of_the_first_use(tmp_path, where, step):
     at, more = 1, True
     while more:
         path = tmp_path / f"{at}.db"
-        if where == "version 1":
-            restore(f"sqlite:///{path}")
         with Journal("sqlite://" if where == "memory" else f"sqlite:///{path}") as journal:
             more = interrupt_at(KeyboardInterrupt, at, journal.unresolved)
             check_usable(journal, journal.begin(confirmation("first")), at)
-            assert len(journal.entries()) == (13 if where == "version 1" else 2)
+            assert len(journal.entries()) == 2
             if where != "memory":
                 check_unlocked(path)
         at += step

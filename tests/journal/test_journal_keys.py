@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, text
 
 from ferry_sdk import ConfigurationError, InvalidInputError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
-from ferry_sdk.journal.migrations import Key
+from ferry_sdk.journal.creation import Key
 from tests.journal.intents import intent
 
 KEY = "a key of sixteen bytes or more"

@@ -10,24 +10,18 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
-from ferry_sdk import UnresolvedWriteError
-from ferry_sdk.journal import Journal, migrations, statements
+from ferry_sdk import InvalidInputError, UnresolvedWriteError
+from ferry_sdk.journal import Journal, engines, statements
 from tests.journal import children
 from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import confirmation, intent
-from tests.journal.test_journal_migration import restore
-from tests.support.tiers import mostly_long
 
 PROCESSES = 6
 ROUNDS = 8
 
 
-@pytest.mark.parametrize("is_old", mostly_long([False, True]))
-def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery, is_old):
-    # They also make the tables and the key together, or migrate them.
-    kept = 3 if is_old else 0
-    if is_old:
-        restore(url)
+def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery):
+    # They also make the tables and the key together.
     gate = nursery.Barrier(PROCESSES)
     intents = [confirmation(f"b{number}") for number in range(ROUNDS)]
     racers = []
@@ -47,7 +41,7 @@ def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery, i
         assert sorted(word for word, _ in words) == ["lost"] * (PROCESSES - 1) + ["won"]
         assert len({entry_id for _, entry_id in words}) == 1
     with Journal(url) as journal:
-        assert len(journal.unresolved()) == ROUNDS + kept
+        assert len(journal.unresolved()) == ROUNDS
 
 
 def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
@@ -55,14 +49,14 @@ def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
     url = postgres.new_url()
     engine = engine_for(url, poolclass=NullPool)
     with engine.connect() as other, Journal(url) as journal, ThreadPoolExecutor(1) as threads:
-        other.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": migrations._LOCK})
+        other.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": engines._LOCK})
         making = threads.submit(journal.begin, intent())
         waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
         while not making.done() and run_sql(url, waiting) != [(1,)]:
             pass
         assert not making.done()
         assert run_sql(url, "SELECT to_regclass('ferry_journal')") == [(None,)]
-        other.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": migrations._LOCK})
+        other.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": engines._LOCK})
         assert journal.entry(making.result()).state == "open"
 
 
@@ -104,6 +98,24 @@ def test_of_those_who_say_done_and_unknown_at_once_done_stands(any_journal):
         with ThreadPoolExecutor(len(words)) as threads:
             list(threads.map(ending, words))
         assert any_journal.entry(entry_id).state == "done"
+
+
+def test_of_two_creates_that_are_settled_at_once_one_made_the_booking(url):
+    with Journal(url) as here, Journal(url) as there, ThreadPoolExecutor(2) as threads:
+        for number in range(10):
+            ids = [here.begin(intent(f"{number} {name}".encode())) for name in ("a", "b")]
+            gate = Barrier(2)
+
+            def settle(journal, entry_id, gate=gate, booking_id=f"b{number}"):
+                gate.wait()
+                try:
+                    return journal.settle(entry_id, happened=True, booking_id=booking_id).state
+                except InvalidInputError as error:
+                    return str(error)
+
+            results = [*threads.map(settle, (here, there), ids)]
+            assert sorted(results) == ["booking_id: another write made this booking", "done"]
+            assert {here.entry(one).state for one in ids} == {"done", "open"}
 
 
 def test_a_twin_that_is_settled_before_it_can_be_shown_lets_the_next_begin(

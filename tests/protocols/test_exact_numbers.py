@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, TypeAdapter
 
+from ferry_sdk import UnexpectedResponseError
 from ferry_sdk._engine.parsing import Record, RecordList
 from ferry_sdk._engine.wire import read_in_thread
 from ferry_sdk._protocols.json_body import decode_json
@@ -97,6 +98,19 @@ def test_rest_has_every_digit(clients: Clients) -> None:
     body = wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, LONG)
     ferry = client_of(clients, lambda _: httpx.Response(201, content=body))
     assert str(ferry.bookings.cancel("b-1").refund_amount) == LONG
+
+
+def test_a_number_that_no_sum_can_hold_is_zero_or_unreadable() -> None:
+    def read(amount: str) -> tuple[BookingCancellation, Availability]:
+        body = wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, amount)
+        records = RecordList(Availability).read(decode_json(tariffs(amount, 3)))
+        return Record(BookingCancellation).read(decode_json(body)), records[0]
+
+    cancellation, sailing = read("1e-999999999999999999999")
+    assert cancellation.refund_amount == sailing.tariffs[0].amount == 0
+    for amount in ('"9e999999"', "1e9999999999999999999"):
+        with pytest.raises(UnexpectedResponseError, match="amount"):
+            read(amount)
 
 
 def test_a_long_number_is_a_float_with_a_memory() -> None:

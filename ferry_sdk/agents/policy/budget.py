@@ -14,6 +14,7 @@ from ferry_sdk.agents.policy.state import State
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.enums import Stage
+from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 from ferry_sdk.resources.arguments import money
 
@@ -68,14 +69,14 @@ class Budget:
         with self._state.transaction():
             before = self._held.get(key)
             others = [held for its_key, held in self._held.items() if its_key != key]
-            spent = sum((held for held, its in others if its == currency), Decimal(0))
+            total = exact_sum([amount, *(held for held, its in others if its == currency)])
             limit = None if self._spend is None else self._spend.get(currency)
-            if self._spend is not None and (limit is None or spent + amount > limit):
+            if self._spend is not None and (limit is None or total > limit):
                 raise RefusedError(
                     "spend_limit",
                     f"{amount} {currency} is more than may still be spent",
                     limit=str(limit or 0),
-                    spent=str(spent + (before[0] if before and before[1] == currency else 0)),
+                    spent=str(exact_sum(its for its, of in self._held.values() if of == currency)),
                     currency=currency,
                 )
             self._held[key] = max(amount, Decimal(0)), currency
@@ -147,19 +148,16 @@ class Budget:
         """
         with self._state.transaction():
             key = json.dumps([booking_id, subject])
-            kept = sum(
-                (
-                    amount
-                    for its_key, (amount, its) in self._kept.items()
-                    for its_booking, its_subject in [json.loads(its_key)]
-                    if its_subject != subject
-                    and its == currency
-                    and (its_booking == booking_id or None in (its_booking, booking_id))
-                ),
-                Decimal(0),
+            kept = exact_sum(
+                amount
+                for its_key, (amount, its) in self._kept.items()
+                for its_booking, its_subject in [json.loads(its_key)]
+                if its_subject != subject
+                and its == currency
+                and (its_booking == booking_id or None in (its_booking, booking_id))
             )
             limit = None if self._penalty is None else self._penalty.get(currency)
-            if self._penalty is not None and (limit is None or kept + penalty > limit):
+            if self._penalty is not None and (limit is None or exact_sum((kept, penalty)) > limit):
                 raise RefusedError(
                     "penalty_limit",
                     f"cancelling costs {penalty} {currency}, which is more than allowed",

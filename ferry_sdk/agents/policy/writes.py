@@ -27,6 +27,7 @@ from ferry_sdk.models.availability import Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingCreated
 from ferry_sdk.models.display.money import format_amount, money
 from ferry_sdk.models.inputs import Passenger, Selection, Vehicle
+from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.models.tickets import CancellationFee
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.vehicles import VehicleMatch
@@ -147,7 +148,7 @@ class Create:
         if any(one.tariff.currency != currency for one in chosen):
             raise _invalid("all tariffs must have the same currency", "availabilities")
         self._check(chosen)
-        amount = sum((one.tariff.amount for one in chosen), Decimal(0))
+        amount = exact_sum(one.tariff.amount for one in chosen)
         selections = [
             offer.sailing.select(tariff=tariff, place=place) for offer, tariff, place in chosen
         ]

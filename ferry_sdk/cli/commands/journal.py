@@ -29,11 +29,14 @@ from ferry_sdk.cli.terminal.output import (
     print_facts,
     print_json,
     show_progress,
+    warn,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
-from ferry_sdk.errors import OutcomeUnknownError
+from ferry_sdk.client import Ferry
+from ferry_sdk.errors import InvalidInputError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.tickets import Ticket
+from ferry_sdk.safety import SAFETY, Proof
 from ferry_sdk.types import JournalEntry
 
 if TYPE_CHECKING:
@@ -96,6 +99,11 @@ def list_entries(
             limit=limit,
         )
     _print_all(found, {}, as_json=as_json)
+    named = {"booking": booking, "ticket": ticket}
+    for kind, some_id in named.items():
+        if some_id is not None and not found:
+            name = "reference" if kind == "booking" else "number"
+            warn(f"no write for {some_id}; expected the {kind}'s id, not its {name}")
 
 
 def show_entry(*, entry_id: _EntryId, journal: JournalUrl, as_json: AsJson = False) -> None:
@@ -154,7 +162,7 @@ def settle_entry(
         str | None, typer.Option(metavar="BOOKING", help="The booking that the write created.")
     ] = None,
     no_check: Annotated[
-        bool, typer.Option("--no-check", help="Do not read the booking to see that it exists.")
+        bool, typer.Option("--no-check", help="Do not read whether the service agrees.")
     ] = False,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -163,27 +171,63 @@ def settle_entry(
 ) -> None:
     """Record whether an unresolved write happened. The same write may then be made again.
 
-    To correct the booking of an entry that was settled, settle it again.
+    Reads the booking or the ticket first, and refuses what it contradicts. To correct the booking of an entry that was settled, settle it again.
     """
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
         _print_facts(entry, on=error_console())
-        if booking is not None and not no_check:
-            with open_client(base_url, token_file) as ferry, show_progress("Reading the booking"):
-                made = ferry.bookings.get(booking)
-            about = f"{made.booking_reference}, {made.stage}, {made.booking_id}"
-            print_facts([("names", about)], on=error_console())
+        proof = _proof_of(entry)
+        if not no_check and (proof is not None or booking is not None):
+            with open_client(base_url, token_file) as ferry, show_progress("Reading"):
+                if booking is not None:
+                    made = ferry.bookings.get(booking)
+                    about = f"{made.booking_reference}, {made.stage}, {made.booking_id}"
+                    print_facts([("names", about)], on=error_console())
+                if proof is not None:
+                    _check_outcome(ferry, entry, proof, happened=happened)
         outcome = "happened" if happened else "did not happen"
         ask_consent(f"Record that it {outcome}?", yes=yes)
         entry = record.settle(entry, happened=happened, booking_id=booking)
     _print(entry, as_json=as_json)
 
 
+def _proof_of(entry: JournalEntry) -> Proof | None:
+    """Return how `recover` reads whether a write happened; None if it cannot."""
+    row = SAFETY.get(entry.operation)
+    proofs = () if row is None else row.confirmed_by
+    return next((proof for proof in proofs if proof.subject in entry.subject), None)
+
+
+def _check_outcome(ferry: Ferry, entry: JournalEntry, proof: Proof, *, happened: bool) -> None:
+    """Read whether a write happened, and print what the read shows.
+
+    Raises:
+        InvalidInputError: The service shows the opposite, or cannot be read.
+    """
+    problem, seen = "", "it happened"
+    try:
+        ferry.recover(entry)
+    except OutcomeUnknownError as error:
+        seen, cause, record = _seen(error), error.__cause__, error.last_seen
+        is_refuted = isinstance(cause, NotFoundError)
+        if isinstance(record, Booking | Ticket):
+            is_refuted = proof.is_refuted_by(record, entry.subject.get("ticket_id"))
+        if (happened and is_refuted) or (cause is not None and not is_refuted):
+            problem = seen
+    else:
+        if not happened:
+            problem = f"the service shows that it happened: run `ferry journal recover {entry.id}`"
+    if problem:
+        option = "--happened" if happened else "--not-happened"
+        raise InvalidInputError(f"{problem}; --no-check settles it nevertheless", field=option)
+    print_facts([("seen", seen)], on=error_console())
+
+
 def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_json: bool) -> None:
     """Print entries; `seen` is what a read of some showed, by their ids."""
     if as_json:
         read = {one.id: {"seen": seen[one.id]} for one in entries if one.id in seen}
-        print_json({"entries": [_document(one) | read.get(one.id, {}) for one in entries]})
+        print_json({"entries": [entry_members(one) | read.get(one.id, {}) for one in entries]})
         return
     rows = [
         (
@@ -195,7 +239,7 @@ def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_j
             ("tickets", " ".join(one.ticket_ids or ())),
             ("rejection", _rejection(one)),
             ("entry", one.id),
-            ("correlation id", one.correlation_id if one.is_unresolved else ""),
+            ("correlation id", one.correlation_id),
             ("seen", seen.get(one.id, "")),
             ("next", _next(one, is_read=one.id in seen)),
         )
@@ -223,7 +267,8 @@ def _seen(error: OutcomeUnknownError) -> str:
     return f"the ticket is {record.status}" if isinstance(record, Ticket) else "no read shows it"
 
 
-def _document(entry: JournalEntry) -> dict[str, object]:
+def entry_members(entry: JournalEntry) -> dict[str, object]:
+    """Return an entry as a JSON object, with what to do next."""
     members = asdict(entry) | {
         "began_at": entry.began_at,
         "ended_at": entry.ended_at,
@@ -237,7 +282,7 @@ def _document(entry: JournalEntry) -> dict[str, object]:
 
 def _print(entry: JournalEntry, *, as_json: bool) -> None:
     if as_json:
-        print_json({"entry": _document(entry)})
+        print_json({"entry": entry_members(entry)})
     else:
         _print_facts(entry)
 

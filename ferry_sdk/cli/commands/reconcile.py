@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 
 from ferry_sdk import aftersales
-from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation
+from ferry_sdk.aftersales import Payment, Reconciliation
+from ferry_sdk.aftersales.payments import KINDS
+from ferry_sdk.cli.commands.journal import entry_members
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     BaseUrl,
@@ -22,7 +25,7 @@ from ferry_sdk.cli.terminal.options import (
     open_client,
     open_journal,
 )
-from ferry_sdk.cli.terminal.output import count, print_json, print_table, say, show_progress
+from ferry_sdk.cli.terminal.output import count, print_json, print_table, say, show_progress, warn
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.display.money import money
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
 
 _DIFFERS = 1
 """The exit code if something does not agree; that of `diff`."""
-_REQUIRED = ("booking_id", "amount", "currency")
+_NAMES = tuple(Payment.model_fields)
+_REQUIRED = tuple(name for name, one in Payment.model_fields.items() if one.is_required())
 
 
 def reconcile(
@@ -51,7 +55,10 @@ def reconcile(
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Compare payments with the bookings on record. Exits with 1 if something does not agree."""
+    """Compare payments with the bookings on record.
+
+    Exits with 1 if something does not agree, or if a write in the journal is unresolved.
+    """
     payments = [*_read(file)]
     with (
         _open(journal) as record,
@@ -60,6 +67,9 @@ def reconcile(
     ):
         report = aftersales.reconcile(ferry, record, payments)
     rows = report.rows()
+    if report.unresolved:
+        writes = count(len(report.unresolved), "unresolved write")
+        warn(f"{writes} in the journal; run `ferry journal list --state unresolved`")
     if as_json:
         print_json({"reconciliation": _document(report)})
     elif rows:
@@ -76,7 +86,7 @@ def reconcile(
         print_table(heads, table, right=("expected", "found"))
     else:
         say(f"{count(len(payments), 'payment')}, no discrepancy.")
-    if rows:
+    if not report.is_clean:
         sys.stdout.flush()
         raise typer.Exit(_DIFFERS)
 
@@ -103,9 +113,12 @@ def _read(file: Path) -> Iterator[Payment]:
         raise InvalidInputError("not UTF-8", field=str(file)) from None
     reader = csv.DictReader(StringIO(text, newline=""), strict=True)
     try:
-        missing = [name for name in _REQUIRED if name not in (reader.fieldnames or ())]
-        if missing:
-            raise InvalidInputError(f"no column {missing[0]}", field=f"{file}: line 1")
+        columns = [name.strip().lower() for name in reader.fieldnames or ()]
+        problems = [f"no column {name}" for name in _REQUIRED if name not in columns]
+        problems += [f"two columns {name}" for name in _NAMES if columns.count(name) > 1]
+        if problems:
+            raise InvalidInputError(problems[0], field=f"{file}: line 1")
+        reader.fieldnames = columns
         for row in reader:
             yield _parse(row, f"{file}: line {reader.line_num}")
     except csv.Error as error:
@@ -115,7 +128,7 @@ def _read(file: Path) -> Iterator[Payment]:
 def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
     if None in row:
         raise InvalidInputError("more values than columns", field=where)
-    members = {name: row.get(name) or None for name in Payment.model_fields}
+    members = {name: row.get(name) or None for name in _NAMES}
     try:
         return Payment.model_validate(members)
     except ValidationError as error:
@@ -124,22 +137,11 @@ def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
     raise InvalidInputError(problem, field=f"{where}, column {column}")
 
 
-def _document(report: Reconciliation) -> dict[str, list[dict[str, str | None]]]:
-    kinds: dict[str, list[Discrepancy]] = {kind: [] for kind in report.__slots__}
+def _document(report: Reconciliation) -> dict[str, list[dict[str, object]]]:
+    lists: dict[str, list[dict[str, object]]] = {kind: [] for kind in KINDS}
     for kind, one in report.rows():
-        kinds[kind].append(one)
-    return {
-        kind: [
-            {
-                "booking_id": one.booking_id,
-                "expected": None if one.expected is None else str(one.expected),
-                "found": None if one.found is None else str(one.found),
-                "currency": one.currency,
-            }
-            for one in found
-        ]
-        for kind, found in kinds.items()
-    }
+        lists[kind].append(to_jsonable_python(one))
+    return lists | {"unresolved": [entry_members(entry) for entry in report.unresolved]}
 
 
 def _amount(value: Decimal | None, currency: str | None) -> str:

@@ -22,6 +22,7 @@ from ferry_sdk.errors import (
     ConnectionFailedError,
     FerryError,
     InvalidInputError,
+    NotFoundError,
     OutcomeUnknownError,
     PenaltyExceededError,
     PermissionDeniedError,
@@ -31,6 +32,7 @@ from ferry_sdk.errors import (
     UnresolvedWriteError,
 )
 from ferry_sdk.safety import SAFETY
+from ferry_sdk.types import JournalEntry
 
 
 class Exit(IntEnum):
@@ -70,6 +72,14 @@ class OutputError(Exception):
     """A write succeeded, but its result could not be printed on standard output."""
 
 
+class WriteInterruptedError(KeyboardInterrupt):
+    """An interruption left a write in the journal that is done, or that may have happened."""
+
+    def __init__(self, entry: JournalEntry) -> None:
+        super().__init__(f"interrupted; {entry.operation} is journal entry {entry.id}")
+        self.entry = entry
+
+
 @contextmanager
 def report_output_failure(done: str, some_id: str) -> Generator[None, None, None]:
     """Print the result of a write in this block; raise OutputError if the output fails.
@@ -87,6 +97,7 @@ def report_output_failure(done: str, some_id: str) -> Generator[None, None, None
 _FAILURES: tuple[tuple[type[BaseException], Exit, str | None], ...] = (
     (DeclinedError, Exit.DECLINED, None),
     (NoTripsError, Exit.REJECTED, None),
+    (WriteInterruptedError, Exit.INTERRUPTED, None),
     (KeyboardInterrupt, Exit.INTERRUPTED, "interrupted"),
     (EOFError, Exit.DECLINED, "no answer; nothing was changed"),
     (OutputError, Exit.UNKNOWN, None),
@@ -118,6 +129,8 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
             message = str(error) if text is None else text
             if isinstance(error, OutputError):
                 as_json, hint = False, "do not repeat it; run `ferry show`"
+            if isinstance(error, WriteInterruptedError):
+                about, hint = _entry_fields(error.entry), _hint_at_entry(error.entry)
         else:
             return
         if message:
@@ -162,12 +175,22 @@ def _error_fields(error: FerryError) -> dict[str, object]:
     }
 
 
+def _entry_fields(entry: JournalEntry) -> dict[str, object]:
+    return {
+        "operation": entry.operation,
+        "correlation_id": entry.correlation_id,
+        "entry_id": entry.id,
+    }
+
+
 def _hint(error: FerryError) -> str | None:
     """Return what the user can do about an error."""
     if exit_code_of(error) is Exit.UNKNOWN:
         return _hint_at_unknown(error)
     if isinstance(error, InvalidInputError) and error.field == "companies":
         return "pass --company, such as --company GNV"
+    if isinstance(error, NotFoundError) and error.operation in {"bookings.get", "tickets.get"}:
+        return "an id is expected, not a booking's reference or a ticket's number"
     if isinstance(error, RateLimitError) and error.retry_after is not None:
         return f"wait {error.retry_after:.0f} seconds, then try again"
     if isinstance(error, RequestTimeoutError) and error.operation == "tickets.wait_pdf":
@@ -175,11 +198,20 @@ def _hint(error: FerryError) -> str | None:
     return next((words for kind, words in _HINTS if isinstance(error, kind)), None)
 
 
+_DO_NOT_REPEAT = "the write may have happened; do not repeat it"
+
+
+def _hint_at_entry(entry: JournalEntry) -> str:
+    if entry.is_unresolved:
+        return f"{_DO_NOT_REPEAT}, {next_step(entry.operation, entry.id)}"
+    return f"it happened; do not repeat it, run `ferry journal show {entry.id}`"
+
+
 def _hint_at_unknown(error: FerryError) -> str:
     if isinstance(error, UnresolvedWriteError):
         return f"not sent again; {next_step(error.entry.operation, error.entry.id)}"
     about = f"correlation id {error.correlation_id}"
-    advice = "the write may have happened; do not repeat it"
+    advice = _DO_NOT_REPEAT
     if not isinstance(error, OutcomeUnknownError) or not (error.entry_id or error.subject):
         return f"{advice}, ask the service about {about}"
     if error.entry_id:

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
@@ -22,11 +22,19 @@ from pydantic import ValidationError
 
 from ferry_sdk._engine.auth import file_of, token_in
 from ferry_sdk._engine.validation import folder
+from ferry_sdk.cli.terminal.errors import WriteInterruptedError
 from ferry_sdk.cli.terminal.output import error_console, printable, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.base import path_of
-from ferry_sdk.types import RateLimiter, Recorder
+from ferry_sdk.types import (
+    EndState,
+    Intent,
+    JournalEntry,
+    OutcomeDetails,
+    RateLimiter,
+    Recorder,
+)
 
 if TYPE_CHECKING:
     from ferry_sdk.journal import Journal
@@ -115,9 +123,48 @@ def open_journal(url: str, *, may_be_new: bool = False) -> Journal:
     return journal
 
 
-def open_recorder(url: str | None) -> AbstractContextManager[Recorder | None]:
-    """Open the journal of a command that writes, if it has one."""
-    return nullcontext() if url is None else open_journal(url, may_be_new=True)
+class _CommandRecorder:
+    """The journal of a command, which finds what the command put on record."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._correlation_id: str | None = None
+
+    def begin(self, intent: Intent) -> str:
+        # Noted first: an interruption of `begin` may leave an entry.
+        self._correlation_id = intent.correlation_id
+        return self._journal.begin(intent)
+
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+        self._journal.end(entry_id, state, details)
+
+    def possible_write(self) -> JournalEntry | None:
+        """Return the command's write, if it is done or may have happened."""
+        if self._correlation_id is None:
+            return None
+        written = self._journal.entries(correlation_id=self._correlation_id)
+        return next((one for one in written if one.is_unresolved or one.state == "done"), None)
+
+
+@contextmanager
+def open_recorder(url: str | None) -> Generator[Recorder | None, None, None]:
+    """Open the journal of a command that writes, if it has one.
+
+    Raises:
+        WriteInterruptedError: The command was interrupted, and its write may have happened.
+    """
+    if url is None:
+        yield None
+        return
+    with open_journal(url, may_be_new=True) as journal:
+        recorder = _CommandRecorder(journal)
+        try:
+            yield recorder
+        except KeyboardInterrupt:
+            entry = recorder.possible_write()
+            if entry is None:
+                raise
+            raise WriteInterruptedError(entry) from None
 
 
 def _cache_folder() -> Path | None:

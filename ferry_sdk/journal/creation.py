@@ -1,57 +1,30 @@
-"""The key of a journal, and its tables: created or migrated on first use.
+"""The key of a journal, and its tables: created on first use, and checked on every other.
 
-Several processes may do so at once. One transaction under a lock brings the tables to the present
-version: it adds the tables, columns and indexes that are missing, and sets the version last. So a
-process that is killed, or that finds tables of an older version half created, leaves nothing that
-the next one does not complete.
-
-All changes are additions. A process of an older version that has the journal open keeps recording
-writes in it, and one that opens it later is refused by the version.
+Several processes may do so at once. One transaction under a lock creates the tables, so a process
+that is killed leaves nothing that the next one does not complete.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import blake2b
 from hmac import compare_digest
 from secrets import token_bytes
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from sqlalchemy import Engine, insert, inspect, literal, select, text, update
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
+from sqlalchemy import Engine, insert, inspect, literal, select
+from sqlalchemy.exc import IntegrityError
 
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
-from ferry_sdk.journal.engines import connect, describe
+from ferry_sdk.journal.engines import connect, run_alone
 from ferry_sdk.journal.schema import SCHEMA, about, entries, metadata, unresolved_index
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from sqlalchemy import Connection
 
 VARIABLE = "FERRY_JOURNAL_KEY"
 _SHORTEST = 16
-_LOCK = 0x66657272796A6E6C
-"""An advisory lock of PostgreSQL, whose IF NOT EXISTS is not safe between processes."""
-_OLDEST = 1
-_COPY_IDS = {
-    "sqlite": """
-        UPDATE ferry_journal SET booking_id = json_extract(subject, '$.booking_id')
-        WHERE booking_id IS NULL AND typeof(subject) = 'text' AND length(subject) < 200
-        AND CASE WHEN json_valid(subject) THEN json_type(subject, '$.booking_id') = 'text' END
-    """,
-    "postgresql": """
-        UPDATE ferry_journal SET booking_id = subject ->> 'booking_id'
-        WHERE booking_id IS NULL AND length(subject::text) < 200
-        AND CASE WHEN strpos(subject::text, chr(92)) = 0
-            THEN subject ->> 'booking_id' IS NOT NULL END
-    """,
-}
-"""Copy the ids of bookings from the subjects, for the index. A subject with a long or an escaped id
-is left alone; it is still found by its text."""
-
 
 class Key:
     """The key for fingerprints; hidden in its repr, and not picklable."""
@@ -107,7 +80,7 @@ class _About(NamedTuple):
 
 
 def open_journal(engine: Engine, given: Key | None) -> Key:
-    """Create, migrate or check the tables, and return the journal's key.
+    """Create or check the tables, and return the journal's key.
 
     Args:
         engine: An engine that commits every statement.
@@ -124,9 +97,6 @@ def open_journal(engine: Engine, given: Key | None) -> Key:
             f"missing: key=… or {VARIABLE}; the journal was created with a key"
         )
     if isinstance(known.key_check, str) and key.matches(known.key_check):
-        if known.schema_version != SCHEMA:
-            _migrate(engine)
-            _load_about(engine)
         return key
     if given is None:
         raise JournalError("the journal's key is damaged: it does not match its check value")
@@ -141,12 +111,12 @@ def _load_about(engine: Engine) -> _About | None:
         known = _fetch_about(connection)
         if known is None:
             return None
-        found = known.schema_version
-        if found not in range(_OLDEST, SCHEMA + 1):
-            is_newer = isinstance(found, int) and found > SCHEMA
+        version = known.schema_version
+        if version != SCHEMA:
             raise JournalError(
-                f"the journal has schema {found!r:.40}{', made by a newer ferry-sdk' * is_newer}; "
-                f"this version supports {SCHEMA} and migrates older ones"
+                f"the journal has schema {version!r:.40}, and this ferry-sdk supports {SCHEMA}: "
+                "settle its unresolved writes with the ferry-sdk that made it, then start a new "
+                "journal"
             )
         if not database.has_table(entries.name):
             raise JournalError(f"the journal's table {entries.name} is missing")
@@ -167,8 +137,8 @@ def _fetch_about(connection: Connection) -> _About | None:
 def _create_journal(engine: Engine, given: Key | None) -> _About:
     secret = token_bytes(32)
     key = given or Key(secret)
-    with _lock(engine) as connection:
-        _add_missing_parts(connection)
+    with connect(engine, writes=True) as connection:
+        run_alone(connection, lambda: metadata.create_all(connection))
     row = {
         about.c.id: 1,
         about.c.schema_version: SCHEMA,
@@ -189,50 +159,3 @@ def _create_journal(engine: Engine, given: Key | None) -> _About:
             "it, or start a new journal"
         )
     return found
-
-
-def _migrate(engine: Engine) -> None:
-    try:
-        with _lock(engine) as connection:
-            _add_missing_parts(connection)
-            connection.exec_driver_sql(_COPY_IDS[engine.dialect.name])
-            connection.execute(
-                update(about).where(about.c.schema_version < SCHEMA).values(schema_version=SCHEMA)
-            )
-            return
-    except SQLAlchemyError as error:
-        problem = describe(error)
-    # Outside `except`, so that the database's error is not attached.
-    raise JournalError(
-        f"the journal has an older schema and cannot be migrated to schema {SCHEMA}: {problem}"
-    )
-
-
-@contextmanager
-def _lock(engine: Engine) -> Generator[Connection]:
-    """Lend a connection in a transaction that changes the tables, one process at a time.
-
-    If it fails, the connection is rolled back when it returns to its pool.
-    """
-    is_sqlite = engine.dialect.name == "sqlite"
-    with connect(engine, writes=True) as connection:
-        # The engine commits every statement, so the transaction is made by statements.
-        connection.exec_driver_sql(
-            "BEGIN IMMEDIATE" if is_sqlite else "BEGIN ISOLATION LEVEL READ COMMITTED"
-        )
-        if not is_sqlite:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        yield connection
-        connection.exec_driver_sql("COMMIT")
-
-
-def _add_missing_parts(connection: Connection) -> None:
-    for table in metadata.sorted_tables:
-        connection.execute(CreateTable(table, if_not_exists=True))
-    present = {column["name"] for column in inspect(connection).get_columns(entries.name)}
-    for column in entries.c:
-        if column.name not in present:
-            definition = CreateColumn(column).compile(connection)
-            connection.exec_driver_sql(f"ALTER TABLE {entries.name} ADD COLUMN {definition}")
-    for index in entries.indexes:
-        connection.execute(CreateIndex(index, if_not_exists=True))
