@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ferry_sdk.client import AsyncFerry, Ferry
     from ferry_sdk.errors import (
         AmbiguousPlaceError,
+        AlreadyDoneError,
         APIError,
         AuthenticationError,
         AvailabilityError,
@@ -154,6 +155,7 @@ __all__ = [
     "SAFETY",
     "APIError",
     "ActionType",
+    "AlreadyDoneError",
     "AmbiguousPlaceError",
     "AskedSearch",
     "AsyncFerry",

@@ -18,7 +18,9 @@ from typing_extensions import Self
 from ferry_sdk.types import Attempt, JournalEntry, Outcome, RequestDigest
 
 if TYPE_CHECKING:
+    from ferry_sdk.models.bookings import BookingCancellation, BookingConfirmation
     from ferry_sdk.models.catalogue import Port
+    from ferry_sdk.models.tickets import PaymentRecorded, TicketCancellation
 
 _REDIRECTION = 3
 
@@ -209,32 +211,97 @@ class PriceChangedError(FerryError):
     """The booking does not cost what was expected, so it was not confirmed.
 
     Attributes:
-        expected: What the caller expected.
-        found: What the booking costs now.
-        currency: The currency of both.
+        expected: What the caller expected, in `expected_currency`.
+        found: What the booking costs now, in `currency`.
+        currency: The currency of the booking.
+        expected_currency: The currency that the caller passed, else the booking's.
     """
 
-    def __init__(self, *, expected: Decimal, found: Decimal, currency: str) -> None:
-        super().__init__(f"the booking costs {found} {currency}, expected {expected}")
+    def __init__(
+        self,
+        *,
+        expected: Decimal,
+        found: Decimal,
+        currency: str,
+        expected_currency: str | None = None,
+    ) -> None:
         self.expected: Decimal = expected
         self.found: Decimal = found
         self.currency: str = currency
+        self.expected_currency: str = expected_currency or currency
+        super().__init__(
+            f"the booking costs {found} {currency}, expected {expected} {self.expected_currency}"
+        )
 
 
 class PenaltyExceededError(FerryError):
-    """The cancellation costs more than was allowed, so nothing was cancelled.
+    """The cancellation costs more, or pays back less, than was allowed; nothing was cancelled.
 
     Attributes:
-        limit: What the caller allowed.
-        penalty: What the cancellation would cost.
-        currency: The currency of both.
+        limit: The highest penalty that the caller allowed; None without one.
+        min_refund: The lowest refund that the caller allowed; None without one.
+        penalty: What the cancellation would cost, in `currency`.
+        refund: What it would pay back, in `currency`; None if it is not known.
+        currency: The currency of the fee.
+        expected_currency: The currency that the caller passed, else that of the fee.
     """
 
-    def __init__(self, *, limit: Decimal, penalty: Decimal, currency: str) -> None:
-        super().__init__(f"the cancellation costs {penalty} {currency}, the limit is {limit}")
-        self.limit: Decimal = limit
+    def __init__(
+        self,
+        *,
+        limit: Decimal | None,
+        penalty: Decimal,
+        currency: str,
+        min_refund: Decimal | None = None,
+        refund: Decimal | None = None,
+        expected_currency: str | None = None,
+    ) -> None:
+        self.limit: Decimal | None = limit
+        self.min_refund: Decimal | None = min_refund
         self.penalty: Decimal = penalty
+        self.refund: Decimal | None = refund
         self.currency: str = currency
+        self.expected_currency: str = expected_currency or currency
+        is_foreign = self.expected_currency != currency
+        problems: list[str] = []
+        if limit is not None and (is_foreign or penalty > limit):
+            problems.append(
+                f"the cancellation costs {penalty} {currency}, "
+                f"the limit is {limit} {self.expected_currency}"
+            )
+        if min_refund is not None and (is_foreign or refund is None or refund < min_refund):
+            problems.append(
+                f"the cancellation pays back {refund} {currency}, "
+                f"expected at least {min_refund} {self.expected_currency}"
+            )
+        super().__init__("; ".join(problems))
+
+
+class AlreadyDoneError(FerryError):
+    """The effect of a write was there before it, so the service refused it or it was not sent.
+
+    It is no `APIError`: a sale that is already confirmed has not failed.
+
+    Attributes:
+        result: What the write returns, with ``read_back=True``.
+        last_seen: The booking or ticket that shows the effect; not pickled.
+    """
+
+    _memory_only = frozenset({"last_seen"})
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        result: BookingConfirmation | BookingCancellation | TicketCancellation | PaymentRecorded,
+        last_seen: object = None,
+        outcome: Outcome = "not_sent",
+    ) -> None:
+        super().__init__(message, outcome=outcome)
+        self.result: (
+            BookingConfirmation | BookingCancellation | TicketCancellation | PaymentRecorded
+        ) = result
+        self.last_seen: object = last_seen
 
 
 class JournalError(FerryError):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from ferry_sdk.errors import (
     APIError,
     FerryError,
+    NotFoundError,
     ServerError,
     TransportError,
     UnexpectedResponseError,
@@ -24,7 +25,7 @@ from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 
 if TYPE_CHECKING:
     from ferry_sdk.models.bookings import Booking
-    from ferry_sdk.models.tickets import Ticket
+    from ferry_sdk.models.tickets import CancellationFee, Ticket
 
 FailureKind = Literal["not_sent", "rate_limited", "unauthorised", "lost"]
 """The kinds of failures that a retry depends on. ``lost``: the reply was lost, late, unreadable, or
@@ -98,6 +99,10 @@ class Safety:
     def is_read(self) -> bool:
         """Whether it changes nothing, so that it may always be retried."""
         return self.kind == "read"
+
+    def is_suggested_by(self, fee: CancellationFee) -> bool:
+        """Return whether a fee suggests the effect: it names the status of one ticket."""
+        return any(fee.ticket_status == proof.tickets for proof in self.confirmed_by)
 
     @property
     def may_name_travellers(self) -> bool:
@@ -185,6 +190,16 @@ _WITHOUT_TRAVELLERS = frozenset(
 SAFETY: Mapping[str, Safety] = MappingProxyType({row.operation: row for row in _ROWS})
 """All operations of the library, by public name."""
 
+_NOT_OF_THE_STATE = frozenset(
+    {
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.FORBIDDEN,
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    }
+)
+"""Statuses of refusals that say nothing about the state of a booking or ticket."""
+
 _TOOLS = (
     "search_availability",
     "create_booking",
@@ -197,6 +212,19 @@ _TOOLS = (
 def safety_of_tool(name: str) -> Safety:
     """Return the row of an MCP tool; an unknown tool counts as a write."""
     return SAFETY[f"mcp.{name}" if name in _TOOLS else "mcp.call_tool"]
+
+
+def may_be_done(failure: FerryError) -> bool:
+    """Return whether a refusal may mean that the effect of the write is there already.
+
+    A refusal in the body of an MCP result has the status of its HTTP reply, which is 200.
+    """
+    return (
+        isinstance(failure, APIError)
+        and failure.outcome == "rejected"
+        and not isinstance(failure, NotFoundError)
+        and failure.status_code not in _NOT_OF_THE_STATE
+    )
 
 
 def failure_kind(failure: FerryError) -> FailureKind | None:

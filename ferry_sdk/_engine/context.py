@@ -24,7 +24,7 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
-from ferry_sdk.types import Attempt
+from ferry_sdk.types import Attempt, Outcome
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.hook_runner import HookRunner
@@ -78,6 +78,7 @@ class CallState:
             nothing with it; a reply alone does not clear it.
         is_in_doubt: Whether the call may have happened, whatever became of its last request.
         is_done: Whether the write is known to be done.
+        is_rejected: Whether the service is known to have rejected the write for good.
         is_abandoned: Whether nobody waits for the call any more.
     """
 
@@ -88,12 +89,20 @@ class CallState:
     sending: Sending | None = None
     is_in_doubt: bool = False
     is_done: bool = False
+    is_rejected: bool = False
     is_abandoned: bool = False
 
     @property
     def may_have_happened(self) -> bool:
         """Whether the call may have happened if it is interrupted now."""
         return self.is_in_doubt or (self.sending is not None and self.sending.may_have_left)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of the call if it is interrupted now."""
+        if self.may_have_happened:
+            return "unknown"
+        return "rejected" if self.is_rejected else "not_sent"
 
 
 class Context(NamedTuple):

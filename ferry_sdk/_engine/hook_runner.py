@@ -55,10 +55,7 @@ class HookRunner:
         except GeneratorExit:
             raise
         except BaseException as error:
-            if isinstance(error, FerryError):
-                outcome = error.outcome
-            else:
-                outcome = "unknown" if context.state.may_have_happened else "not_sent"
+            outcome = error.outcome if isinstance(error, FerryError) else context.state.outcome
             yield from self.notify(self._outcome_event(context, outcome, type(error).__name__))
             raise
         is_raw = isinstance(result, RawResponse)

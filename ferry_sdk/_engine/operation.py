@@ -63,11 +63,14 @@ class Guard(Generic[T_co]):
         reading: The read.
         judge: Raises if the write must not be sent.
         conclude: Makes the final result from the write's result and the record read before.
+        suggests: Returns whether the record suggests that the effect is there already, so that the
+            read-back is made and decides. None: the guard reads the record of the read-back.
     """
 
     reading: Operation[Any]
     judge: Callable[[Any], None]
     conclude: Callable[[Any, Any], T_co]
+    suggests: Callable[[Any], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import cast
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking
 from ferry_sdk._engine.redaction import plain_code
-from ferry_sdk.errors import APIError, FerryError
+from ferry_sdk.errors import AlreadyDoneError, APIError, FerryError
 from ferry_sdk.types import DetailedRecorder, EndState, Outcome, OutcomeDetails, Recorder
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -60,8 +60,9 @@ def _end(journal: Recorder, entry_id: str, state: EndState, named: object, recor
 
 def _details(state: EndState, named: object, record: object) -> OutcomeDetails:
     """Return what a result, a record that was read back, or an error names."""
-    if state == "rejected" and isinstance(named, APIError):
-        return OutcomeDetails(status_code=named.status_code, code=plain_code(named.code))
+    refusal = named.__cause__ if isinstance(named, AlreadyDoneError) else named
+    if state == "rejected" and isinstance(refusal, APIError):
+        return OutcomeDetails(status_code=refusal.status_code, code=plain_code(refusal.code))
     if state != "done":
         return OutcomeDetails()
     ticket_id = _text(named, "ticket_id")
@@ -83,5 +84,6 @@ def _text(named: object, member: str) -> str | None:
 
 def outcome_after(stop: BaseException, context: Context) -> Outcome:
     """Return the outcome of a write that ended so; "not sent" only if nothing can have left."""
-    outcome = stop.outcome if isinstance(stop, FerryError) else "not_sent"
-    return "unknown" if outcome == "not_sent" and context.state.may_have_happened else outcome
+    if isinstance(stop, FerryError) and stop.outcome != "not_sent":
+        return stop.outcome
+    return context.state.outcome

@@ -2,11 +2,14 @@
 
 `send_write` runs these steps, in this order:
 
-1. Raise if an argument has expired; read and check the guard. Nothing is sent before this.
+1. Raise if an argument has expired; read the guard. If the effect is there already, send nothing;
+   else check the guard.
 2. Share the request among callers that ask for the same change at the same time (`deduplicate`).
 3. Record the intent in the journal, before the first byte leaves (`_with_journal`).
 4. Send the request (`_send`). Only failures that prove that nothing was done are retried.
-5. If the outcome is unknown, read until the effect is seen or time is up (`_resolve_unknown`).
+5. If the outcome is unknown, read until the effect is seen or time is up (`_resolve_unknown`). If
+   the service refused the write, read once whether the effect was there before
+   (`_resolve_refusal`).
 6. Record the outcome in the journal.
 
 From the first byte on, an interruption or an error leaves the entry unresolved, never "not sent".
@@ -21,17 +24,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
 from ferry_sdk._engine.http import RawResponse
-from ferry_sdk._engine.operation import Operation, Wait, Write
+from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
 from ferry_sdk._engine.polling import PollResult, poll
 from ferry_sdk.errors import (
+    AlreadyDoneError,
     APIError,
     FerryError,
     InvalidInputError,
@@ -40,6 +44,7 @@ from ferry_sdk.errors import (
     UnexpectedResponseError,
     UnresolvedWriteError,
 )
+from ferry_sdk.safety import may_be_done
 from ferry_sdk.types import Intent, Recorder
 
 T = TypeVar("T")
@@ -55,6 +60,7 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
 
     Raises:
         OutcomeUnknownError: The write may have happened.
+        AlreadyDoneError: Its effect was there before.
         FerryError: The write has not happened.
     """
     there = context.now() + context.session.skew
@@ -64,28 +70,50 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
     steps = _WriteSteps(operation, write, context)
     if write.guard is None:
         return (yield from steps.deduplicate())
-    guard = write.guard
-    try:
-        before = yield from send_with_retries(guard.reading, context.for_reads())
-    except FerryError as failure:
-        if failure.outcome == "unknown":
-            failure.outcome = "not_sent"  # of the write, which waited for this read
-        raise
-    guard.judge(before.parse())
-    steps.read_record = before.parse()
+    before = yield from steps.read_guard(write.guard)
+    if steps.done_before is not None:
+        return (yield from steps.deduplicate())
+    write.guard.judge(before)
+    steps.read_record = before
     response = yield from steps.deduplicate()
-    return response.of(guard.conclude(response.parse(), before.parse()))
+    return response.of(write.guard.conclude(response.parse(), before))
 
 
 @dataclass(slots=True)
 class _WriteSteps(Generic[T]):
-    """The steps of one write after its guard."""
+    """The steps of one write."""
 
     operation: Operation[T]
     write: Write[T]
     context: Context
     read_record: object = None
     """What the guard read, or the record in which the effect was seen."""
+    done_before: AlreadyDoneError | None = None
+    """Raised instead of sending the request; None if the guard did not show the effect."""
+
+    def read_guard(self, guard: Guard[T]) -> Flow[object]:
+        """Return what the guard reads, and see whether the effect is there already.
+
+        A service may refuse to name the fee of a cancelled ticket, so a refusal is looked into too.
+        """
+        record: object = None
+        refusal: FerryError | None = None
+        try:
+            record = (yield from send_with_retries(guard.reading, self.context.for_reads())).parse()
+        except FerryError as failure:
+            if failure.outcome == "unknown":
+                failure.outcome = "not_sent"  # of the write, which waited for this read
+            if guard.suggests is None or not may_be_done(failure):
+                raise
+            refusal = failure
+        seen = record
+        if guard.suggests is not None:
+            is_likely = refusal is not None or guard.suggests(record)
+            seen = (yield from self._read_effect()) if is_likely else None
+        self.done_before = self._already_done(seen, "not_sent")
+        if refusal is not None and self.done_before is None:
+            raise refusal
+        return record
 
     def deduplicate(self) -> Flow[RawResponse[T]]:
         """Send one request for all callers who ask for the same change at the same time.
@@ -184,8 +212,7 @@ class _WriteSteps(Generic[T]):
         if read_back is None:
             raise duplicate
         try:
-            context = self.context.for_reads()._replace(goes_first=True)
-            seen = yield from send_with_retries(read_back.reading, context)
+            seen = yield from self._send_read_back(read_back)
         except FerryError as failure:
             raise duplicate from failure.with_traceback(None)
         if not read_back.shows(seen.parse()):
@@ -195,8 +222,40 @@ class _WriteSteps(Generic[T]):
         yield from record_outcome(self.context, duplicate.entry.id, "done", result, record)
         return seen.of(result)
 
+    def _send_read_back(self, read_back: ReadBack[T]) -> Flow[RawResponse[Any]]:
+        """Make the read that shows the effect, once."""
+        context = self.context.for_reads(self.context.clock() + READ_BACK_WINDOW)
+        return send_with_retries(read_back.reading, context._replace(goes_first=True))
+
+    def _read_effect(self) -> Flow[object]:
+        """Return the record that may show the effect; None if it cannot be read."""
+        if self.write.read_back is None:
+            return None
+        try:
+            return (yield from self._send_read_back(self.write.read_back)).parse()
+        except FerryError:
+            return None
+
+    def _already_done(
+        self, record: object, outcome: Literal["not_sent", "rejected"]
+    ) -> AlreadyDoneError | None:
+        """Return the error of a write whose effect a record shows; None if it does not."""
+        read_back = self.write.read_back
+        if read_back is None or record is None or not read_back.shows(record):
+            return None
+        result: Any = read_back.result(record)
+        ending = "nothing was sent" if outcome == "not_sent" else "the service refused it"
+        return AlreadyDoneError(
+            f"{self.operation.name} took effect before this call; {ending}",
+            result=result,
+            last_seen=record,
+            outcome=outcome,
+        )
+
     def _send(self, entry_id: str | None) -> Flow[RawResponse[T]]:
-        """Send the write once; if the reply is lost, find out whether it was done."""
+        """Send the write once; if it is not known to be done, find out whether it was."""
+        if self.done_before is not None:
+            raise self.done_before
         # Nothing is imported or built once the request has left: an interruption in the middle of
         # it would break what follows.
         import_module("ferry_sdk._engine.retry")
@@ -209,11 +268,23 @@ class _WriteSteps(Generic[T]):
             return (yield from send_with_retries(self.operation, own))
         except FerryError as failure:
             is_redirect = isinstance(failure, UnexpectedResponseError) and failure.is_redirect
-            if failure.outcome != "unknown" or is_redirect:
+            if (failure.outcome != "unknown" or is_redirect) and not may_be_done(failure):
                 raise
-            lost = failure
+            unresolved = failure
+        if unresolved.outcome == "rejected":
+            self.context.state.is_rejected = True
+            raise (yield from self._resolve_refusal(unresolved))
         self.context.state.is_in_doubt = True
-        return (yield from self._resolve_unknown(lost, entry_id))
+        return (yield from self._resolve_unknown(unresolved, entry_id))
+
+    def _resolve_refusal(self, refusal: FerryError) -> Flow[FerryError]:
+        """Return the error of a write that the service refused: its effect may be there already."""
+        error = self._already_done((yield from self._read_effect()), "rejected")
+        if error is None:
+            return refusal
+        self.context.describe(refusal, self.operation.name)
+        error.__cause__ = refusal.with_traceback(None)
+        return error
 
     def _resolve_unknown(self, lost: FerryError, entry_id: str | None) -> Flow[RawResponse[T]]:
         """Return the result of a write whose reply was lost, if its effect is seen in time."""

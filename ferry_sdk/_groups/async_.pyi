@@ -91,6 +91,7 @@ class BookingsGroup(Resource):
         booking_id: str,
         *,
         expect_total: Decimal | int | str | None = None,
+        currency: str | None = None,
     ) -> BookingConfirmation: ...
     async def get(self, booking_id: str) -> Booking: ...
     async def wait(
@@ -107,6 +108,8 @@ class BookingsGroup(Resource):
         *,
         booking_reference: str | None = None,
         max_penalty: Decimal | int | str | None = None,
+        min_refund: Decimal | int | str | None = None,
+        currency: str | None = None,
     ) -> BookingCancellation: ...
     async def cancel_fee(self, id: str) -> CancellationFee: ...
 
@@ -118,6 +121,8 @@ class TicketsGroup(Resource):
         *,
         ticket_number: str | None = None,
         max_penalty: Decimal | int | str | None = None,
+        min_refund: Decimal | int | str | None = None,
+        currency: str | None = None,
     ) -> TicketCancellation: ...
     async def cancel_fee(self, id: str) -> CancellationFee: ...
     async def pdf(self, ticket_id: str) -> Voucher: ...

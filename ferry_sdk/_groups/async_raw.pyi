@@ -86,6 +86,7 @@ class BookingsGroup(Resource):
         booking_id: str,
         *,
         expect_total: Decimal | int | str | None = None,
+        currency: str | None = None,
     ) -> RawResponse[BookingConfirmation]: ...
     async def get(self, booking_id: str) -> RawResponse[Booking]: ...
     async def wait(
@@ -102,6 +103,8 @@ class BookingsGroup(Resource):
         *,
         booking_reference: str | None = None,
         max_penalty: Decimal | int | str | None = None,
+        min_refund: Decimal | int | str | None = None,
+        currency: str | None = None,
     ) -> RawResponse[BookingCancellation]: ...
     async def cancel_fee(self, id: str) -> RawResponse[CancellationFee]: ...
 
@@ -113,6 +116,8 @@ class TicketsGroup(Resource):
         *,
         ticket_number: str | None = None,
         max_penalty: Decimal | int | str | None = None,
+        min_refund: Decimal | int | str | None = None,
+        currency: str | None = None,
     ) -> RawResponse[TicketCancellation]: ...
     async def cancel_fee(self, id: str) -> RawResponse[CancellationFee]: ...
     async def pdf(self, ticket_id: str) -> RawResponse[Voucher]: ...

@@ -14,7 +14,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ferry_sdk._engine.validation import flag
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.base import Money, path_of
+from ferry_sdk.models.base import Currency, Money, path_of
 from ferry_sdk.models.enums import Gender, PassengerType
 from ferry_sdk.models.inputs import (
     Contact,
@@ -46,6 +46,7 @@ _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 # Not `time.fromisoformat`: since Python 3.14 it takes 24:00 for midnight at the day's beginning.
 _TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _money: Final[TypeAdapter[Decimal]] = TypeAdapter(Money)
+_currency: Final[TypeAdapter[str]] = TypeAdapter(Currency)
 
 ReservationTypeName = Literal["TICKET", "PRESALE", "OPTION"]
 
@@ -221,6 +222,28 @@ def money(value: object, argument: str) -> Decimal:
     if not amount.is_finite():
         raise InvalidInputError("expected a finite amount", field=argument)
     return amount
+
+
+def optional_money(value: object, argument: str) -> Decimal | None:
+    """Return an amount or None, as `money` does."""
+    return None if value is None else money(value, argument)
+
+
+def currency_of(value: object, *amounts: Decimal | None) -> str | None:
+    """Return the currency of some amounts in upper case, or None.
+
+    Raises:
+        InvalidInputError: It is no ISO 4217 code, or there is no amount.
+    """
+    if value is None:
+        return None
+    try:
+        code = _currency.validate_python(value)
+    except ValidationError:
+        raise InvalidInputError("expected a currency, such as EUR", field="currency") from None
+    if all(amount is None for amount in amounts):
+        raise InvalidInputError("expected an amount in this currency", field="currency")
+    return code
 
 
 def text(value: object, argument: str) -> str:

@@ -110,7 +110,11 @@ class BookingsGroup(Resource):
 
     @method
     def confirm(
-        self, booking_id: str, *, expect_total: Decimal | int | str | None = None
+        self,
+        booking_id: str,
+        *,
+        expect_total: Decimal | int | str | None = None,
+        currency: str | None = None,
     ) -> Operation[BookingConfirmation]:
         """Confirm a booking: the service processes its payment and issues its tickets.
 
@@ -123,21 +127,23 @@ class BookingsGroup(Resource):
 
         Args:
             booking_id: The booking.
-            expect_total: The expected total in the booking's currency. The booking is read first,
-                and not confirmed at any other total.
+            expect_total: The expected total. The booking is read first, and not confirmed at any
+                other total.
+            currency: The currency of `expect_total` (ISO 4217); None: the booking's.
 
         Returns:
             The confirmation with the first ticket; `get` lists all.
 
         Raises:
-            PriceChangedError: The total differs from `expect_total`.
+            PriceChangedError: The total or its currency differs from what is expected.
+            AlreadyDoneError: The booking was confirmed before.
             BookingConfirmError: The service did not confirm the booking.
             OutcomeUnknownError: The booking may have been confirmed.
             FerryError: The call failed for another reason.
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         row = SAFETY["bookings.confirm"]
-        guard = total_guard(expect_total, booking_id)
+        guard = total_guard(expect_total, currency, booking_id)
         return Operation(
             Rest.post("booking", "confirm", body={"id": booking_id}),
             Record(BookingConfirmation, booking_id=booking_id),
@@ -198,6 +204,8 @@ class BookingsGroup(Resource):
         *,
         booking_reference: str | None = None,
         max_penalty: Decimal | int | str | None = None,
+        min_refund: Decimal | int | str | None = None,
+        currency: str | None = None,
     ) -> Operation[BookingCancellation]:
         """Cancel a booking with all its tickets; fees may apply.
 
@@ -208,15 +216,19 @@ class BookingsGroup(Resource):
         Args:
             booking_id: The booking.
             booking_reference: The service's reference, as an additional check.
-            max_penalty: The highest acceptable penalty in the booking's currency. The fee is read
-                first, and nothing is cancelled if it is higher.
+            max_penalty: The highest acceptable penalty. The fee is read first, and nothing is
+                cancelled if it is higher.
+            min_refund: The lowest acceptable refund. The fee is read first, and nothing is
+                cancelled if less is paid back.
+            currency: The currency of both amounts (ISO 4217); None: that of the fee.
 
         Returns:
-            The refund in the booking's currency. With `max_penalty`, also the `previewed` fee and
+            The refund in the booking's currency. With an amount, also the `previewed` fee and
             the `refund_shortfall` against it.
 
         Raises:
-            PenaltyExceededError: The penalty is higher than `max_penalty`.
+            PenaltyExceededError: The penalty, the refund or their currency is not acceptable.
+            AlreadyDoneError: The booking was cancelled before.
             OutcomeUnknownError: The booking may have been cancelled.
             FerryError: The call failed for another reason.
         """
@@ -225,7 +237,7 @@ class BookingsGroup(Resource):
             **subject, booking_reference=arguments.optional(booking_reference, "booking_reference")
         )
         row = SAFETY["bookings.cancel"]
-        guard = penalty_guard(max_penalty, booking_id)
+        guard = penalty_guard(max_penalty, min_refund, currency, booking_id, row)
         return Operation(
             Rest.post("booking", "cancel", body=body),
             Record(BookingCancellation, booking_id=booking_id),

@@ -11,38 +11,58 @@ from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
-from ferry_sdk.resources.arguments import money
+from ferry_sdk.resources.arguments import currency_of, optional_money
 from ferry_sdk.resources.read_back import read_booking
-from ferry_sdk.safety import SAFETY
+from ferry_sdk.safety import SAFETY, Safety
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
-def total_guard(expect_total: object, booking_id: str) -> Guard[BookingConfirmation] | None:
+def total_guard(
+    expect_total: object, currency: object, booking_id: str
+) -> Guard[BookingConfirmation] | None:
     """Return a guard that allows a confirmation only at this total; None without one."""
-    if expect_total is None:
+    expected = optional_money(expect_total, "expect_total")
+    agreed_currency = currency_of(currency, expected)
+    if expected is None:
         return None
-    expected = money(expect_total, "expect_total")
 
     def judge(booking: Booking) -> None:
-        if booking.total_price != expected:
+        if booking.total_price != expected or agreed_currency not in {None, booking.currency}:
             raise PriceChangedError(
-                expected=expected, found=booking.total_price, currency=booking.currency
+                expected=expected,
+                found=booking.total_price,
+                currency=booking.currency,
+                expected_currency=agreed_currency,
             )
 
     return Guard(read_booking(booking_id), judge, conclude=lambda confirmation, _: confirmation)
 
 
-def penalty_guard(max_penalty: object, identifier: str) -> Guard[Any] | None:
-    """Return a guard that allows a cancellation only up to this penalty; None without one."""
-    if max_penalty is None:
+def penalty_guard(
+    max_penalty: object, min_refund: object, currency: object, identifier: str, row: Safety
+) -> Guard[Any] | None:
+    """Return a guard that allows a cancellation only within these amounts; None without any."""
+    limit = optional_money(max_penalty, "max_penalty")
+    lowest = optional_money(min_refund, "min_refund")
+    agreed_currency = currency_of(currency, limit, lowest)
+    if limit is None and lowest is None:
         return None
-    limit = money(max_penalty, "max_penalty")
 
     def judge(fee: CancellationFee) -> None:
-        penalty = fee.penalty_amount
-        if penalty > limit:
-            raise PenaltyExceededError(limit=limit, penalty=penalty, currency=fee.currency)
+        if (
+            agreed_currency not in {None, fee.currency}
+            or (limit is not None and fee.penalty_amount > limit)
+            or (lowest is not None and fee.refund_amount < lowest)
+        ):
+            raise PenaltyExceededError(
+                limit=limit,
+                min_refund=lowest,
+                penalty=fee.penalty_amount,
+                refund=fee.refund_amount,
+                currency=fee.currency,
+                expected_currency=agreed_currency,
+            )
 
     return Guard(
         Operation(
@@ -52,6 +72,7 @@ def penalty_guard(max_penalty: object, identifier: str) -> Guard[Any] | None:
         ),
         judge,
         _with_preview,
+        suggests=row.is_suggested_by,
     )
 
 

@@ -168,6 +168,7 @@ class McpGroup(Resource):
         Interface: tools/call confirm_booking.
 
         Raises:
+            AlreadyDoneError: The booking was confirmed before.
             BookingConfirmError: The service did not confirm the booking.
             OutcomeUnknownError: The booking may have been confirmed.
             FerryError: The call failed for another reason.
@@ -210,6 +211,7 @@ class McpGroup(Resource):
             ticket_number: The company's reference, as an additional check.
 
         Raises:
+            AlreadyDoneError: The ticket was cancelled before.
             TicketCancelError: The service did not cancel the ticket.
             OutcomeUnknownError: The ticket may have been cancelled.
             FerryError: The call failed for another reason.

@@ -56,6 +56,8 @@ class TicketsGroup(Resource):
         *,
         ticket_number: str | None = None,
         max_penalty: Decimal | int | str | None = None,
+        min_refund: Decimal | int | str | None = None,
+        currency: str | None = None,
     ) -> Operation[TicketCancellation]:
         """Cancel one ticket before its departure; fees may apply.
 
@@ -66,14 +68,18 @@ class TicketsGroup(Resource):
         Args:
             ticket_id: The ticket.
             ticket_number: The company's reference, as an additional check.
-            max_penalty: The highest acceptable penalty in the booking's currency. The fee is read
-                first, and nothing is cancelled if it is higher.
+            max_penalty: The highest acceptable penalty. The fee is read first, and nothing is
+                cancelled if it is higher.
+            min_refund: The lowest acceptable refund. The fee is read first, and nothing is
+                cancelled if less is paid back.
+            currency: The currency of both amounts (ISO 4217); None: that of the fee.
 
         Returns:
-            The cancellation. With `max_penalty`, also the `previewed` fee.
+            The cancellation. With an amount, also the `previewed` fee.
 
         Raises:
-            PenaltyExceededError: The penalty is higher than `max_penalty`.
+            PenaltyExceededError: The penalty, the refund or their currency is not acceptable.
+            AlreadyDoneError: The ticket was cancelled before.
             TicketCancelError: The service did not cancel the ticket.
             OutcomeUnknownError: The ticket may have been cancelled.
             FerryError: The call failed for another reason.
@@ -83,7 +89,7 @@ class TicketsGroup(Resource):
             **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
         )
         row = SAFETY["tickets.cancel"]
-        guard = penalty_guard(max_penalty, ticket_id)
+        guard = penalty_guard(max_penalty, min_refund, currency, ticket_id, row)
         return Operation(
             Rest.post("ticket", "cancel", body=body),
             Record(TicketCancellation, ticket_id=ticket_id),
@@ -225,6 +231,7 @@ class TicketsGroup(Resource):
 
         Raises:
             ConfigurationError: The client has no organisation token.
+            AlreadyDoneError: The payment was recorded before.
             OutcomeUnknownError: The payment may have been recorded.
             FerryError: The call failed for another reason.
         """
