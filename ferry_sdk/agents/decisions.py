@@ -60,7 +60,7 @@ from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState
 from ferry_sdk.agents.policy.writes import Prepared, all_writes
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments, Tool
 from ferry_sdk.agents.tools.views import view_of
-from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError
+from ferry_sdk.errors import AlreadyDoneError, FerryError, InvalidInputError, OutcomeUnknownError
 from ferry_sdk.models.bookings import BookingCreated
 
 T = TypeVar("T")
@@ -339,6 +339,8 @@ class ToolRunner:
             if error.outcome != "unknown" and result is None:
                 call.is_sent = False
                 self._drop(prepared)
+                if isinstance(error, AlreadyDoneError):
+                    self._state.remember(error.result, prepared.arguments.values)
                 raise
             self._remember_unknown(call, prepared, error)
             return unknown_answer(call.correlation_id)
