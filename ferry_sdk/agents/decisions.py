@@ -19,8 +19,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
-from pydantic import JsonValue
-
 from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
@@ -32,7 +30,15 @@ from ferry_sdk.agents.policy.answers import (
     internal_error,
     unknown_answer,
 )
-from ferry_sdk.agents.policy.approval import VALID_FOR, ApprovalRequest, Codes, approval_answer
+from ferry_sdk.agents.policy.approval import (
+    VALID_FOR,
+    ApprovalRequest,
+    Approve,
+    Codes,
+    Refusals,
+    approval_answer,
+    digest_of,
+)
 from ferry_sdk.agents.policy.audit import (
     AuditRecord,
     CallHandler,
@@ -50,20 +56,15 @@ from ferry_sdk.agents.policy.duplicates import (
 )
 from ferry_sdk.agents.policy.planning import find, selected
 from ferry_sdk.agents.policy.state import State
-from ferry_sdk.agents.policy.writes import (
-    Identity,
-    Prepared,
-    ToolkitState,
-    all_writes,
-)
+from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState
+from ferry_sdk.agents.policy.writes import Prepared, all_writes
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments, Tool
 from ferry_sdk.agents.tools.views import view_of
-from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError
+from ferry_sdk.errors import AlreadyDoneError, FerryError, InvalidInputError, OutcomeUnknownError
 from ferry_sdk.models.bookings import BookingCreated
 
 T = TypeVar("T")
 ToolFlow = Generator[ToolEffect, Any, Answer]
-Approve = Callable[[ApprovalRequest], Any]
 
 
 class ToolRunner:
@@ -71,6 +72,7 @@ class ToolRunner:
 
     Attributes:
         duplicates: The writes made so far.
+        refusals: The writes that a person has refused.
         clock: A monotonic clock, in seconds.
     """
 
@@ -89,10 +91,11 @@ class ToolRunner:
         self._approve = approve
         self._audit = audit
         self._store = store
-        self._state = ToolkitState(store, budget, self._now)
+        self.duplicates: Duplicates = Duplicates(store, budget.release)
+        self._state = ToolkitState(store, budget, self.duplicates, self._now)
         self._writes = all_writes(self._state)
         self._codes = Codes(store)
-        self.duplicates: Duplicates = Duplicates(store, budget.release)
+        self.refusals: Refusals = Refusals(store)
         self.clock: Callable[[], float] = time.monotonic
         self._under_way: set[ToolCall] = set()
 
@@ -125,14 +128,16 @@ class ToolRunner:
                     self._state.budget.release(earlier.hold)
 
     def call(
-        self, name: object, arguments: object, approve: Approve | None = None
+        self, name: object, arguments: object, approve: Approve | str | None = None
     ) -> tuple[ToolFlow, str]:
         """Return the flow that answers a call, and the correlation id of its requests.
 
-        The call is approved by its own approver if it has one, else by the toolkit's.
+        The call is approved by its own approver or digest if it has one, else by the toolkit's
+        approver.
         """
         call = self._new_call()
-        flow = self._decide(call, name, arguments, approve or self._approve)
+        approve = self._approve if approve is None else approve
+        flow = self._decide(call, name, arguments, approve)
         return self._track(call, flow), call.correlation_id
 
     def preview(
@@ -164,6 +169,7 @@ class ToolRunner:
         if not isinstance(prepared, Prepared):
             return prepared
         self._drop(prepared)
+        self.refusals.check(prepared.request, self.clock())
         return prepared.request
 
     def _track(self, call: ToolCall, flow: ToolFlow) -> ToolFlow:
@@ -203,7 +209,7 @@ class ToolRunner:
             return failure_answer(error) if isinstance(error, FerryError) else internal_error(error)
 
     def _decide(
-        self, call: ToolCall, name: object, arguments: object, approve: Approve | None
+        self, call: ToolCall, name: object, arguments: object, approve: Approve | str | None
     ) -> ToolFlow:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         if tool.is_planned:
@@ -211,7 +217,7 @@ class ToolRunner:
         if tool.is_read:
             result = yield Invoke(tool.operation, read.values)
             view = view_of(result, read.detail, read.contains)
-            self._remember_result(result, read.values, view)
+            self._state.remember(result, read.values, view)
             return {"status": "done", "result": view}
         prepared = yield from self._prepare(call, tool, read)
         if not isinstance(prepared, Prepared):
@@ -275,6 +281,8 @@ class ToolRunner:
             subject=identity.subject,
             expires_at=datetime.now(timezone.utc) + timedelta(seconds=VALID_FOR),
             travellers=plan.travellers,
+            contact=plan.contact,
+            arguments_digest=digest_of(plan.arguments),
         )
         until = self.clock() + VALID_FOR
         return Prepared(tool, arguments, write, identity, plan, request, until)
@@ -287,20 +295,24 @@ class ToolRunner:
                 self._state.budget.release(prepared.plan.hold)
 
     def _ask_approval(
-        self, call: ToolCall, prepared: Prepared, approve: Approve | None
+        self, call: ToolCall, prepared: Prepared, approve: Approve | str | None
     ) -> Generator[CallHandler, Any, Answer | None]:
         """Return None if the write is approved, else the answer that asks for approval."""
         request = prepared.request
         if approve is None:
             call.approval = "code"
-            price = str(request.amount), request.currency, request.summary
-            binding = self._state.fingerprint(request.tool, prepared.arguments.values, price)
+            binding = self._state.fingerprint(request.digest)
             code = prepared.arguments.confirmation_code
             if code is None:
                 return approval_answer(request, self._codes.issue(binding, prepared.until))
             self._codes.use(code, binding, self.clock())
             return None
         call.approval = "callback"
+        if isinstance(approve, str):
+            if approve != request.digest:
+                raise RefusedError("price_changed", "this is not the request that was approved")
+            return None
+        self.refusals.check(request, self.clock())
         try:
             approval = yield CallHandler(approve, request)
         except Exception as error:
@@ -308,6 +320,7 @@ class ToolRunner:
             call.approver_error = error
             raise
         if approval is not True:
+            self.refusals.add(request, self.clock())
             raise RefusedError("declined", "it was not approved")
         if self.clock() >= prepared.until:
             raise RefusedError("approval_expired", "the approval came too late")
@@ -326,6 +339,8 @@ class ToolRunner:
             if error.outcome != "unknown" and result is None:
                 call.is_sent = False
                 self._drop(prepared)
+                if isinstance(error, AlreadyDoneError):
+                    self._state.remember(error.result, prepared.arguments.values)
                 raise
             self._remember_unknown(call, prepared, error)
             return unknown_answer(call.correlation_id)
@@ -338,7 +353,7 @@ class ToolRunner:
     ) -> Answer:
         made = result.booking_id if isinstance(result, BookingCreated) else None
         self.duplicates.complete(identity.key, CompletedWrite(view_of(result, "short"), made))
-        self._remember_result(result, arguments.values)
+        self._state.remember(result, arguments.values)
         if getattr(result, "read_back", False):
             notes = [*notes, READ_BACK]
         answer: Answer = {"status": "done", "result": view_of(result, arguments.detail)}
@@ -378,15 +393,6 @@ class ToolRunner:
                 correlation_id=earlier.write.correlation_id,
             ) from None
         return self._complete(arguments, identity, result, [])
-
-    def _remember_result(
-        self, result: object, asked: dict[str, Any], view: JsonValue = None
-    ) -> None:
-        """Remember the ids shown. Allow a booking that no longer exists to be made again."""
-        self._state.known_ids.remember(result, asked, view if isinstance(view, dict) else None)
-        whole = self._state.known_ids.booking_of(getattr(result, "ticket_id", ""))
-        if ended := self._state.budget.give_back(result, whole):
-            self.duplicates.forget(ended)
 
     def _now(self) -> float:
         """Return the time by the service's clock, as its last replies showed it."""

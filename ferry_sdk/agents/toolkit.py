@@ -17,7 +17,7 @@ import anyio
 from ferry_sdk._engine.effects import drive, drive_async
 from ferry_sdk.agents.decisions import ToolRunner
 from ferry_sdk.agents.policy.answers import Answer
-from ferry_sdk.agents.policy.approval import ApprovalRequest, ApprovalT, approver_of
+from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
@@ -28,6 +28,7 @@ from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import ConfigurationError
 
 T = TypeVar("T")
+ApprovalT = TypeVar("ApprovalT")
 FerryT = TypeVar("FerryT", bound=Ferry | AsyncFerry)
 _FINAL_TIMEOUT = 1.0
 """Seconds that an async `audit` gets when the task of its call was cancelled."""
@@ -136,6 +137,14 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         """
         self._runner.settle(correlation_id, happened=happened)
 
+    def forget_refusals(self) -> None:
+        """Ask again about writes that a person has refused.
+
+        After two refusals of a request, the toolkit answers ``declined`` for ten minutes without
+        asking. Call this if the person has changed their mind.
+        """
+        self._runner.refusals.clear()
+
 
 class Toolkit(AnyToolkit[Ferry, bool, Answer]):
     """Tools of a `Ferry` for an agent; safe to share between threads.
@@ -196,9 +205,10 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
             arguments: A mapping, or the JSON text of an object.
             approve: The `digest` of the request that a person has approved, or a function like that
                 of the toolkit. The price is read again: a write whose request now has another
-                digest is refused with ``price_changed``.
+                digest, because an argument or the price differs, is refused with
+                ``price_changed``.
         """
-        return self._run(*self._runner.call(name, arguments, approver_of(approve)))
+        return self._run(*self._runner.call(name, arguments, approve))
 
     def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)
@@ -231,7 +241,7 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
         approve: Callable[[ApprovalRequest], object] | str,
     ) -> Answer:
         """Call a tool with an approval for this call only; see `Toolkit.perform`."""
-        return await self._run(*self._runner.call(name, arguments, approver_of(approve)))
+        return await self._run(*self._runner.call(name, arguments, approve))
 
     async def _run(self, flow: Generator[ToolEffect, Any, T], correlation_id: str) -> T:
         ferry = self._ferry.with_options(correlation_id=correlation_id)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from copy import deepcopy
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferry_sdk import ConflictError
-from tests.agents.agent import approve_all, book, error, order, result_of, sailings
+from tests.agents.agent import (
+    PASSENGERS,
+    approve_all,
+    book,
+    error,
+    order,
+    result_of,
+    runner_of,
+    sailings,
+)
 from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk.agents import AuditRecord
+    from ferry_sdk.agents import ApprovalRequest, AuditRecord
     from ferry_sdk.sandbox import Sandbox
 
 
@@ -90,3 +100,68 @@ def test_a_digest_approves_only_the_request_that_a_person_saw(
     dearer = toolkit.preview("bookings_cancel", named)
     assert dearer.amount > seen.amount
     result_of(toolkit.perform("bookings_cancel", named, approve=dearer.digest))
+
+
+def test_a_digest_approves_only_the_arguments_that_a_person_saw(
+    toolkit_of: Callable[..., Any], sending_nothing: Any
+) -> None:
+    toolkit = toolkit_of(writes=True, approve=approve_all)
+    document = {"doc_type": "Passport", "doc_number": "X1234567", "doc_expiration": "2090-01-01"}
+    traveller = {**PASSENGERS[0], **document, "email": "marguerite@example.org"}
+    contact = {"name": "Noel Okonkwo", "email": "n@example.org", "prefix": "+44", "phone": "770123"}
+    wanted = order(sailings(toolkit)[0], passengers=[traveller], contact=contact)
+    seen = toolkit.preview("bookings_create", wanted)
+    assert seen.contact == (
+        '"Noel Okonkwo"',
+        '"n@example.org"',
+        '"+44 770123"',
+        '"marguerite@example.org"',
+    )
+    for private in ("Okonkwo", "example.org", "X1234567"):
+        assert private not in repr(seen)
+    changes: list[tuple[str, dict[str, str]]] = [
+        ("passengers", {"doc_number": "Z7654321"}),
+        ("passengers", {"email": "somebody@example.net"}),
+        ("passengers", {"nationality": "FR"}),
+        ("contact", {"email": "somebody@example.net"}),
+        ("contact", {"name": "Somebody"}),
+        ("contact", {"phone": "780123"}),
+    ]
+    with sending_nothing():
+        for part, change in changes:
+            other = deepcopy(wanted)
+            (other[part][0] if part == "passengers" else other[part]).update(change)
+            refused = toolkit.perform("bookings_create", other, approve=seen.digest)
+            error(refused, "price_changed")
+        del other["contact"]
+        error(toolkit.perform("bookings_create", other, approve=seen.digest), "price_changed")
+    result_of(toolkit.perform("bookings_create", wanted, approve=seen.digest))
+
+
+def test_a_person_who_refused_twice_is_not_asked_for_ten_minutes(
+    toolkit_of: Callable[..., Any], sending_nothing: Any
+) -> None:
+    asked: list[ApprovalRequest] = []
+    toolkit = toolkit_of(writes=True, approve=asked.append)  # None approves nothing
+    runner = runner_of(toolkit)
+    runner.clock = lambda: 0.0
+    wanted, other = (order(one) for one in sailings(toolkit)[:2])
+
+    def refuse(arguments: Any, *, times: int) -> int:
+        before = len(asked)
+        for _ in range(times):
+            error(toolkit.call("bookings_create", arguments), "declined")
+        return len(asked) - before
+
+    with sending_nothing():
+        assert refuse(wanted, times=5) == 2
+        error(toolkit.preview("bookings_create", wanted), "declined")
+        assert refuse(other, times=1) == 1  # another request
+        runner.clock = lambda: 599.0
+        assert refuse(wanted, times=1) == 0
+        runner.clock = lambda: 601.0
+        assert refuse(wanted, times=5) == 2
+        toolkit.forget_refusals()
+        assert refuse(wanted, times=5) == 2
+    digest = asked[-1].digest  # the person agrees after all, and the program says so
+    result_of(toolkit.perform("bookings_create", wanted, approve=digest))

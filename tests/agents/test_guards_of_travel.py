@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk.agents.policy.writes import _searched_vehicle
+from ferry_sdk.agents.policy.creation import _searched_vehicle
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle
 from ferry_sdk.planning.catalogues import clear_cache

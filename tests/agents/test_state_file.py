@@ -74,6 +74,15 @@ def again(toolkit_of: Callable[..., Any], path: Path) -> Callable[..., Any]:
     )
 
 
+def test_another_toolkit_does_not_ask_what_a_person_has_refused(again: Callable[..., Any]) -> None:
+    first, second = again(approve=lambda _: False), again()
+    wanted = order(sailings_of(first)[0])
+    for toolkit in (first, first, second):
+        error(toolkit.call("bookings_create", wanted), "declined")
+    second.forget_refusals()
+    result_of(second.call("bookings_create", wanted))
+
+
 def test_a_second_toolkit_knows_what_the_first_has_shown(again: Callable[..., Any]) -> None:
     found = sailings_of(again())
     made = result_of(again().call("bookings_create", order(found[0])))

@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Records, SearchPassenger
+from ferry_sdk import Ferry, Records, SearchPassenger
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Budget
-from tests.agents.agent import TRAVELLERS, book, error, order, result_of, runner_of, sailings
+from tests.agents.agent import (
+    TRAVELLERS,
+    approve_all,
+    book,
+    error,
+    order,
+    result_of,
+    runner_of,
+    sailings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +65,134 @@ def test_a_total_that_changes_during_approval_is_refused(
     refused = toolkit.call("bookings_confirm", {"booking_id": booking_id})
     assert error(refused, "price_changed", status="failed")["outcome"] == "not_sent"
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+
+
+def test_a_currency_or_a_refund_that_changes_during_approval_is_refused(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    changes: list[dict[str, str]] = []
+
+    def slowly(request: Any) -> bool:
+        read = "bookings.get" if request.tool == "bookings_confirm" else "bookings.cancel_fee"
+        if changes:
+            ferry_sandbox.faults.add("unknown_enum", read, **changes.pop())
+        return True
+
+    limits = {"EUR": 1000, "KWD": 1000}
+    toolkit = toolkit_of(writes=True, approve=slowly, spend_limit=limits, penalty_limit=limits)
+    booking = book(toolkit)
+    confirm = ("bookings_confirm", {"booking_id": booking["booking_id"]})
+    changes.append({"field": "currency", "value": "KWD"})
+    refused = error(toolkit.call(*confirm), "price_changed", status="failed")
+    assert refused["expected"] == refused["found"] == booking["total_price"]
+    assert (refused["expected_currency"], refused["currency"]) == ("EUR", "KWD")
+    assert {"EUR", "KWD"} <= {*refused["message"].replace(",", "").split()}
+    confirmed = result_of(toolkit.call(*confirm))
+    for name in ("booking_id", "ticket_id"):
+        cancel = (f"{name[:-3]}s_cancel", {name: confirmed[name]})
+        changes.append({"field": "currency", "value": "KWD"})
+        refused = error(toolkit.call(*cancel), "penalty_exceeded", status="failed")
+        assert refused["max_penalty"] == refused["penalty"]
+        assert (refused["expected_currency"], refused["currency"]) == ("EUR", "KWD")
+        changes.append({"field": "refund_amount", "value": "0.01"})
+        refused = error(toolkit.call(*cancel), "penalty_exceeded", status="failed")
+        assert Decimal(refused["min_refund"]) > Decimal(refused["refund"]) == Decimal("0.01")
+        assert refused["min_refund"] in refused["message"]
+    for name in ("bookings.cancel", "tickets.cancel"):
+        assert ferry_sandbox.counters.requests[name] == 0
+    result_of(toolkit.call(*cancel))
+
+
+def test_a_currency_without_a_limit_is_refused_before_anybody_is_asked(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, sending_nothing: Any
+) -> None:
+    asked: list[str] = []
+    limits = {"EUR": 1000}
+    toolkit = toolkit_of(
+        writes=True,
+        approve=lambda one: asked.append(one.tool) is None,
+        spend_limit=limits,
+        penalty_limit=limits,
+    )
+    named = {"booking_id": book(toolkit)["booking_id"]}
+    for tool, read, code in (
+        ("bookings_confirm", "bookings.get", "spend_limit"),
+        ("bookings_cancel", "bookings.cancel_fee", "penalty_limit"),
+    ):
+        ferry_sandbox.faults.add("unknown_enum", read, field="currency", value="KWD")
+        with sending_nothing():
+            assert error(toolkit.call(tool, named), code)["currency"] == "KWD"
+    assert asked == ["bookings_create"]
+
+
+def test_nobody_is_asked_to_pay_or_to_cancel_in_vain(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, sending_nothing: Any
+) -> None:
+    maker, asked = toolkit_of(writes=True, approve=approve_all), list[str]()
+
+    def codes_of(*calls: tuple[str, dict[str, Any]]) -> list[str]:
+        """Return the codes of calls by a toolkit that has read the booking and has done nothing."""
+        toolkit = toolkit_of(writes=True, approve=lambda one: asked.append(one.tool) is None)
+        result_of(toolkit.call("bookings_get", calls[0][1]))
+        with sending_nothing():
+            answers = [toolkit.call(*one) for one in calls]
+        assert {one["status"] for one in answers} == {"refused"}
+        assert all(one["error"]["next_step"] for one in answers)
+        return [one["error"]["code"] for one in answers]
+
+    named = {"booking_id": book(maker)["booking_id"]}
+    confirm, cancel = ("bookings_confirm", named), ("bookings_cancel", named)
+    ticket_id = result_of(maker.call(*confirm))["ticket_id"]
+    cancel_ticket = ("tickets_cancel", {"ticket_id": ticket_id})
+    assert codes_of(confirm) == ["already_paid"]
+    result_of(maker.call(*cancel))
+    assert codes_of(confirm, cancel, cancel_ticket) == ["already_cancelled"] * 3
+    ferry_sandbox.faults.add("refused", "bookings.cancel_fee", status=409, code="CONFLICT")
+    assert codes_of(cancel) == ["already_cancelled"]
+
+    named["booking_id"] = book(maker)["booking_id"]
+    ferry_sandbox.faults.add("fails_later", "bookings.confirm", seconds=3600)
+    result_of(maker.call(*confirm))
+    assert codes_of(confirm) == ["already_paid"]
+
+    named["booking_id"] = book(maker, 1)["booking_id"]
+    read = result_of(maker.call("bookings_get", named))
+    cancel_ticket[1]["ticket_id"] = read["tickets"][0]["id"]
+    ferry_sandbox.clock.advance(timedelta(hours=3))
+    assert codes_of(confirm, cancel, cancel_ticket) == ["booking_ended"] * 3
+    assert asked == []
+    error(maker.call(*confirm), "booking_ended")
+    book(maker, 1)  # what has ended may be booked again
+
+
+def test_a_fee_of_one_cancelled_ticket_does_not_end_its_booking(
+    toolkit: Any, ferry_sandbox: Sandbox
+) -> None:
+    named = {"booking_id": book(toolkit)["booking_id"]}
+    ferry_sandbox.faults.add(
+        "unknown_enum", "bookings.cancel_fee", field="ticket_status", value="Canceled"
+    )
+    result_of(toolkit.call("bookings_cancel", named))
+
+
+def test_a_write_that_another_makes_during_approval_is_not_repeated(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, sending_nothing: Any
+) -> None:
+    def slowly(request: Any) -> bool:
+        is_payment = request.tool == "bookings_confirm"
+        (ferry.bookings.confirm if is_payment else ferry.bookings.cancel)(**request.subject)
+        return True
+
+    toolkit = toolkit_of(writes=True, approve=slowly)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        named = {"booking_id": book(toolkit_of(writes=True, approve=approve_all))["booking_id"]}
+        result_of(toolkit.call("bookings_get", named))
+        for tool, code in (("confirm", "already_paid"), ("cancel", "already_cancelled")):
+            refused = error(toolkit.call(f"bookings_{tool}", named), code, status="failed")
+            assert refused["outcome"] == "not_sent"
+            assert refused["result"]["booking_id"] == named["booking_id"]
+            with sending_nothing():
+                error(toolkit.call(f"bookings_{tool}", named), code)
 
 
 def test_a_failed_read_before_a_write_sends_nothing(

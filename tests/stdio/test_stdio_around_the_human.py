@@ -73,13 +73,15 @@ def test_the_result_of_a_fee_read_does_not_replace_a_person(hosts, ferry_sandbox
     assert ferry_sandbox.counters.effects == before
 
 
-def test_a_declined_write_is_asked_about_again(hosts, ferry_sandbox):
+def test_a_declined_write_is_asked_about_once_more(hosts, ferry_sandbox):
     person = Person(NOT_AN_APPROVAL["declined"])
     host = hosts(person, "--writes")
-    arguments = order(sailings(host)[0])
-    for _ in range(3):
+    contact = {"name": "Noel Okonkwo", "email": "noel@example.org"}
+    arguments = order(sailings(host)[0], contact=contact)
+    for _ in range(4):
         error(host.call("bookings_create", arguments), "declined")
-    assert len(person.shown) == 3
+    assert len(person.shown) == 2
+    assert '\nContact: "Noel Okonkwo", "noel@example.org"' in person.shown[0]
     assert ferry_sandbox.counters.effects == ()
 
 

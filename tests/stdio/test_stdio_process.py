@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.agents.agent import error, order, result_of, sailings
+from tests.agents.agent import error, order, query, result_of, sailings
 from tests.stdio.host import answer_of, command, environment
 from tests.support.processes import run, start
 from tests.support.tiers import LONG, mostly_long
@@ -44,6 +44,11 @@ serve()
 PATIENT = """
 from ferry_sdk.agents.stdio import run
 run._GRACE = 3600
+run.serve(writes=True)
+"""
+IMPATIENT = """
+from ferry_sdk.agents.stdio import elicitation, run
+elicitation.VALID_FOR = 0.5
 run.serve(writes=True)
 """
 
@@ -83,7 +88,7 @@ def wait_until(happened):
 
 
 @contextmanager
-def start_server(env, run=None, *, new=False):
+def start_server(env, run=None, *, new=False, capabilities=None):
     pipe = subprocess.PIPE
     with start(
         run or command("--writes"),
@@ -96,7 +101,7 @@ def start_server(env, run=None, *, new=False):
     ) as process:
         try:
             spoken = Pipes(process)
-            spoken.request("initialize", **INITIALIZE)
+            spoken.request("initialize", **{**INITIALIZE, "capabilities": capabilities or {}})
             assert spoken.receive()["result"]["protocolVersion"] == "2025-11-25"
             spoken.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
             yield spoken
@@ -188,6 +193,34 @@ def test_a_closed_host_ends_the_server(ferry_sandbox):
         server.process.stdin.close()
         server.process.wait(timeout=10)
         assert "Traceback" not in server.process.stderr.read()
+
+
+@pytest.mark.parametrize("reply", mostly_long(["null", "silence"]))
+def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, reply):
+    run = [sys.executable, "-c", IMPATIENT]
+    env = environment(ferry_sandbox)
+    with start_server(env, run, capabilities={"elicitation": {}}) as server:
+
+        def call(name, arguments):
+            server.request("tools/call", name=name, arguments=arguments)
+            return server.receive()
+
+        found = call("availability_search", query())["result"]["structuredContent"]
+        wanted = order(result_of(found)["items"][0])
+        question = call("bookings_create", wanted)
+        assert question["method"] == "elicitation/create"
+        if reply == "null":
+            server.send({"jsonrpc": "2.0", "id": question["id"], "result": None})
+        while "result" not in (answer := server.receive()):  # the question is withdrawn
+            assert answer["method"].startswith("notifications/")
+        error(json.loads(answer["result"]["content"][0]["text"]), "approval_expired")
+        (box,) = question["params"]["requestedSchema"]["properties"]
+        late = {"action": "accept", "content": {box: True}}
+        server.send({"jsonrpc": "2.0", "id": question["id"], "result": late})
+        number = server.request("ping")
+        while (answer := server.receive()).get("id") != number:
+            pass
+    assert ferry_sandbox.counters.effects == ()
 
 
 @LONG

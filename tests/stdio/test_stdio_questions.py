@@ -83,6 +83,8 @@ def test_the_oldest_unanswered_questions_are_forgotten():
         {"currency": "GBP"},
         {"subject": {"booking_id": "b2"}},
         {"travellers": ()},
+        {"contact": ('"somebody@example.net"',)},
+        {"arguments_digest": "0"},
     ],
 )
 def test_requests_that_differ_only_in_time_are_equal(change):

@@ -48,6 +48,8 @@ def sync(ferry: Ferry) -> None:
     assert_type(toolkit.call("catalogue_ports"), dict[str, Any])
     assert_type(toolkit.preview("bookings_cancel", {}), ApprovalRequest | dict[str, Any])
     assert_type(toolkit.unresolved, tuple[UnresolvedWrite, ...])
+    toolkit.perform("bookings_cancel", {}, approve="digest")
+    toolkit.forget_refusals()
     toolkit.settle("c-1", happened=True)
     AsyncToolkit(ferry)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] -- the other client
 

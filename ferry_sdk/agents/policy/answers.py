@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from http import HTTPStatus
 from math import isfinite
 from typing import Any, Final
@@ -12,7 +13,9 @@ from pydantic import JsonValue
 
 from ferry_sdk.agents.tools.planning import place_of
 from ferry_sdk.agents.tools.sanitize import clean_text
+from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import (
+    AlreadyDoneError,
     AmbiguousPlaceError,
     APIError,
     AuthenticationError,
@@ -32,7 +35,10 @@ from ferry_sdk.errors import (
     UnknownPlaceError,
     UnresolvedWriteError,
 )
+from ferry_sdk.models.bookings import BookingCancellation
 from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.display.money import format_amount
+from ferry_sdk.models.tickets import TicketCancellation
 
 Answer = dict[str, Any]
 
@@ -57,14 +63,20 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "and the vehicle to be booked.",
     "spend_limit": "Do not try again. Tell the user that the spending limit does not allow it.",
     "penalty_limit": "Do not try again. Tell the user what cancelling would cost.",
-    "penalty_exceeded": "Tell the user what cancelling costs now, "
-    "and go on with a higher max_penalty only if they agree.",
+    "penalty_exceeded": "Tell the user what cancelling costs and pays back now, "
+    "and go on with these amounts only if they agree.",
     "declined": "Do not ask again for the same unless the user says so.",
     "approval_failed": "Tell the user that nobody could be asked. Do not try again by yourself.",
     "approval_expired": "Tell the user that the approval came too late; call again for a new one.",
     "code_invalid": "Call again without confirmation_code, or with an empty one, to get a new "
     "summary and code, and show the summary to the user first.",
     "already_done": "Do not repeat this. Use the earlier result.",
+    "already_paid": "Do not pay again. Tell the user that the booking is paid; bookings_get lists "
+    "its tickets, and tickets_pdf gives a voucher.",
+    "already_cancelled": "Do not cancel or pay it. Tell the user that it is cancelled; search "
+    "again if they want to travel.",
+    "booking_ended": "Do not cancel or pay it. Tell the user that it has ended; search and book "
+    "again if they want to travel.",
     "under_way": "Do not repeat this. Wait for the call that is in progress.",
     "outcome_unknown": "Do not repeat this. Tell the user that it may have happened, and that "
     "a person has to look under this correlation id.",
@@ -185,6 +197,10 @@ def failure_answer(error: FerryError) -> Answer:
         details["correlation_id"] = error.correlation_id
     if isinstance(error, UnresolvedWriteError):  # the id of the write that may have happened
         details["correlation_id"] = error.entry.correlation_id
+    if isinstance(error, AlreadyDoneError):
+        details["result"] = view_of(error.result, "short")
+    if isinstance(error, PriceChangedError | PenaltyExceededError):
+        details |= _amounts_of(error)
     retry_after = error.retry_after if isinstance(error, APIError) else None
     if retry_after is not None and isfinite(retry_after):
         details["retry_after"] = retry_after
@@ -196,6 +212,22 @@ def failure_answer(error: FerryError) -> Answer:
         next_step=_next_step(error),
         **details,
     )
+
+
+def _amounts_of(error: PriceChangedError | PenaltyExceededError) -> dict[str, str]:
+    """Return the amounts that were approved and those of the service, with both currencies."""
+    amounts: dict[str, Decimal | None]
+    if isinstance(error, PriceChangedError):
+        amounts = {"expected": error.expected, "found": error.found}
+    else:
+        amounts = {
+            "max_penalty": error.limit,
+            "penalty": error.penalty,
+            "min_refund": error.min_refund,
+            "refund": error.refund,
+        }
+    texts = {name: format_amount(one) for name, one in amounts.items() if one is not None}
+    return {**texts, "currency": error.currency, "expected_currency": error.expected_currency}
 
 
 def _ports(ports: Sequence[Port]) -> dict[str, object]:
@@ -225,6 +257,8 @@ def _error_answer(
 
 
 def _next_step(error: FerryError) -> str:
+    if isinstance(error, AlreadyDoneError):
+        return NEXT_STEPS[code_of(error)]
     if isinstance(error, AvailabilityError):
         if error.status_code == HTTPStatus.NOT_FOUND:
             return _NO_SAILING
@@ -237,6 +271,9 @@ def code_of(error: FerryError) -> str:
     """Return the service's code in lower case if it is known, else the error's name."""
     if isinstance(error, APIError) and error.code in _SERVICE_CODES:
         return error.code.lower()
+    if isinstance(error, AlreadyDoneError):
+        is_end = isinstance(error.result, BookingCancellation | TicketCancellation)
+        return "already_cancelled" if is_end else "already_paid"
     kind = type(error)
     return (
         _CODES.get(kind)

@@ -13,16 +13,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import TypeVar
+from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from ferry_sdk.agents.policy.answers import Answer, RefusedError
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.models.display.money import format_amount
 
-ApprovalT = TypeVar("ApprovalT")
 VALID_FOR = 300.0
 """Seconds for which an approval is valid, by a code or not."""
 _MAX_CODES = 1000
+_MAX_REFUSALS = 2
+"""How often a person may refuse a request before it is no longer put to them."""
+_REFUSED_FOR = 600.0
+"""Seconds for which a request is then not put to a person."""
+_MAX_REFUSED = 1000
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"  # no vowels, so that a code spells no word
 
 WARNING = (
@@ -44,6 +50,9 @@ class ApprovalRequest:
         expires_at: Until when an approval is valid, UTC.
         travellers: The travellers' names as the agent gave them, each in quotes; hidden in the
             repr.
+        contact: The name, e-mail address and phone number of the contact, and the travellers'
+            e-mail addresses, as the agent gave them, each in quotes; hidden in the repr.
+        arguments_digest: A hash of all arguments that are sent.
     """
 
     tool: str
@@ -53,39 +62,37 @@ class ApprovalRequest:
     subject: Mapping[str, str] = field(hash=False)
     expires_at: datetime
     travellers: tuple[str, ...] = field(default=(), repr=False)
+    contact: tuple[str, ...] = field(default=(), repr=False)
+    arguments_digest: str = field(default="", repr=False)
 
     @property
     def digest(self) -> str:
         """A hash of the request, as 32 hexadecimal digits.
 
-        It covers every field but `expires_at`. Store it with a person's answer, and compare it with
-        the digest of the request that the answer is used for.
+        It covers every field but `expires_at`, and with `arguments_digest` every argument. Store it
+        with a person's answer, and compare it with the digest of the request that the answer is
+        used for.
         """
-        asked = [
+        return digest_of(
             self.tool,
             self.summary,
             str(self.amount),
             self.currency,
             dict(self.subject),
             self.travellers,
-        ]
-        canonical = json.dumps(asked, sort_keys=True).encode()
-        return hashlib.blake2b(canonical, digest_size=16).hexdigest()
+            self.contact,
+            self.arguments_digest,
+        )
 
 
-def approver_of(
-    approve: Callable[[ApprovalRequest], ApprovalT] | str,
-) -> Callable[[ApprovalRequest], ApprovalT | bool]:
-    """Return the function that approves a write; that of a digest approves only its request."""
-    if not isinstance(approve, str):
-        return approve
+Approve = Callable[[ApprovalRequest], Any]
+"""A function that approves writes."""
 
-    def compare(request: ApprovalRequest) -> bool:
-        if request.digest != approve:
-            raise RefusedError("price_changed", "what was approved has changed meanwhile")
-        return True
 
-    return compare
+def digest_of(*values: object) -> str:
+    """Return a hash that is equal for equal values, in every process."""
+    canonical = json.dumps(to_jsonable_python(values), sort_keys=True).encode()
+    return hashlib.blake2b(canonical, digest_size=16).hexdigest()
 
 
 def approval_answer(request: ApprovalRequest, code: str) -> Answer:
@@ -145,3 +152,39 @@ class Codes:
                 "price",
                 field="confirmation_code",
             )
+
+
+class Refusals:
+    """The requests that a person has refused; safe to share between threads."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._refused = state.table("refusals", tuple[int, float], _MAX_REFUSED)
+
+    def check(self, request: ApprovalRequest, now: float) -> None:
+        """Refuse a request that a person has refused twice in the last ten minutes.
+
+        Raises:
+            RefusedError: They have; do not ask them.
+        """
+        if self._count(self._state.fingerprint(request.digest), now) >= _MAX_REFUSALS:
+            raise RefusedError(
+                "declined", "it was refused twice; for ten minutes, nobody is asked about it again"
+            )
+
+    def add(self, request: ApprovalRequest, now: float) -> None:
+        """Record that a person refused a request when the monotonic clock showed `now`."""
+        key = self._state.fingerprint(request.digest)
+        with self._state.transaction():
+            self._refused[key] = self._count(key, now) + 1, now + _REFUSED_FOR
+
+    def clear(self) -> None:
+        """Forget all refusals."""
+        with self._state.transaction():
+            self._refused.clear()
+
+    def _count(self, key: str, now: float) -> int:
+        with self._state.transaction():
+            count, until = self._refused.get(key, (0, 0.0))
+        # A stored refusal may be from before the machine started, and with it its clock.
+        return count if until - _REFUSED_FOR <= now < until else 0

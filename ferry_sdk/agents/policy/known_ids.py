@@ -280,6 +280,6 @@ def _format_time(moment: datetime | str) -> str:
     return f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quote(moment)
 
 
-def quote(text: str) -> str:
-    """Put an untrusted text in quotes that it cannot end."""
-    return '"' + clean_text(text, _MAX_LENGTH).replace('"', "'") + '"'
+def quote(text: str, longest: int = _MAX_LENGTH) -> str:
+    """Put an untrusted text in quotes that it cannot end, cut to a length."""
+    return '"' + clean_text(text, longest).replace('"', "'") + '"'

@@ -12,12 +12,13 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+import anyio
 from mcp.server.context import ServerRequestContext
 from mcp.types import ClientCapabilities, ElicitRequestFormParams, ElicitResult
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from ferry_sdk.agents.policy.answers import RefusedError
-from ferry_sdk.agents.policy.approval import ApprovalRequest
+from ferry_sdk.agents.policy.approval import VALID_FOR, ApprovalRequest
 from ferry_sdk.agents.policy.state import State
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -48,6 +49,8 @@ def form(request: ApprovalRequest, box: str) -> ElicitRequestFormParams:
     lines = [request.summary]
     if request.travellers:
         lines.append(f"Travellers: {', '.join(request.travellers)}")
+    if request.contact:
+        lines.append(f"Contact: {', '.join(request.contact)}")
     description = "Do exactly this, at this price."
     ticked = {"type": "boolean", "title": "I agree", "description": description}
     return ElicitRequestFormParams(
@@ -72,21 +75,25 @@ async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
     """Ask over the connection and wait for the answer, for hosts with a handshake.
 
     Raises:
-        RefusedError: The host could not ask.
+        RefusedError: The host could not ask, or did not answer in `VALID_FOR` seconds. The SDK
+            drops an invalid answer, such as null, and goes on waiting.
     """
     params = form(request, box)
-    try:
-        for _ in range(_MAX_QUESTIONS):
-            answer = await context.session.elicit_form(
-                params.message, params.requested_schema, related_request_id=context.request_id
+    with anyio.move_on_after(VALID_FOR) as scope:
+        try:
+            for _ in range(_MAX_QUESTIONS):
+                answer = await context.session.elicit_form(
+                    params.message, params.requested_schema, related_request_id=context.request_id
+                )
+                is_agreed = parse_answer(answer, box)
+                if is_agreed is not None:
+                    return is_agreed
+        except Exception as error:  # noqa: BLE001 -- after any failure, nobody has agreed
+            logger.warning(
+                "nobody could be asked to approve tool %s: %s", request.tool, type(error).__name__
             )
-            is_agreed = parse_answer(answer, box)
-            if is_agreed is not None:
-                return is_agreed
-    except Exception as error:  # noqa: BLE001 -- after any failure, nobody has agreed
-        logger.warning(
-            "nobody could be asked to approve tool %s: %s", request.tool, type(error).__name__
-        )
+    if scope.cancelled_caught:
+        raise RefusedError("approval_expired", "nobody answered in time")
     raise RefusedError("approval_failed", "nobody could be asked to approve it")
 
 

@@ -34,6 +34,7 @@ from mcp.types import (
 from pydantic import JsonValue, ValidationError
 
 from ferry_sdk._version import __version__
+from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.stdio.elicitation import (
     Context,
@@ -182,11 +183,12 @@ class _RequestHandler:
         def approve(request: ApprovalRequest) -> bool:
             nonlocal unanswered
             is_agreed = parse_answer(answer, self._questions.box(request))
-            if is_agreed is None:
+            if is_agreed is None:  # the person has not refused this: they were not asked
                 unanswered = request
-            elif is_agreed:
+                raise RefusedError("declined", "the answer is for another question")
+            if is_agreed:
                 self._questions.agree(request)
-            return bool(is_agreed)
+            return is_agreed
 
         result = await self._toolkit.perform(params.name, arguments, approve=approve)
         if unanswered is not None:

@@ -50,6 +50,8 @@ from ferry_sdk.models.records import Records
 _MAX_ITEMS: Final = 50
 _DERIVED: Final = frozenset({"order", "param"})
 """Fields that follow from others, so that a model needs not fill them in."""
+_APPROVED: Final = frozenset({"currency", "min_refund"})
+"""Arguments that the toolkit sets to what a person approves."""
 _TEXTS: Final[Mapping[str, str]] = {
     "age": "Age in years on the day of travel.",
     "birth_date": "As YYYY-MM-DD.",
@@ -136,6 +138,8 @@ def model_of(
     descriptions = {**defaults, **parse_docstring(describe).fields}
     fields: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(describe).parameters.items())[1:]:
+        if name in _APPROVED:
+            continue
         needed = parameter.default is inspect.Parameter.empty
         fields[name] = _field(name, hints[name], descriptions, default=... if needed else None)
     if get_origin(get_args(hints["return"])[0]) is Records:

@@ -54,6 +54,38 @@ def _allow(signs: str, expected: str, *, digits: bool) -> Callable[[str], str]:
     return check_text
 
 
+_EAST_ASIAN: Final = frozenset(
+    {"BOPOMOFO", "CJK", "HANGUL", "HIRAGANA", "IDEOGRAPHIC", "KATAKANA", "KATAKANA-HIRAGANA"}
+)
+"""Scripts that one name may mix, such as kanji and kana."""
+
+
+def _scripts(text: str) -> set[str]:
+    """Return the scripts of the letters of a text, those of `_EAST_ASIAN` as one.
+
+    Python has no table of scripts: the first word of a letter's name is its script.
+    """
+    letters = (one for one in unicodedata.normalize("NFKC", text) if one.isalpha())
+    scripts = {unicodedata.name(one, "").partition(" ")[0] for one in letters}
+    scripts = {"CJK" if one in _EAST_ASIAN else one for one in scripts}
+    return scripts - {"MODIFIER"}  # an apostrophe that is a letter
+
+
+def _name_of(most: int) -> Callable[[str], str]:
+    """Return a check of names with at most this number of words."""
+    check_letters = _allow(_JOINING, "letters, spaces, apostrophes, - and .", digits=False)
+
+    def check_name(text: str) -> str:
+        check_letters(text)
+        if len(text.split()) > most:
+            raise ValueError(f"expected at most {most} words")
+        if len(_scripts(text)) > 1:
+            raise ValueError("expected letters of one script")
+        return text
+
+    return check_name
+
+
 STRING: Final = WithJsonSchema({"type": "string"})
 """The schema of a text: the limits would cost a model 800 tokens, and it does not need them."""
 
@@ -69,9 +101,9 @@ def _checked_text(check: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a type
 
 
 _JOINING: Final = " '\N{RIGHT SINGLE QUOTATION MARK}-."
-_NAME: Final = _checked_text(
-    _allow(_JOINING, "letters, spaces, apostrophes, - and .", digits=False)
-)
+_NAME: Final = _checked_text(_name_of(5))
+_FULL_NAME: Final = _checked_text(_name_of(10))
+"""A first and a last name together."""
 _LABEL: Final = _checked_text(
     _allow(f"{_JOINING}/&+_()", "letters, digits, spaces and '-./&+_()", digits=True)
 )
@@ -87,7 +119,8 @@ KINDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("destination", "origin", "text"), _PLACE),
     **dict.fromkeys(("brand", "code", "identification", "model"), _LABEL),
     **dict.fromkeys(("vehicle", "vehicule_code"), _LABEL),
-    **dict.fromkeys(("doc_type", "first_name", "last_name", "name"), _NAME),
+    **dict.fromkeys(("doc_type", "first_name", "last_name"), _NAME),
+    "name": _FULL_NAME,
     "doc_number": _pattern(r"^[A-Za-z0-9][A-Za-z0-9 ./-]*$", 40),
     "email": _pattern(r"^[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", 254),
     "nationality": _pattern(r"^[A-Za-z]{2}$", 2),

@@ -1,0 +1,201 @@
+"""Plan a booking of sailings that searches have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, get_args
+
+from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.audit import Invoke
+from ferry_sdk.agents.policy.known_ids import Offer, count_travellers, describe_sailing, quote
+from ferry_sdk.agents.policy.write_plan import Identity, Plan, Plans, ToolkitState, invalid
+from ferry_sdk.agents.tools.sanitize import name_key
+from ferry_sdk.errors import FerryError
+from ferry_sdk.models.availability import Place, Tariff
+from ferry_sdk.models.bookings import BookingCreated
+from ferry_sdk.models.display.money import format_amount, money
+from ferry_sdk.models.inputs import Contact, Passenger, Selection, Vehicle
+from ferry_sdk.models.sums import exact_sum
+from ferry_sdk.planning.names import fold
+from ferry_sdk.planning.vehicles import VehicleMatch
+from ferry_sdk.resources.arguments import ReservationTypeName
+
+_TYPES = get_args(ReservationTypeName)
+_DEARER = (
+    ". The places chosen may cost more than that; then a person is asked again before it is paid"
+)
+_CATALOGUE_SECONDS = 10.0
+_MAX_EMAIL = 254
+"""The length at which an e-mail address is cut: its end says who receives the mail."""
+
+
+class _Choice(NamedTuple):
+    """The tariff and the place to book on a sailing."""
+
+    offer: Offer
+    tariff: Tariff
+    place: Place
+
+
+class Create:
+    """Make a booking of sailings that searches have shown."""
+
+    def __init__(self, state: ToolkitState) -> None:
+        self._state = state
+
+    def identity(self, values: Mapping[str, Any]) -> Identity:
+        """Return the same identity for the same travellers on the same sailings."""
+        offers = [one.offer.sailing_key for one in self._choices(values)]
+        who = sorted(name_key(f"{one.first_name} {one.last_name}") for one in values["passengers"])
+        key = self._state.fingerprint("bookings.create", sorted(offers), who)
+        ids = [one.availability_id for one in values["availabilities"]]
+        subject = {f"availability_id_{number}": each for number, each in enumerate(ids, 1)}
+        return Identity(key, subject, key)
+
+    def plan(self, values: Mapping[str, Any], identity: Identity) -> Plans:
+        """Plan the booking at the price of the chosen tariffs."""
+        chosen = self._choices(values)
+        if len(identity.subject) != len(set(identity.subject.values())):
+            raise invalid("a sailing is listed twice", "availabilities")
+        passengers: list[Passenger] = values["passengers"]
+        vehicle: Vehicle | None = values.get("vehicle")
+        for offer, _, _ in chosen:
+            if offer.sailing.passenger_count != len(passengers):
+                raise RefusedError(
+                    "party_changed",
+                    f"the search was for {offer.sailing.passenger_count} travellers, "
+                    f"the booking is for {len(passengers)}",
+                    field="passengers",
+                )
+            if (offer.vehicle_code is None) != (vehicle is None):
+                raise RefusedError(
+                    "party_changed",
+                    "the search and the booking must both have a vehicle, or both have none",
+                    field="vehicle",
+                )
+        if vehicle is not None:
+            searched = {offer.vehicle_code or "" for offer, _, _ in chosen}
+            values = {**values, "vehicle": (yield from _searched_vehicle(vehicle, searched))}
+        currency = chosen[0].tariff.currency
+        if any(one.tariff.currency != currency for one in chosen):
+            raise invalid("all tariffs must have the same currency", "availabilities")
+        self._check(chosen)
+        amount = exact_sum(one.tariff.amount for one in chosen)
+        selections = [
+            offer.sailing.select(tariff=tariff, place=place) for offer, tariff, place in chosen
+        ]
+        sailings = "; ".join(
+            f"{describe_sailing(offer.sailing)}, {quote(tariff.type)}, {quote(place.name)}"
+            for offer, tariff, place in chosen
+        )
+        who = count_travellers(passengers)
+        and_vehicle = " and a vehicle" if vehicle is not None else ""
+        dearer = "" if all(len(offer.sailing.places) == 1 for offer, _, _ in chosen) else _DEARER
+        kind = chosen[0].tariff.type.upper()
+        if kind in _TYPES and values.get("reservation_type", kind) != kind:
+            raise invalid(f"expected {kind}, the type of the tariff", "reservation_type")
+        return Plan(
+            {**values, "availabilities": selections},
+            f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}{dearer}",
+            amount,
+            currency,
+            lambda: self._state.budget.hold(identity.key, amount, currency),
+            tuple(quote(f"{one.first_name} {one.last_name}") for one in passengers),
+            _contact(values.get("contact"), passengers),
+            check=lambda: self._check(chosen),
+        )
+
+    def conclude(self, plan: Plan, result: BookingCreated) -> list[str]:
+        """Count the real price, and return a note if it differs from the approved one."""
+        if plan.hold is not None:
+            self._state.budget.settle(
+                plan.hold, result.booking_id, result.total_price, result.currency
+            )
+        if (result.total_price, result.currency) == (plan.amount, plan.currency):
+            return []
+        note = (
+            f"PRICE DIFFERS: approved were {money(plan.amount, plan.currency)}, the booking "
+            f"costs {money(result.total_price, result.currency)}. Nothing is confirmed yet: tell "
+            "the user. Only if they agree, confirm with expect_total "
+            f"{format_amount(result.total_price)}. Else cancel it."
+        )
+        return [note]
+
+    def _choices(self, values: Mapping[str, Any]) -> list[_Choice]:
+        return [
+            self._choice(one, f"availabilities.{index}")
+            for index, one in enumerate(values["availabilities"])
+        ]
+
+    def _choice(self, chosen: Selection, where: str) -> _Choice:
+        offer = self._state.known_ids.offer(chosen.availability_id)
+        if offer is None:
+            raise self._state.known_ids.unseen_id("the sailing", f"{where}.availability_id")
+        tariffs = {one.id: one for one in offer.sailing.tariffs}
+        if chosen.tariff_id not in tariffs:
+            raise self._state.known_ids.unseen_id(
+                "the tariff of this sailing", f"{where}.tariff_id"
+            )
+        places = {one.id: one for one in offer.sailing.places}
+        if chosen.place_id not in places:
+            raise self._state.known_ids.unseen_id("the place of this sailing", f"{where}.place_id")
+        return _Choice(offer, tariffs[chosen.tariff_id], places[chosen.place_id])
+
+    def _check(self, chosen: list[_Choice]) -> None:
+        """Refuse a tariff that has expired or has another price now."""
+        for index, (offer, tariff, _) in enumerate(chosen):
+            where = f"availabilities.{index}"
+            if self._state.now() >= tariff.expiration_date.timestamp():
+                raise RefusedError("offer_expired", "the tariff has expired", field=where)
+            if not self._state.known_ids.has_current_price(offer, tariff):
+                raise RefusedError(
+                    "price_changed",
+                    "a later search showed this sailing at another price",
+                    field=where,
+                )
+
+
+def _searched_vehicle(given: Vehicle, searched: set[str]) -> Generator[Invoke, Any, Vehicle]:
+    """Return the vehicle of the search as it is booked, with the plate that is given.
+
+    If the catalogue of vehicles cannot be read or does not have its type, the given vehicle is
+    returned.
+
+    Raises:
+        RefusedError: The given vehicle is another one.
+    """
+    if len(searched) != 1:
+        raise RefusedError("party_changed", "the searches had different vehicles", field="vehicle")
+    (code,) = searched
+    matches: tuple[VehicleMatch, ...] = ()
+    with suppress(FerryError):
+        matches = yield Invoke("vehicles.find", {"text": code}, _CATALOGUE_SECONDS)
+    known = next((one for one in matches if one.model.code == code and one.model.type), None)
+    if known is None:
+        if "__" in given.code:
+            raise invalid(
+                "this is a code for searches; expected the code of a vehicle type, such as CAR, "
+                "as catalogue_vehicle_types lists it",
+                "vehicle.code",
+            )
+        return given
+    booked = known.booking(identification=given.identification)
+    for name in ("code", "vehicule_code", "brand", "model"):
+        mine, right = getattr(given, name), getattr(booked, name)
+        if mine is not None and right is not None and fold(mine) != fold(right):
+            raise RefusedError(
+                "party_changed",
+                f"the search was for {quote(code)}; expected {name} {quote(right)}",
+                field=f"vehicle.{name}",
+            )
+    return booked
+
+
+def _contact(contact: Contact | None, passengers: Sequence[Passenger]) -> tuple[str, ...]:
+    """Return whom the company writes to, for a person."""
+    texts = [one.email for one in passengers]
+    if contact is not None:
+        phone = " ".join(filter(None, (contact.prefix, contact.phone)))
+        texts = [contact.name, contact.email, phone, *texts]
+    return tuple(quote(one, _MAX_EMAIL) for one in dict.fromkeys(texts) if one)

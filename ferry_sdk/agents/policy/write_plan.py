@@ -1,0 +1,87 @@
+"""Plan a write: its identity, its price, and what a person is told about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from pydantic import JsonValue
+
+from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.audit import Invoke
+from ferry_sdk.agents.policy.budget import Budget, Hold
+from ferry_sdk.agents.policy.duplicates import Duplicates
+from ferry_sdk.agents.policy.known_ids import KnownIds
+from ferry_sdk.agents.policy.state import State
+
+
+class ToolkitState:
+    """The state that the writes of a toolkit share. `now` is the service's clock."""
+
+    def __init__(
+        self, state: State, budget: Budget, duplicates: Duplicates, now: Callable[[], float]
+    ) -> None:
+        self.known_ids: KnownIds = KnownIds(state)
+        self.budget: Budget = budget
+        self.duplicates: Duplicates = duplicates
+        self.now: Callable[[], float] = now
+        self.fingerprint: Callable[..., str] = state.fingerprint
+
+    def remember(self, result: object, asked: Mapping[str, Any], view: JsonValue = None) -> None:
+        """Remember the ids shown. Allow a booking that no longer exists to be made again."""
+        self.known_ids.remember(result, asked, view if isinstance(view, dict) else None)
+        whole = self.known_ids.booking_of(getattr(result, "ticket_id", ""))
+        if ended := self.budget.give_back(result, whole):
+            self.duplicates.forget(ended)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Identifies a write.
+
+    Attributes:
+        key: Equal for equal writes.
+        subject: The ids of what it changes or books.
+        target_id: The booking that it changes, else the ticket, else `key`.
+    """
+
+    key: str
+    subject: Mapping[str, str]
+    target_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A write that is ready to be approved and sent.
+
+    Attributes:
+        arguments: The arguments for the client's method, guards included.
+        summary: What it does, for a person; made from the service's data.
+        amount: The price, or the penalty that is kept.
+        currency: The currency of `amount`.
+        travellers: The travellers' names, each in quotes.
+        contact: The contact's data and the travellers' e-mail addresses, each in quotes.
+        count: Counts the amount, or refuses the write if it exceeds a limit.
+        hold: The amount that is counted for it.
+        check: Refuses the write if it is no longer valid.
+    """
+
+    arguments: Mapping[str, Any] = field(repr=False)
+    summary: str
+    amount: Decimal
+    currency: str
+    count: Callable[[], Hold]
+    travellers: tuple[str, ...] = field(default=(), repr=False)
+    contact: tuple[str, ...] = field(default=(), repr=False)
+    hold: Hold | None = None
+    check: Callable[[], None] = lambda: None
+
+
+Plans = Generator[Invoke, Any, Plan]
+
+
+def invalid(problem: str, where: str) -> RefusedError:
+    """Return the refusal of an argument that the service would not accept."""
+    return RefusedError("invalid_arguments", problem, field=where)
