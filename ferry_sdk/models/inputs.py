@@ -8,7 +8,6 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import (
     AwareDatetime,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -19,7 +18,7 @@ from pydantic import (
 )
 from typing_extensions import Required, TypedDict
 
-from ferry_sdk.models.base import Currency, Identifier, Money
+from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money
 from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.models.enums import Gender, PassengerType
 
@@ -56,13 +55,12 @@ PassengerParam = Literal["A", "C", "I"]
 GenderName = Literal["Male", "Female", "M", "F"]
 
 
-class Input(BaseModel):
+class Input(DeferredModel):
     """An input model. Unknown fields are rejected; errors do not contain values."""
 
     not_sent: ClassVar[frozenset[str]] = frozenset()
     """The fields that only the client uses."""
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        defer_build=True,
         extra="forbid",
         frozen=True,
         hide_input_in_errors=True,
