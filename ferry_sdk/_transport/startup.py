@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextvars import Context
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ def load_for_tasks(backend: str) -> None:
     """
     strategies()
     batch_tasks()
-    anyio.run(_rehearse, backend=backend)
+    Context().run(anyio.run, _rehearse, backend=backend)  # the caller's is that of its loop
 
 
 async def _rehearse() -> None:
