@@ -39,7 +39,7 @@ def load_for_tasks(backend: str) -> None:
     Args:
         backend: ``asyncio`` or ``trio``.
     """
-    strategies()
+    load_for_threads()
     batch_tasks()
     Context().run(anyio.run, _rehearse, backend=backend)  # the caller's is that of its loop
 

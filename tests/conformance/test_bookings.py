@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import logging
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
+import ferry_sdk.conformance
 from ferry_sdk import AsyncFerry, Ferry
+from ferry_sdk.cli.terminal.errors import _left_by
 from ferry_sdk.conformance import check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, WRITES
+from ferry_sdk.conformance.bookings import book, choose
+from ferry_sdk.conformance.calls import perform
+from ferry_sdk.conformance.checks import _Check
 from ferry_sdk.conformance.exchanges import Recording
+from ferry_sdk.conformance.findings import Findings
+from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.sandbox import Sandbox
 from tests.support.tiers import LONG
 from tests.support.trip import NOW
 
 BY_WRITES = {one.id for one in ASSUMPTIONS if one.probe == WRITES}
 MOST_REQUESTS = 40
+CHECK = str(Path(ferry_sdk.conformance.__file__).parent)
 
 
 @pytest.fixture(scope="module")
@@ -199,3 +211,90 @@ def test_a_booking_that_the_service_refuses_leaves_nothing(ferry, sandbox):
     report = check_with_booking(ferry, max_price=300)
     assert report.left is None
     assert effects(sandbox) == []
+
+
+
+
+class Signals:
+    """Raises `KeyboardInterrupt` at lines of the check that makes a booking.
+
+    Args:
+        lines: How many lines come before each signal; those of the second after the first.
+    """
+
+    def __init__(self, *lines: int) -> None:
+        self.left = [*lines]
+
+    def __enter__(self) -> None:
+        sys.setprofile(self._continue)  # Python ends a trace that raises
+        sys.settrace(self._of_call)
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+        sys.settrace(None)
+
+    def _continue(self, frame: Any, *_: object) -> None:
+        if self.left and sys.gettrace() is None:
+            sys.settrace(self._of_call)
+            while frame is not None:
+                if frame.f_code.co_filename.startswith(CHECK):
+                    frame.f_trace = self._of_line
+                frame = frame.f_back
+
+    def _of_call(self, frame: Any, *_: object) -> Any:
+        return self._of_line if frame.f_code.co_filename.startswith(CHECK) else None
+
+    def _of_line(self, frame: Any, event: str, arg: object) -> Any:
+        del frame, arg
+        if event == "line" and self.left:
+            self.left[0] -= 1
+            if self.left[0] < 0:
+                del self.left[0]
+                raise KeyboardInterrupt
+        return self._of_line
+
+
+def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog) -> bool:
+    """Make a booking and cancel it under signals; return whether there was one for each."""
+    check = _Check(ferry, None)
+    caplog.clear()
+    before = len(sandbox.counters.effects)
+    stop = None
+    try:
+        with signals:
+            check.perform(book(check._findings, choice, "check-7"))
+    except KeyboardInterrupt as error:
+        stop = error
+    made = sandbox.counters.effects[before:]
+    if [effect.operation for effect in made] == ["bookings.create"]:
+        assert stop is not None
+        names = (made[0].subject, "check-7")
+        left = _left_by(stop)
+        assert any(name in str(left) for name in names)
+        assert any(name in message for name in names for message in caplog.messages)
+    return not signals.left
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [pytest.param(7, 11, id="sample"), pytest.param(1, 1, id="every line", marks=LONG)],
+)
+@pytest.mark.timeout(1800)  # thousands of bookings
+def test_a_booking_that_signals_leave_is_named(
+    ferry, sandbox, caplog, record_property, first, second
+):
+    probes = Probes(Findings())
+    perform(ferry, probes.steps(), lambda call, reply: None)
+    choosing = choose(Findings(), probes.sample(), Decimal(300), "EUR")
+    choice = perform(ferry, choosing, lambda call, reply: None)
+    number = doubles = 0
+    assert is_named_if_it_is_left(ferry, sandbox, choice, Signals(), caplog)
+    while is_named_if_it_is_left(ferry, sandbox, choice, Signals(number), caplog):
+        again = number % second
+        while is_named_if_it_is_left(ferry, sandbox, choice, Signals(number, again), caplog):
+            again += second
+            doubles += 1
+        number += first
+    assert number > 50
+    assert doubles > number / first
+    record_property("lines at which two signals interrupted a check", doubles)
