@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -13,12 +14,13 @@ from typing_extensions import Self
 from ferry_sdk._engine.operation import ReadBack
 from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, check_options, read_settings
 from ferry_sdk._engine.validation import extra_headers as check_headers
+from ferry_sdk._threads import uninterrupted
 from ferry_sdk._groups import async_, async_raw, raw, sync
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trim
 from ferry_sdk.hooks import EventHooks, build_hooks
-from ferry_sdk.safety import SAFETY
+from ferry_sdk.safety import SAFETY, Safety
 from ferry_sdk.types import JournalEntry, RateLimiter, Recorder, RequestDigest
 
 if TYPE_CHECKING:
@@ -401,10 +403,16 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
         unknown = error
     else:
         raise InvalidInputError("expected an OutcomeUnknownError or a journal entry", field="error")
-    from ferry_sdk.resources.read_back import read_back  # noqa: PLC0415 -- imported when needed
-
     row = SAFETY.get(unknown.operation)
-    back = None if row is None else read_back(row, unknown.subject)
+    back = None if row is None else _read_back()(row, unknown.subject)
     if back is None:
         raise unknown
     return unknown, back
+
+
+@cache
+@uninterrupted
+def _read_back() -> Callable[[Safety, Mapping[str, str]], ReadBack[Any] | None]:
+    from ferry_sdk.resources.read_back import read_back  # noqa: PLC0415 -- loads all models
+
+    return read_back

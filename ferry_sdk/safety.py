@@ -65,9 +65,7 @@ class Proof:
             record: The record.
             ticket_id: The relevant ticket of a booking; None: all.
         """
-        from ferry_sdk.models.tickets import Ticket  # noqa: PLC0415 -- only writes need it
-
-        if isinstance(record, Ticket):
+        if not _is_booking(record):
             return record.status == self.tickets
         mine = [ticket for ticket in record.tickets if ticket_id in {None, ticket.id}]
         if self.names_ticket and not mine:
@@ -92,6 +90,10 @@ class Proof:
         if isinstance(record, Ticket):
             return record.status in self.refuted_by
         return not self.refuted_by.isdisjoint({record.stage, record.payment_status})
+
+
+def _is_booking(record: Booking | Ticket) -> TypeIs[Booking]:
+    return hasattr(record, "tickets")  # their classes are loaded only where they are needed
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ferry_sdk._engine.auth import can_refresh, refresh
 from ferry_sdk._engine.context import Context
@@ -18,11 +18,9 @@ from ferry_sdk._engine.effects import Flow, Sleep
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.redaction import Redactor, phrase_of, plain_code, plain_words
+from ferry_sdk._engine.retry import RetryPolicy
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from ferry_sdk.types import Attempt
-
-if TYPE_CHECKING:
-    from ferry_sdk._engine.retry import RetryPolicy
 
 T = TypeVar("T")
 
@@ -58,8 +56,6 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
             yield from refresh(context, operation.call.authority, context.state.sent_tokens[-1])
             continue
         if policy is None:
-            from ferry_sdk._engine.retry import RetryPolicy  # noqa: PLC0415 -- most calls never need it
-
             policy = RetryPolicy(operation.safety, context.settings.max_retries)
         wait = policy.delay_after(failure, context.remaining())
         yield from _announce_retry(failure, wait, operation.name, context)

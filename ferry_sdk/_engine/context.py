@@ -15,19 +15,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import Sending, parse_date
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome
-
-if TYPE_CHECKING:
-    from ferry_sdk._engine.hook_runner import HookRunner
 
 Stage = Literal["unknown", "open", "bare"]
 
@@ -151,8 +149,6 @@ class Context(NamedTuple):
         began = clock()
         runner: HookRunner | None = None
         if settings.hooks:
-            from ferry_sdk._engine.hook_runner import HookRunner  # noqa: PLC0415 -- loaded where there are hooks
-
             runner = HookRunner(settings.hooks, CallInfo(operation, named, now()), clock)
         return cls(
             settings,

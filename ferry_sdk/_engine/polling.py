@@ -11,6 +11,7 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import CallUser, Flow, Sleep
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation, Wait
+from ferry_sdk._engine.retry import PollBackoff
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
 from ferry_sdk.safety import failure_kind
 
@@ -40,8 +41,6 @@ class PollResult(Generic[T]):
 def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult[T]]:
     """Poll until the condition is met or ruled out, or time is up; retry transient errors."""
     context = context.for_reads(context.clock() + wait.seconds)
-    from ferry_sdk._engine.retry import PollBackoff  # noqa: PLC0415 -- most calls never need it
-
     backoff = PollBackoff()
     last: RawResponse[T] | None = None
     while True:

@@ -8,24 +8,58 @@ An attempt is retried if all of these hold:
   `LONGEST_WAIT` seconds is not waited for.
 
 The delay is the service's ``Retry-After`` if it sent one, else a random time below an exponential
-limit ("full jitter"). tenacity computes the delays and counts the attempts.
+limit ("full jitter"). tenacity computes the delays and counts the attempts. It is slow to import,
+so `strategies` loads it before the first call.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
-from tenacity import stop_after_attempt, wait_exponential, wait_random, wait_random_exponential
-
+from ferry_sdk._threads import uninterrupted
 from ferry_sdk.errors import APIError, FerryError
 from ferry_sdk.safety import Safety, failure_kind
 
 LONGEST_WAIT = 60.0
 """Seconds: the longest ``Retry-After`` that is waited for without a deadline."""
 
-_retry_delay = wait_random_exponential(multiplier=0.5, max=8)
-_poll_delay = wait_exponential(multiplier=0.25, max=10) + wait_random(0, 0.25)
+
+class Strategies(NamedTuple):
+    """What tenacity computes from the number of attempts.
+
+    Attributes:
+        retry_delay: The seconds before the next attempt.
+        poll_delay: The seconds before the next read of a poll.
+        stop_after: Makes a function that tells whether an attempt is the last.
+    """
+
+    retry_delay: Callable[[Any], float]
+    poll_delay: Callable[[Any], float]
+    stop_after: Callable[[int], Callable[[Any], bool]]
+
+
+@cache
+@uninterrupted
+def strategies() -> Strategies:
+    """Load tenacity."""
+    import tenacity  # noqa: PLC0415 -- slow to import
+
+    return Strategies(
+        tenacity.wait_random_exponential(multiplier=0.5, max=8),
+        tenacity.wait_exponential(multiplier=0.25, max=10) + tenacity.wait_random(0, 0.25),
+        tenacity.stop_after_attempt,
+    )
+
+
+def _retry_delay(attempts: object) -> float:
+    return strategies().retry_delay(attempts)
+
+
+def _poll_delay(attempts: object) -> float:
+    return strategies().poll_delay(attempts)
 
 
 class RetryPolicy:
@@ -33,7 +67,7 @@ class RetryPolicy:
 
     def __init__(self, safety: Safety, max_retries: int) -> None:
         self._safety = safety
-        self._is_last = stop_after_attempt(max_retries + 1)
+        self._is_last = strategies().stop_after(max_retries + 1)
         self._attempts: Any = SimpleNamespace(attempt_number=1)  # all that tenacity reads
 
     def delay_after(self, failure: FerryError, remaining: float | None) -> float:

@@ -23,7 +23,6 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import Any, Generic, Literal, TypeVar
 
 from ferry_sdk._engine.attempts import send_with_retries
@@ -256,9 +255,7 @@ class _WriteSteps(Generic[T]):
         """Send the write once; if it is not known to be done, find out whether it was."""
         if self.done_before is not None:
             raise self.done_before
-        # Nothing is imported or built once the request has left: an interruption in the middle of
-        # it would break what follows.
-        import_module("ferry_sdk._engine.retry")
+        # The read-back must not wait for this once the request has left.
         prepare(self.operation.answer)
         own = self.context
         if self.write.read_back is not None:

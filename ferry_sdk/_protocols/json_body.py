@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -145,8 +146,6 @@ def _children(outer: dict[str, object] | list[object]) -> Iterable[object]:
 
 def digest(method: str, path: str, body: object) -> RequestDigest:
     """Return what identifies a request, without its content."""
-    import hashlib  # noqa: PLC0415 -- no read needs it
-
     content = json.dumps(body, sort_keys=True, default=str).encode()
     fingerprint = hashlib.blake2b(content, key=_DIGEST_KEY, digest_size=16).hexdigest()
     return RequestDigest(method=method, path=path, digest=fingerprint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
+from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,13 +32,15 @@ from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk._threads import start_thread_or_run
 from ferry_sdk._transport import httpx_interface as _http
 from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.pools import AsyncShared, call_in_loop, running_loop
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
+from ferry_sdk._transport.startup import batch_tasks
 from ferry_sdk._transport.sync import save
-from ferry_sdk._transport.threads import GRACE, seconds_until, start_thread
+from ferry_sdk._transport.threads import GRACE, seconds_until
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, RequestTimeoutError
 
 if TYPE_CHECKING:
@@ -81,16 +84,19 @@ class AsyncTransport:
 
     def run(self, operation: Operation[T] | Plan[T]) -> Coroutine[Any, Any, T]:
         """Make a call and return its result."""
+        self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
         return self._call(operation, lambda response: response.parse())
 
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and return its result with the HTTP reply."""
+        self.shared.prepare()
         return self._call(operation, lambda response: response)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> Coroutine[Any, Any, T]:
         """Read a write back again and return its result."""
+        self.shared.prepare()
         context = Context.start(
             self.settings,
             self.shared.session,
@@ -145,9 +151,7 @@ class AsyncTransport:
             return self.view(batch.settings_of(begun, self.settings)).run(begun.call)
 
         if batch.worker is None:
-            from ferry_sdk._transport.tasks import BatchTasks  # noqa: PLC0415 -- most calls need none
-
-            batch.worker = BatchTasks(batch, make_call)
+            batch.worker = batch_tasks()(batch, make_call)
         tasks: BatchTasks = batch.worker
         return tasks
 
@@ -232,17 +236,18 @@ class AsyncRawTransport:
 
 
 async def _run_blocking(effect: RunBlocking[T]) -> T:
-    # In a thread, the function runs even if the task is cancelled by now.
-    future = start_thread(effect.function, or_here=True)
-    if future.done():
-        return future.result()
-    done, loop = anyio.Event(), running_loop()
-    # Not a thread of anyio: there are 40, and the function may wait long, such as for a limiter.
-    future.add_done_callback(lambda _: call_in_loop(loop, done.set))
+    done = anyio.Event()
+    # In a thread, the function runs even if the task is cancelled by now. Not a thread of anyio:
+    # there are 40, and the function may wait long, such as for a limiter.
+    call = start_thread_or_run(
+        effect.function, on_end=partial(call_in_loop, running_loop(), done.set)
+    )
+    if call.is_done:
+        return call.result()
     until = None if effect.until is None else effect.until + GRACE
     with anyio.move_on_after(seconds_until(until, math.inf)):
         await done.wait()
-        return future.result()
+        return call.result()
     raise RequestTimeoutError("the deadline has passed")
 
 

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from ferry_sdk._engine.redaction import plain_beginning
 from ferry_sdk._transport.http_client import Requests, RequestT
 from ferry_sdk.errors import (
     ConfigurationError,
@@ -77,8 +78,6 @@ def failure_of(error: Exception) -> FerryError | None:
 
 def message_of(error: Exception, *, is_ours: bool) -> str:
     """Return type and message of an exception; a message that may quote a reply is redacted."""
-    from ferry_sdk._engine.redaction import plain_beginning  # noqa: PLC0415 -- most calls never need it
-
     message = " ".join(str(error).split())
     shown = message if is_ours else plain_beginning(message)
     return f"{type(error).__name__}: {shown}".removesuffix(": ")

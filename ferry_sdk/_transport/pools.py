@@ -1,11 +1,12 @@
 """State shared by a client and its views: connections, locks and the session.
 
 Connections and locks belong to the process and the event loop that made them, so each process
-and each loop has its own. asyncio is imported late, because a client for threads does not need it.
+and each loop has its own.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -23,8 +24,9 @@ from ferry_sdk._engine.effects import Signal
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._fork import process_id
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
+from ferry_sdk._transport.startup import client_maker, load_for_tasks, load_for_threads
 from ferry_sdk._transport.tracing import OpenConnections
-from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.errors import ConfigurationError, FerryError
 
 ClientT = TypeVar("ClientT", HttpClient[Any], AsyncHttpClient[Any])
 LockT = TypeVar("LockT", RLock, anyio.Lock)
@@ -93,9 +95,7 @@ class AnyShared(Generic[ClientT, LockT]):
         )
         client: Any = self._given
         if client is None:
-            from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- imported with the first call
-
-            client = new_client(self._settings, is_async=is_async)
+            client = client_maker()(self._settings, is_async=is_async)
         return LoopResources(client, new_lock, connections)
 
 
@@ -118,6 +118,12 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
             made = self._new_resources(RLock, is_async=False)
             resources = self._resources.setdefault(process_id(), made)
         return resources.require_open()
+
+    def prepare(self) -> None:
+        """Load and make what the calls of this process need, so that no call does."""
+        load_for_threads()
+        with suppress(FerryError):  # the call raises it
+            self.resources()
 
     def sleep(
         self, seconds: float, stop: Signal | None = None, signal: Signal | None = None
@@ -180,6 +186,12 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
             resources = self._resources[loop] = self._new_resources(anyio.Lock, is_async=True)
             finalize(loop, resources.connections.drop).atexit = False
         return resources.require_open()
+
+    def prepare(self) -> None:
+        """Load and make what the calls of this event loop need, so that no call does."""
+        load_for_tasks("trio" if _asyncio_loop() is None else "asyncio")
+        with suppress(FerryError):  # the call raises it
+            self.resources()
 
     async def sleep(self, seconds: float, signal: Signal | None = None) -> None:
         """Wait for a number of seconds, or until a signal is set.
@@ -244,10 +256,17 @@ def call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: AN
 
 def running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
     """Return the running event loop of asyncio, or the token of trio's."""
-    import asyncio  # noqa: PLC0415 -- threads do not need it
+    loop = _asyncio_loop()
+    if loop is not None:
+        return loop
+    token = current_token()
+    return getattr(token, "native_token", token)
 
+
+def _asyncio_loop() -> Any:  # noqa: ANN401 -- a loop of asyncio, or None
+    """Return the running event loop of asyncio; None if it is trio's."""
+    asyncio: Any = sys.modules.get("asyncio")  # loaded if one of its loops runs
     try:
-        return asyncio.get_running_loop()
+        return None if asyncio is None else asyncio.get_running_loop()
     except RuntimeError:
-        token = current_token()
-        return getattr(token, "native_token", token)
+        return None

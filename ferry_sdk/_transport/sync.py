@@ -10,7 +10,6 @@ import os
 import stat
 import threading
 from collections.abc import Callable
-from concurrent.futures import wait
 from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
@@ -39,17 +38,13 @@ from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk._threads import NoThreadError, start_thread, start_thread_or_run
 from ferry_sdk._transport import httpx_interface as _http
 from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import HttpClient
 from ferry_sdk._transport.pools import Shared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
-from ferry_sdk._transport.threads import (
-    GRACE,
-    BatchThreads,
-    seconds_until,
-    start_thread,
-)
+from ferry_sdk._transport.threads import GRACE, BatchThreads, seconds_until
 from ferry_sdk.errors import (
     ConfigurationError,
     FerryError,
@@ -100,16 +95,19 @@ class Transport:
 
     def run(self, operation: Operation[T] | Plan[T]) -> T:
         """Make a call and return its result."""
+        self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
         return self._call(operation, lambda response: response.parse())
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
+        self.shared.prepare()
         return self._call(operation, lambda response: response)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
+        self.shared.prepare()
         context = Context.start(
             self.settings,
             self.shared.session,
@@ -207,10 +205,13 @@ class Transport:
             return self._exchange(client, effect, exchange)
         # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
         try:
-            future = start_thread(partial(self._exchange, client, effect, exchange))
-            wait((future,), seconds_until(effect.until + GRACE, threading.TIMEOUT_MAX))
-            if future.done():
-                return future.result()
+            call = start_thread(partial(self._exchange, client, effect, exchange))
+            if call.wait(seconds_until(effect.until + GRACE, threading.TIMEOUT_MAX)):
+                return call.result()
+        except NoThreadError:
+            raise ConfigurationError(
+                "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
+            ) from None
         except BaseException:
             exchange.give_up()  # the thread sends nothing from now on
             raise
@@ -266,12 +267,11 @@ def _run_blocking(effect: RunBlocking[T]) -> T:
     if effect.may_be_interrupted and effect.until is None:
         return effect.function()
     # In a thread, an interruption of the caller does not stop the function half-way.
-    future = start_thread(effect.function, or_here=True)
+    call = start_thread_or_run(effect.function)
     until = None if effect.until is None else effect.until + GRACE
-    wait((future,), seconds_until(until, threading.TIMEOUT_MAX))
-    if not future.done():
+    if not call.wait(seconds_until(until, threading.TIMEOUT_MAX)):
         raise RequestTimeoutError("the deadline has passed")
-    return future.result()
+    return call.result()
 
 
 def save(path: Path, content: bytes) -> None:

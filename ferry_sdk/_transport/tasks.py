@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import sys
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
@@ -70,8 +71,7 @@ class BatchTasks:
         try:
             task = asyncio.get_running_loop().create_task(self._run(scope, number, call))
         except RuntimeError:  # not asyncio
-            import trio  # noqa: PLC0415 -- it runs, so it is there
-
+            trio: Any = sys.modules["trio"]  # it runs, so it is loaded
             trio.lowlevel.spawn_system_task(self._run, scope, number, call, context=copy_context())
         else:
             self._tasks.add(task)  # the event loop keeps a weak reference only

@@ -1,21 +1,19 @@
-"""Threads that can be left when a deadline comes, or be stopped: those of a call and of a batch."""
+"""Threads that make the calls of a batch, and the times that limit waits."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
 from ferry_sdk._engine.effects import Signal
+from ferry_sdk._threads import ThreadCall, start_thread_or_run
 from ferry_sdk.errors import ConfigurationError
-
-T = TypeVar("T")
 
 GRACE = 0.05
 """Seconds after a deadline in which the HTTP library's own timeouts come first."""
@@ -26,37 +24,6 @@ _STOP_TIME = 2.0
 def seconds_until(moment: float | None, forever: float) -> float:
     """Return the seconds until a deadline; `forever` without one."""
     return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
-
-
-def start_thread(work: Callable[[], T], *, or_here: bool = False) -> Future[T]:
-    """Start a function in a daemon thread, in the caller's context.
-
-    Args:
-        work: The function.
-        or_here: Run it in the current thread if no thread can be started.
-
-    Raises:
-        ConfigurationError: No thread can be started, for example during shutdown.
-    """
-    future: Future[T] = Future()
-    context = copy_context()
-
-    def run_it() -> None:
-        try:
-            future.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 -- the caller gets it
-            if not future.done():  # else an interruption came after the result was set
-                future.set_exception(error)
-
-    try:
-        threading.Thread(target=run_it, name="ferry_sdk call", daemon=True).start()
-    except RuntimeError:
-        if not or_here:
-            raise ConfigurationError(
-                "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
-            ) from None
-        run_it()
-    return future
 
 
 class BatchThreads:
@@ -78,7 +45,7 @@ class BatchThreads:
         self._lock = threading.Lock()
         self._running = 0
         self._ended: SimpleQueue[tuple[int, object, BaseException | None] | None] = SimpleQueue()
-        self._threads: list[Future[None]] = []
+        self._threads: list[ThreadCall[None]] = []
 
     def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
         """Begin calls, and return the next answer; None if the deadline comes first.
@@ -87,7 +54,7 @@ class BatchThreads:
             ConfigurationError: `interrupt` was called.
         """
         while (begun := self._begin()) is not None:
-            self._threads.append(start_thread(partial(self._make_calls, begun), or_here=True))
+            self._threads.append(start_thread_or_run(partial(self._make_calls, begun)))
         try:
             ended = self._ended.get(timeout=seconds_until(until, threading.TIMEOUT_MAX))
         except Empty:
@@ -105,7 +72,9 @@ class BatchThreads:
         with self._lock:
             self._batch.waiting.clear()
         self._stop.set()
-        wait(self._threads, _STOP_TIME)
+        end = time.monotonic() + _STOP_TIME
+        for thread in self._threads:
+            thread.wait(seconds_until(end, _STOP_TIME))
 
     def _begin(self, ended: int = 0) -> tuple[int, BatchCall[Any, Any]] | None:
         """Take the next call if the limit allows it, in place of as many that have ended."""

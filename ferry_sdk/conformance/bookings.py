@@ -168,17 +168,22 @@ def _choices(sailing: Availability, limit: Decimal, currency: str) -> Iterator[C
         yield Choice(sailing, min(tariffs, key=lambda one: one.amount), best, is_better)
 
 
-def book(findings: Findings, choice: Choice) -> Steps[None]:
+def book(findings: Findings, choice: Choice, correlation_id: str) -> Steps[None]:
     """Create the booking, read it, and cancel it, whatever happens in between."""
     chosen = choice.sailing.select(tariff=choice.tariff, place=choice.place)
     create = Call("bookings.create", availabilities=[chosen], passengers=[_TRAVELLER])
+    create.correlation_id = correlation_id
+    findings.left = f"a booking may have been made (correlation id {correlation_id})"
     try:
         booking: BookingCreated = (yield create).require()
         _see_created(findings, booking, choice)
         yield from read_records(findings, booking.booking_id, None)
-    finally:
-        if create.reply is not None:
-            yield from _cancel(findings, create.reply)
+    except GeneratorExit:
+        raise  # nobody makes calls any more
+    except BaseException:
+        yield from _cancel(findings, create.reply)
+        raise
+    yield from _cancel(findings, create.reply)
 
 
 def _see_created(findings: Findings, booking: BookingCreated, choice: Choice) -> None:
@@ -194,13 +199,18 @@ def _see_created(findings: Findings, booking: BookingCreated, choice: Choice) ->
         findings.seen["place_price"] = "included" if is_same else "another price"
 
 
-def _cancel(findings: Findings, created: Reply) -> Steps[None]:
+def _cancel(findings: Findings, created: Reply | None) -> Steps[None]:
     """Cancel what was created, but never for a fee; note what is left if that fails."""
+    if created is None:  # the create was interrupted
+        return
     if created.error is not None:
         if created.error.outcome == "unknown":
             findings.leave(f"a booking may have been made {_correlation(created.error)}")
+        else:
+            findings.left = None
         return
     booking_id = created.value.booking_id
+    findings.left = f"booking {booking_id} may not be cancelled"
     reply = yield Call("bookings.cancel", booking_id, max_penalty=0)
     if isinstance(reply.error, OutcomeUnknownError):
         reply = yield Call("recover", reply.error)
@@ -209,7 +219,9 @@ def _cancel(findings: Findings, created: Reply) -> Steps[None]:
     elif reply.error is not None:
         findings.miss(["cancelled_status"], describe(reply.error))
         findings.leave(f"booking {booking_id} is not cancelled {_correlation(reply.error)}")
-    elif reply.value.read_back:
+        return
+    findings.left = None
+    if reply.value.read_back:
         findings.miss(["cancelled_status"], "the reply was lost")
     else:
         status = reply.value.status.lower()

@@ -30,16 +30,20 @@ class Call:
 
     Attributes:
         reply: Its reply, as soon as there is one, even if an interruption keeps it from the steps.
+        correlation_id: The id that it is sent with; None: a new one.
     """
 
     def __init__(self, operation: str, *arguments: object, **options: object) -> None:
         self.operation = operation
         self.reply: Reply | None = None
+        self.correlation_id: str | None = None
         self._arguments = arguments
         self._options = options
 
     def make(self, ferry: Ferry | AsyncFerry) -> Any:  # noqa: ANN401 -- the result of any call
         """Make the call; with an `AsyncFerry` the result is awaited."""
+        if self.correlation_id is not None:
+            ferry = ferry.with_options(correlation_id=self.correlation_id)
         group = ferry if self.operation == "recover" else ferry.with_raw_response
         return attrgetter(self.operation)(group)(*self._arguments, **self._options)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, nullcontext
 from decimal import Decimal
 from typing import overload
 
+from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.conformance.bookings import BY_WRITES, book, choose, read_records
 from ferry_sdk.conformance.calls import Call, Reply, Steps, perform, perform_async
@@ -157,19 +158,29 @@ class _Check:
         if choice is not None:
             if approve is not None:
                 approve(choice.sailing, choice.tariff)
-            yield from self._findings.try_steps(BY_WRITES, book(self._findings, choice))
+            correlation_id = (
+                transport_of(self._ferry).settings.correlation_id or next_correlation_id()
+            )
+            steps = book(self._findings, choice, correlation_id)
+            yield from self._findings.try_steps(BY_WRITES, steps)
 
     def perform(self, steps: Steps[None]) -> ConformanceReport | Awaitable[ConformanceReport]:
         if isinstance(self._ferry, AsyncFerry):
             return self._perform_async(self._ferry, steps)
-        with self._recording or nullcontext():
+        with self._named_left(), self._recording or nullcontext():
             perform(self._ferry, steps, self._observe)
         return self._report()
 
     async def _perform_async(self, ferry: AsyncFerry, steps: Steps[None]) -> ConformanceReport:
-        with self._recording or nullcontext():
+        with self._named_left(), self._recording or nullcontext():
             await perform_async(ferry, steps, self._observe)
         return self._report()
+
+    @contextmanager
+    def _named_left(self) -> Generator[None]:
+        # The outer one, for a second interruption within the inner one.
+        with self._findings.naming_left(), self._findings.naming_left():
+            yield
 
     def _report(self) -> ConformanceReport:
         found = self._findings

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 
 from ferry_sdk.conformance.calls import Steps
 from ferry_sdk.errors import (
@@ -27,22 +28,43 @@ class Findings:
     Attributes:
         seen: The values by assumption.
         reasons: Why an assumption was not seen.
-        left: The booking that may not be cancelled, in words.
+        left: The booking that may not be cancelled, in words. It is set before the booking is sent,
+            and only the reply to its cancellation clears it, so it is true at any interruption.
     """
 
     def __init__(self) -> None:
         self.seen: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.left: str | None = None
+        self._logged: str | None = None
 
     def miss(self, names: Iterable[str], reason: str) -> None:
         """Note why assumptions were not seen."""
         self.reasons.update(dict.fromkeys(names, reason))
 
     def leave(self, words: str) -> None:
-        """Note and log that a booking may not be cancelled: an interrupted check has no report."""
+        """Note and log that a booking may not be cancelled."""
         self.left = words
-        logger.warning("the check leaves a booking: %s", words)
+        self._log_left()
+
+    @contextmanager
+    def naming_left(self) -> Generator[None]:
+        """Log the booking that an interruption of the block leaves: there is no report then.
+
+        The cause of the interruption becomes an error that names the booking.
+        """
+        try:
+            yield
+        except BaseException as stop:
+            if self.left is None:
+                raise
+            self._log_left()
+            raise stop from FerryError(self.left, outcome="unknown")
+
+    def _log_left(self) -> None:
+        if self.left != self._logged:
+            logger.warning("the check leaves a booking: %s", self.left)
+            self._logged = self.left
 
     def try_steps(self, names: Iterable[str], steps: Steps[None]) -> Steps[None]:
         """Make the steps that show some assumptions; note the error if they fail."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
+from functools import partial
 from inspect import Signature
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NoReturn, TypeVar, cast
 
@@ -21,6 +23,8 @@ from pydantic import (
 )
 from typing_extensions import Self
 
+from ferry_sdk._fork import after_fork_in_child
+from ferry_sdk._threads import uninterrupted
 from ferry_sdk.models.docstrings import describe_properties
 
 KeyT = TypeVar("KeyT")
@@ -55,6 +59,18 @@ _DEPRECATED: Final = frozenset(
 """Methods of pydantic 1, such as ``parse_raw``."""
 
 
+_build_lock = threading.RLock()
+
+
+def _reset_lock() -> None:
+    """Replace the lock in a forked child: a thread of the parent may hold the old one."""
+    global _build_lock  # noqa: PLW0603 -- one lock for all models
+    _build_lock = threading.RLock()
+
+
+after_fork_in_child(_reset_lock)
+
+
 class _DeferredSignature:
     """The signature of a model that is not built yet: `inspect.signature` builds the model."""
 
@@ -65,7 +81,11 @@ class _DeferredSignature:
 
 
 class DeferredModel(BaseModel):
-    """An immutable model that is built on first use, which makes the import cheaper."""
+    """An immutable model that is built on first use, which makes the import cheaper.
+
+    pydantic cannot repair a validator whose building was interrupted, so no signal may interrupt
+    it.
+    """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         defer_build=True,
@@ -78,6 +98,20 @@ class DeferredModel(BaseModel):
         """Give a subclass its signature before it is built."""
         super().__init_subclass__(**kwargs)
         type.__setattr__(cls, "__signature__", _DeferredSignature())
+
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:  # noqa: ANN401 -- those of pydantic
+        """Build the validator in a thread of its own, unless it is built."""
+        if cls.__pydantic_complete__ and not options.get("force"):
+            return None
+        # No names of the caller's frame: the thread has other frames, and no model needs them.
+        return _build(partial(super().model_rebuild, **options | {"_parent_namespace_depth": 0}))
+
+
+@uninterrupted
+def _build(rebuild: Callable[[], bool | None]) -> bool | None:
+    with _build_lock:
+        return rebuild()
 
 
 class Model(DeferredModel):

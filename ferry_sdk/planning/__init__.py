@@ -26,27 +26,23 @@ class PlannedResources(Resources):
     @cached_property
     def places(self) -> PlacesGroup:
         """Find ports by the names that people write."""
-        from ferry_sdk.planning.groups import PlacesGroup  # noqa: PLC0415 -- loaded on first use
-
-        return bind(PlacesGroup, self._transport)
+        group: PlacesGroup = bind("ferry_sdk.planning.groups", "PlacesGroup", self._transport)
+        return group
 
     @cached_property
     def routes(self) -> RoutesGroup:
         """Find out who sails where."""
-        from ferry_sdk.planning.groups import RoutesGroup  # noqa: PLC0415 -- loaded on first use
-
-        return bind(RoutesGroup, self._transport)
+        group: RoutesGroup = bind("ferry_sdk.planning.groups", "RoutesGroup", self._transport)
+        return group
 
     @cached_property
     def trips(self) -> TripsGroup:
         """Search trips from two places and a date."""
-        from ferry_sdk.planning.groups import TripsGroup  # noqa: PLC0415 -- loaded on first use
-
-        return bind(TripsGroup, self._transport)
+        group: TripsGroup = bind("ferry_sdk.planning.groups", "TripsGroup", self._transport)
+        return group
 
     @cached_property
     def vehicles(self) -> VehiclesGroup:
         """Find vehicles by make and model."""
-        from ferry_sdk.planning.vehicles import VehiclesGroup  # noqa: PLC0415 -- loaded on first use
-
-        return bind(VehiclesGroup, self._transport)
+        group: VehiclesGroup = bind("ferry_sdk.planning.vehicles", "VehiclesGroup", self._transport)
+        return group

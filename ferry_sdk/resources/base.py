@@ -12,12 +12,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, update_wrapper
+from importlib import import_module
 from types import FunctionType, MethodType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
 
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._threads import uninterrupted
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, trim
@@ -43,22 +45,23 @@ class Resource:
         return f"{type(self).__name__}(base_url={self._transport.settings.base_url!r})"
 
 
-GroupT = TypeVar("GroupT", bound=Resource)
-
-
-def bind(group: type[GroupT], transport: AnyTransport) -> GroupT:
+def bind(module: str, name: str, transport: AnyTransport) -> Any:  # noqa: ANN401 -- the group
     """Return a group of a client, in a class of the module whose stub has its signatures.
 
     In an interactive session, Jedi looks there for what an object's methods return.
+
+    Args:
+        module: The module of the group, loaded when the first client needs it.
+        name: The class of the group.
+        transport: Performs its calls.
     """
-    module = _MODULES.get(type(transport), group.__module__)
-    bound: GroupT = _class_in(module, group)(transport)  # type: ignore[arg-type]  # is hashable
-    return bound
+    return _class_in(_MODULES.get(type(transport), module), module, name)(transport)
 
 
 @cache
-def _class_in(module: str, group: type[Any]) -> type[Any]:
-    return type(group.__name__, (group,), {"__module__": module, "__doc__": group.__doc__})
+def _class_in(stub: str, module: str, name: str) -> type[Any]:
+    group: type[Any] = getattr(uninterrupted(import_module)(module), name)
+    return type(name, (group,), {"__module__": stub, "__doc__": group.__doc__})
 
 
 class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property

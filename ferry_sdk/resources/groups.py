@@ -32,34 +32,29 @@ class Resources:
     @cached_property
     def availability(self) -> AvailabilityGroup:
         """Search for sailings."""
-        from ferry_sdk.resources.availability import AvailabilityGroup  # noqa: PLC0415 -- loaded on first use
-
-        return bind(AvailabilityGroup, self._transport)
+        group: AvailabilityGroup = bind("ferry_sdk.resources.availability", "AvailabilityGroup", self._transport)
+        return group
 
     @cached_property
     def bookings(self) -> BookingsGroup:
         """Create, confirm, read and cancel bookings."""
-        from ferry_sdk.resources.bookings import BookingsGroup  # noqa: PLC0415 -- loaded on first use
-
-        return bind(BookingsGroup, self._transport)
+        group: BookingsGroup = bind("ferry_sdk.resources.bookings", "BookingsGroup", self._transport)
+        return group
 
     @cached_property
     def tickets(self) -> TicketsGroup:
         """Read and cancel tickets, record payments, fetch vouchers."""
-        from ferry_sdk.resources.tickets import TicketsGroup  # noqa: PLC0415 -- loaded on first use
-
-        return bind(TicketsGroup, self._transport)
+        group: TicketsGroup = bind("ferry_sdk.resources.tickets", "TicketsGroup", self._transport)
+        return group
 
     @cached_property
     def catalogue(self) -> CatalogueGroup:
         """List ports, journeys, departures and vehicles."""
-        from ferry_sdk.resources.catalogue import CatalogueGroup  # noqa: PLC0415 -- loaded on first use
-
-        return bind(CatalogueGroup, self._transport)
+        group: CatalogueGroup = bind("ferry_sdk.resources.catalogue", "CatalogueGroup", self._transport)
+        return group
 
     @cached_property
     def mcp(self) -> McpGroup:
         """The same service over MCP."""
-        from ferry_sdk.resources.mcp import McpGroup  # noqa: PLC0415 -- loaded on first use
-
-        return bind(McpGroup, self._transport)
+        group: McpGroup = bind("ferry_sdk.resources.mcp", "McpGroup", self._transport)
+        return group

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+import signal
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
+import ferry_sdk.conformance
 from ferry_sdk import AsyncFerry, Ferry
+from ferry_sdk.cli.terminal.errors import _left_by
 from ferry_sdk.conformance import check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, WRITES
+from ferry_sdk.conformance.bookings import book, choose
+from ferry_sdk.conformance.calls import perform
+from ferry_sdk.conformance.checks import _Check
 from ferry_sdk.conformance.exchanges import Recording
+from ferry_sdk.conformance.findings import Findings
+from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.sandbox import Sandbox
 from tests.support.tiers import LONG
 from tests.support.trip import NOW
 
 BY_WRITES = {one.id for one in ASSUMPTIONS if one.probe == WRITES}
 MOST_REQUESTS = 40
+CHECK = str(Path(ferry_sdk.conformance.__file__).parent)
 
 
 @pytest.fixture(scope="module")
@@ -199,3 +213,103 @@ def test_a_booking_that_the_service_refuses_leaves_nothing(ferry, sandbox):
     report = check_with_booking(ferry, max_price=300)
     assert report.left is None
     assert effects(sandbox) == []
+
+
+
+
+class Signals:
+    """Raises `KeyboardInterrupt` once or twice in the check that makes a booking.
+
+    Python ends a trace that raises. So the first signal comes from a trace, at a line, and the
+    second is a real one, after a time.
+
+    Args:
+        lines: How many lines come before the first; None: there is none.
+        seconds: How long the second comes after the first; None: there is no second.
+    """
+
+    def __init__(self, lines: int | None = None, seconds: float | None = None) -> None:
+        self.lines, self.seconds = lines, seconds
+
+    def __enter__(self) -> None:
+        self._handler = signal.signal(signal.SIGALRM, self._interrupt)
+        sys.settrace(self._of_call)
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self._handler)
+        sys.settrace(None)
+
+    @property
+    def are_over(self) -> bool:
+        """Whether all were raised."""
+        return self.lines is None and self.seconds is None
+
+    def _of_call(self, frame: Any, *_: object) -> Any:
+        return self._at_line if frame.f_code.co_filename.startswith(CHECK) else None
+
+    def _at_line(self, frame: Any, event: str, arg: object) -> Any:
+        del frame, arg
+        if event == "line" and self.lines is not None:
+            self.lines -= 1
+            if self.lines < 0:
+                self.lines = None
+                if self.seconds is not None:
+                    signal.setitimer(signal.ITIMER_REAL, self.seconds)
+                raise KeyboardInterrupt
+        return self._at_line
+
+    def _interrupt(self, *_: object) -> None:
+        if self.seconds is not None:
+            self.seconds = None
+            raise KeyboardInterrupt
+
+
+def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog) -> bool:
+    """Make a booking and cancel it under signals; return whether there was one for each."""
+    check = _Check(ferry, None)
+    caplog.clear()
+    before = len(sandbox.counters.effects)
+    stop = None
+    try:
+        with signals:
+            check.perform(book(check._findings, choice, "check-7"))
+    except KeyboardInterrupt as error:
+        stop = error
+    made = sandbox.counters.effects[before:]
+    if [effect.operation for effect in made] == ["bookings.create"]:
+        assert stop is not None
+        names = (made[0].subject, "check-7")
+        left = _left_by(stop)
+        assert any(name in str(left) for name in names)
+        assert any(name in message for name in names for message in caplog.messages)
+    return signals.are_over
+
+
+# What was being connected is closed by the collector, which says so.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no timer that sends a signal")
+@pytest.mark.timeout(1800)  # thousands of bookings
+@pytest.mark.parametrize(
+    ("every", "apart"),
+    [pytest.param(9, 0.002, id="sample"), pytest.param(1, 0.0004, id="all lines", marks=LONG)],
+)
+def test_a_booking_that_signals_leave_is_named(
+    ferry, sandbox, caplog, record_property, every, apart
+):
+    probes = Probes(Findings())
+    perform(ferry, probes.steps(), lambda call, reply: None)
+    choosing = choose(Findings(), probes.sample(), Decimal(300), "EUR")
+    choice = perform(ferry, choosing, lambda call, reply: None)
+    line = doubles = 0
+    assert is_named_if_it_is_left(ferry, sandbox, choice, Signals(), caplog)
+    while is_named_if_it_is_left(ferry, sandbox, choice, Signals(line), caplog):
+        seconds = apart / 4
+        while is_named_if_it_is_left(ferry, sandbox, choice, Signals(line, seconds), caplog):
+            seconds += apart
+            doubles += 1
+        line += every
+    gc.collect()  # what is left says so in this test, not in a later one
+    assert line > 50
+    assert doubles > 10
+    record_property("pairs of signals in a check that makes a booking", doubles)

@@ -1,4 +1,4 @@
-"""An HTTP client over aiohttp's connections; aiohttp is imported with the first connection."""
+"""An HTTP client over aiohttp's connections; aiohttp is imported with the first client."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from ferry_sdk._transport.aiohttp_client.exchange import (
     failure_of,
     split_url,
 )
+from ferry_sdk._transport.aiohttp_client.library import library
 from ferry_sdk._transport.aiohttp_client.pool import Options, Pool
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
@@ -87,6 +88,7 @@ class DefaultAioHttpClient:
     ) -> None:
         if find_spec("aiohttp") is None:
             raise ConfigurationError("DefaultAioHttpClient needs: pip install 'ferry-sdk[aiohttp]'")
+        library()
         if type(max_connections) is not int or max_connections < 1:
             raise InvalidInputError("expected 1 or more", field="max_connections")
         flag(trust_env, "trust_env")

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ferry_sdk._engine.validation import is_local_http
+from ferry_sdk._transport.aiohttp_client.library import library
 from ferry_sdk.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -103,15 +104,13 @@ class Route:
     """
 
     def __init__(self, origin: str, proxy: str | None) -> None:
-        from aiohttp import ClientRequest  # noqa: PLC0415 -- an extra installs it
-        from yarl import URL  # noqa: PLC0415 -- the same extra
-
-        url = URL(origin)
+        aiohttp = library()
+        url = aiohttp.URL(origin)
         credentials = {} if proxy is None else credentials_of(proxy)
-        self.request = ClientRequest(
+        self.request = aiohttp.ClientRequest(
             "GET",
             url,
-            proxy=None if proxy is None else URL(proxy).with_user(None),
+            proxy=None if proxy is None else aiohttp.URL(proxy).with_user(None),
             proxy_headers=credentials,
         )
         is_forwarded = proxy is not None and url.scheme == "http"

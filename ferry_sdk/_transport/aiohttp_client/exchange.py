@@ -17,6 +17,7 @@ import anyio
 from ferry_sdk._transport.decompression import Decompressor
 from ferry_sdk._transport.http_client import parse_headers
 from ferry_sdk._transport.httpx_interface import message_of
+from ferry_sdk._transport.aiohttp_client.library import library
 from ferry_sdk.errors import (
     ConfigurationError,
     ConnectionFailedError,
@@ -91,10 +92,8 @@ def split_url(url: str) -> tuple[str, str]:
     Raises:
         ConfigurationError: It is not an http or https URL.
     """
-    from yarl import URL  # noqa: PLC0415 -- an extra installs it
-
     try:
-        parsed = URL(url)
+        parsed = library().URL(url)
         origin = parsed.origin()
     except ValueError as error:
         raise ConfigurationError(f"not a URL: {error}") from None
@@ -145,9 +144,7 @@ async def exchange(pool: Pool, request: AioRequest) -> AioResponse:
 
 async def _write(connection: AioConnection, content: bytes, timeout: float | None) -> None:  # noqa: ASYNC109 -- of each piece
     """Write a body in pieces, with a timeout for each."""
-    from aiohttp.http import StreamWriter  # noqa: PLC0415 -- an extra installs it
-
-    writer = StreamWriter(connection.protocol, asyncio.get_running_loop())
+    writer = library().StreamWriter(connection.protocol, asyncio.get_running_loop())
     view = memoryview(content)
     try:
         for start in range(0, len(view), 2 * _AT_ONCE):

@@ -29,6 +29,7 @@ from ferry_sdk._transport.aiohttp_client.connection import (
     Route,
     proxy_of_environment,
 )
+from ferry_sdk._transport.aiohttp_client.library import library
 from ferry_sdk.errors import ConnectionFailedError
 
 if TYPE_CHECKING:
@@ -205,8 +206,6 @@ class Pool:
     """
 
     def __init__(self, options: Options) -> None:
-        from aiohttp import TCPConnector  # noqa: PLC0415 -- an extra installs it
-
         self.loop = asyncio.get_running_loop()
         self.is_closed = False
         self.timeouts = Timeouts(self.loop)
@@ -214,7 +213,7 @@ class Pool:
         self._expiry = math.inf if options.keepalive_expiry is None else options.keepalive_expiry
         self._limiter = Limiter(options.max_connections, self.timeouts, self.loop)
         # Without the cache: closing the connector cancels shared lookups, and the calls with them.
-        self._connector = TCPConnector(ssl=options.tls, limit=0, use_dns_cache=False)
+        self._connector = library().TCPConnector(ssl=options.tls, limit=0, use_dns_cache=False)
         self._routes: dict[str, Route] = {}
         self._connections: set[AioConnection] = set()
 
@@ -278,12 +277,10 @@ class Pool:
         return None
 
     async def _connect(self, route: Route, request: AioRequest) -> AioConnection:
-        from aiohttp import ClientTimeout  # noqa: PLC0415 -- an extra installs it
-
         await request.trace("connection.connect_tcp.started", {})
         if self.is_closed:
             raise ConnectionFailedError("the client was closed during the call")
-        limit = ClientTimeout(connect=request.limits.connect, ceil_threshold=math.inf)
+        limit = library().ClientTimeout(connect=request.limits.connect, ceil_threshold=math.inf)
         connection = AioConnection(await self._connector.connect(route.request, [], limit), route)
         self._connections.add(connection)
         await request.trace("connection.connect_tcp.complete", {"return_value": connection})

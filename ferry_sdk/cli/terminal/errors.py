@@ -127,6 +127,8 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
                 (code, text) for kind, code, text in _FAILURES if isinstance(error, kind)
             )
             message = str(error) if text is None else text
+            if isinstance(error, KeyboardInterrupt) and (left := _left_by(error)) is not None:
+                code, message = Exit.UNKNOWN, f"{text}: {left}"
             if isinstance(error, OutputError):
                 as_json, hint = False, "do not repeat it; run `ferry show`"
             if isinstance(error, WriteInterruptedError):
@@ -142,6 +144,16 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
         raise typer.Exit(code)
 
     return run
+
+
+def _left_by(stop: BaseException) -> FerryError | None:
+    """Return the error that tells what an interruption leaves; None if it leaves nothing."""
+    error: BaseException | None = stop
+    while error is not None:
+        if isinstance(error, FerryError) and exit_code_of(error) is Exit.UNKNOWN:
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _print_error(

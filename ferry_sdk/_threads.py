@@ -1,0 +1,151 @@
+"""Functions that run in a thread of their own, where no signal interrupts them.
+
+Python runs the handler of a signal in the main thread, between any two instructions; what the
+handler raises (`KeyboardInterrupt`, a time limit) ends the code there. Code that must not end
+half-way, such as an import, runs in another thread: an interruption ends the wait for it only.
+
+The code here is safe against an exception at any instruction of the caller. `Thread.start`,
+`Event`, `Condition` and `Future` are not: they run Python code around a lock, so an exception there
+leaves the lock taken, and its thread blocked for ever, or becomes a `RuntimeError`. Here a thread is
+started and awaited by single functions of C: `start_new_thread`, and `acquire` of a bare lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from _thread import allocate_lock, start_new_thread
+from collections.abc import Callable
+from contextvars import copy_context
+from functools import wraps
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_current = threading.local()
+
+
+class ThreadCall(Generic[T]):
+    """A function that runs in a thread, with its result. One caller waits for it.
+
+    Args:
+        function: The function. It runs in the context of the caller.
+        on_end: Called in the thread when the function has ended.
+
+    Attributes:
+        is_done: Whether the function has ended.
+    """
+
+    def __init__(self, function: Callable[[], T], on_end: Callable[[], object] | None) -> None:
+        self.is_done = False
+        self._function = function
+        self._on_end = on_end
+        self._context = copy_context()
+        self._result: Any = None
+        self._error: BaseException | None = None
+        self._ended = allocate_lock()
+        self._ended.acquire()
+
+    def run(self) -> None:
+        """Run the function in this thread."""
+        try:
+            self._result = self._context.run(self._function)
+        except BaseException as error:  # noqa: BLE001 -- the caller gets it
+            self._error = error
+        del self._function
+        self.is_done = True
+        self._ended.release()
+        if self._on_end is not None:
+            self._on_end()
+
+    def wait(self, seconds: float = threading.TIMEOUT_MAX) -> bool:
+        """Wait until the function has ended; return False if that takes longer."""
+        return self.is_done or self._ended.acquire(timeout=seconds)
+
+    def result(self) -> T:
+        """Return the result of the function when it has ended, or raise its error."""
+        error = self._error
+        if error is None:
+            result: T = self._result
+            return result
+        try:
+            raise error
+        finally:
+            del self, error  # the frames in the traceback would keep them
+
+
+class NoThreadError(RuntimeError):
+    """No thread can be started, for example during shutdown."""
+
+
+def start_thread(
+    function: Callable[[], T],
+    *,
+    on_end: Callable[[], object] | None = None,
+    is_daemon: bool = True,
+) -> ThreadCall[T]:
+    """Start a function in a thread, in the caller's context.
+
+    Args:
+        function: The function.
+        on_end: Called in the thread when the function has ended.
+        is_daemon: Whether the interpreter may exit before the function has ended.
+
+    Raises:
+        NoThreadError: No thread can be started; the function does not run.
+    """
+    call = ThreadCall(function, on_end)
+
+    def run() -> None:
+        _current.is_ours = True
+        call.run()
+
+    thread = threading.Thread(target=run, name="ferry_sdk call", daemon=is_daemon)
+    try:
+        # `Thread.start` waits with a Condition, so another thread runs it.
+        start_new_thread(_start, (thread,))
+    except RuntimeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise  # by a handler of a signal: a function of C adds no frame
+        raise NoThreadError from None
+    return call
+
+
+def _start(thread: threading.Thread) -> None:
+    try:
+        thread.start()
+    except RuntimeError:  # this was the last thread
+        thread.run()
+
+
+def start_thread_or_run(
+    function: Callable[[], T],
+    *,
+    on_end: Callable[[], object] | None = None,
+    is_daemon: bool = True,
+) -> ThreadCall[T]:
+    """Start a function in a thread as `start_thread` does, or run it here if there is no thread."""
+    try:
+        return start_thread(function, on_end=on_end, is_daemon=is_daemon)
+    except NoThreadError:
+        call = ThreadCall(function, on_end)
+    call.run()
+    return call
+
+
+def uninterrupted(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function so that it runs to its end, whatever interrupts its caller.
+
+    After an interruption the function goes on in its thread, so a second call may run beside it.
+    """
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        if getattr(_current, "is_ours", False):
+            return function(*args, **kwargs)
+        # Not a daemon: the interpreter must not exit in the middle of an import.
+        call = start_thread_or_run(lambda: function(*args, **kwargs), is_daemon=False)
+        call.wait()
+        return call.result()
+
+    return run

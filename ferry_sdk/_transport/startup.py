@@ -1,0 +1,68 @@
+"""What a process loads before its first call, so that no call loads anything.
+
+A client is built often, and in programs that make no call; so the parts that are slow to import are
+loaded by the first call, before its flow begins. They are loaded in a thread, where no interruption
+leaves a module half imported: Python cannot import most packages again after that.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextvars import Context
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from ferry_sdk._engine.retry import strategies
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._threads import uninterrupted
+
+if TYPE_CHECKING:
+    from ferry_sdk._transport.tasks import BatchTasks
+
+
+@cache
+@uninterrupted
+def load_for_threads() -> None:
+    """Load what a call of `Ferry` needs, but for its HTTP client."""
+    strategies()
+    socket.getaddrinfo("127.0.0.1", 0)  # Python loads the codec of host names
+
+
+@cache
+@uninterrupted
+def load_for_tasks(backend: str) -> None:
+    """Load what a call of `AsyncFerry` needs, but for its HTTP client.
+
+    Args:
+        backend: ``asyncio`` or ``trio``.
+    """
+    load_for_threads()
+    batch_tasks()
+    Context().run(anyio.run, _rehearse, backend=backend)  # the caller's is that of its loop
+
+
+async def _rehearse() -> None:
+    """Do what loads modules in an event loop, without a network."""
+    await anyio.getaddrinfo("127.0.0.1", 0)
+    await anyio.to_thread.run_sync(bool)
+
+
+@cache
+@uninterrupted
+def client_maker() -> Callable[..., Any]:
+    """Return the function that makes an HTTP client."""
+    from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- slow to import
+
+    return new_client
+
+
+@cache
+@uninterrupted
+def batch_tasks() -> type[BatchTasks]:
+    """Return the class that makes the calls of a batch in tasks."""
+    from ferry_sdk._transport.tasks import BatchTasks  # noqa: PLC0415 -- loads asyncio
+
+    return BatchTasks

@@ -1,0 +1,147 @@
+"""A program that makes calls as its parent asks, and tells which modules each of them loaded.
+
+Arguments: the kind of client, the service's address, a token, the file of a journal. Each line of
+standard input is a call, as JSON; each line of standard output is what it loaded and raised.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+kind, url, token, journal_file = sys.argv[1:]
+
+
+class Loaded:
+    """Which modules are loaded between the moment a call is prepared and its end."""
+
+    def __init__(self) -> None:
+        self.before: set[str] = set()
+
+    def watch(self, shared: Any) -> None:
+        """Take the modules that are loaded when a call is ready as its beginning."""
+        prepare = shared.prepare
+
+        def prepare_and_look() -> None:
+            prepare()
+            self.before = self.before or {*sys.modules}
+
+        shared.prepare = prepare_and_look
+
+    def modules(self) -> list[str]:
+        """What the last call loaded."""
+        added = {*sys.modules} - self.before if self.before else set()
+        self.before = set()
+        return sorted(added)
+
+
+def answers(call: Any) -> dict[str, Any]:
+    """What a call loads and raises."""
+    error = None
+    try:
+        call()
+    except Exception as failure:  # noqa: BLE001 -- it is told
+        error = type(failure).__name__
+    return {"loaded": loaded.modules(), "error": error}
+
+
+async def answers_async(call: Any) -> dict[str, Any]:
+    """What a call of an async client loads and raises."""
+    error = None
+    try:
+        await call()
+    except Exception as failure:  # noqa: BLE001 -- it is told
+        error = type(failure).__name__
+    return {"loaded": loaded.modules(), "error": error}
+
+
+def asked(client: Any) -> Any:
+    """The calls that the parent asks for."""
+    for line in sys.stdin:
+        name, arguments, options = json.loads(line)
+        yield partial(attrgetter(name)(client.with_options(**options)), **arguments)
+
+
+def tell(answer: dict[str, Any]) -> None:
+    """Answer the parent."""
+    print(json.dumps(answer), flush=True)
+
+
+def token_source() -> str:
+    return token
+
+
+loaded = Loaded()
+
+
+def options() -> dict[str, Any]:
+    """What a client is made with: all that works along with a call."""
+    from ferry_sdk import Rate
+    from ferry_sdk.journal import Journal
+
+    names = ("request", "response", "retry", "outcome")
+    return {
+        "token": token_source,
+        "organisation_token": "organisation-token",
+        "base_url": url,
+        "journal": Journal(f"sqlite:///{journal_file}"),
+        "limiter": Rate("6000/second"),
+        "event_hooks": {name: [lambda event: None] for name in names},
+    }
+
+
+def run_sync(**more: Any) -> None:
+    from ferry_sdk import Ferry
+
+    with Ferry(**options(), **more) as ferry:
+        loaded.watch(ferry._transport.shared)
+        for call in asked(ferry):
+            tell(answers(call))
+
+
+async def run_async(**more: Any) -> None:
+    from ferry_sdk import AsyncFerry
+
+    async with AsyncFerry(**options(), **more) as ferry:
+        loaded.watch(ferry._transport.shared)
+        for call in asked(ferry):
+            tell(await answers_async(call))
+
+
+async def run_aiohttp() -> None:
+    from ferry_sdk import DefaultAioHttpClient
+
+    async with DefaultAioHttpClient() as http:
+        await run_async(http_client=http)
+
+
+async def run_async_httpx() -> None:
+    import httpx
+
+    async with httpx.AsyncClient() as http:
+        await run_async(http_client=http)
+
+
+def main() -> None:
+    if kind == "sync":
+        run_sync()
+    elif kind == "sync httpx":
+        import httpx
+
+        with httpx.Client() as http:
+            run_sync(http_client=http)
+    elif kind == "trio":
+        import trio
+
+        trio.run(run_async)
+    else:
+        import asyncio
+
+        kinds = {"asyncio": run_async, "aiohttp": run_aiohttp, "asyncio httpx": run_async_httpx}
+        asyncio.run(kinds[kind]())
+
+
+main()
