@@ -146,8 +146,8 @@ def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:
         content = path.read_bytes()
         if content == _seal(content):
             file = pq.ParquetFile(pa.BufferReader(content))
-            description = (file.metadata.metadata or {})[_KEY]
-            members = _DESCRIPTION.validate_json(description, strict=True)
+            metadata: dict[bytes, bytes] = file.metadata.metadata or {}
+            members = _DESCRIPTION.validate_json(metadata[_KEY], strict=True)
             if (members["format"], members["scan"]) != (FORMAT, scan):
                 raise _foreign(path, f"ferry_sdk {members['library']}")
             if file.schema_arrow.equals(SCHEMA):

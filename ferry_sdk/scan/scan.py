@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
+from ferry_sdk._engine import validation
 from ferry_sdk._version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
@@ -76,7 +77,7 @@ class FareScan:
         companies: Sequence[str] | None = None,
         part_size: int = 50,
     ) -> None:
-        self.folder: Path = Path(folder)
+        self.folder: Path = validation.folder(folder, "folder")
         self._request = ScanRequest(routes, dates, parties, companies, part_size)
         self._routes: list[CompanyRoute] | None = None
         if not isinstance(routes, str):
@@ -221,10 +222,14 @@ class FareScan:
         check_options(by, money)
         scan, searches = self._searches()
         paths = (part_path(self.folder, number) for number in range(searches.part_count))
-        frame: DataFrame = read_rows(paths, scan).to_pandas(date_as_object=False)
+        rows = read_rows(paths, scan)
         if by == "tariff":
-            frame = frame[frame["price"].notna()].reset_index(drop=True)
-        return frame if money == "decimal" else frame.astype({"price": "float64"})
+            rows = rows.filter(rows["price"].is_valid())
+        frame: Any = rows.to_pandas(date_as_object=False)
+        if money == "float":
+            frame = frame.astype({"price": "float64"})
+        made: DataFrame = frame
+        return made
 
     def __repr__(self) -> str:
         return f"FareScan({str(self.folder)!r})"

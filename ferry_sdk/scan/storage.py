@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter
 from typing_extensions import TypedDict
 
 from ferry_sdk.errors import InvalidInputError
@@ -77,7 +77,7 @@ def read_manifest(folder: Path) -> Manifest | None:
         problem = f"was written by ferry_sdk {head['library']} in another format"
     except FileNotFoundError:
         return None
-    except ValidationError:
+    except ValueError:  # no JSON, other members, or a path that is none
         problem = "cannot be read"
     raise InvalidInputError(f"{_MANIFEST} {problem}; use another folder", field="folder")
 

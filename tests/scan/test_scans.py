@@ -309,6 +309,12 @@ def test_an_invalid_argument_is_named(folder: Path, field: str, value: object) -
     assert not folder.exists()
 
 
+def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "fares").write_bytes(b"")
+    with pytest.raises(InvalidInputError, match="folder: expected a folder"):
+        new_scan(tmp_path / "fares")
+
+
 def test_a_party_takes_no_name_of_a_traveller() -> None:
     with pytest.raises(InvalidInputError) as caught:
         Party("pair", [{**TRAVELLERS[0], "first_name": "Marguerite"}])
