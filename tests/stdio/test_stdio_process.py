@@ -118,7 +118,7 @@ def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
     assert [json.loads(one)["jsonrpc"] for one in output.splitlines()] == ["2.0", "2.0"]
     assert "stray words" in errors
     assert "stray bytes" in errors
-    assert "ERROR mcp.server: it failed\n(ValueError)\n" in errors
+    assert "ERROR mcp.server: it failed (ValueError)\n" in errors
     assert "canary" not in errors
     assert "Stack" not in errors
 

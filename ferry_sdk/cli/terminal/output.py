@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from threading import Timer
+from typing import cast
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, JustifyMethod
@@ -47,7 +48,9 @@ def printable(value: object) -> str:
 
 def _lines(value: object) -> str:
     """Format a value on one line, or each member of a tuple on its own line."""
-    return "\n".join(map(printable, value)) if isinstance(value, tuple) else printable(value)
+    if isinstance(value, tuple):
+        return "\n".join(map(printable, cast("tuple[object, ...]", value)))
+    return printable(value)
 
 
 def moment(value: datetime | str | None) -> str:
