@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
+from ferry_sdk._engine.validation import folder as check_folder
 from ferry_sdk._version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
@@ -76,7 +77,7 @@ class FareScan:
         companies: Sequence[str] | None = None,
         part_size: int = 50,
     ) -> None:
-        self.folder: Path = Path(folder)
+        self.folder: Path = check_folder(folder, "folder")
         self._request = ScanRequest(routes, dates, parties, companies, part_size)
         self._routes: list[CompanyRoute] | None = None
         if not isinstance(routes, str):

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from ferry_sdk._transport.sync import save
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import (
     AsJson,
@@ -102,7 +103,7 @@ def conform(
 
 def _write(file: Path, report: ConformanceReport) -> None:
     try:
-        file.write_text(json.dumps(report.profile(), indent=2) + "\n", "utf-8")
+        save(file, f"{json.dumps(report.profile(), indent=2)}\n".encode())
     except OSError as error:
         raise InvalidInputError(error.strerror or "cannot be written", field=str(file)) from None
 

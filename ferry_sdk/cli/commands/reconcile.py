@@ -13,6 +13,7 @@ import typer
 from pydantic import ValidationError
 
 from ferry_sdk import aftersales
+from ferry_sdk._engine.files import read_file
 from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation
 from ferry_sdk.cli.terminal.options import (
     AsJson,
@@ -95,7 +96,7 @@ def _read(file: Path) -> Iterator[Payment]:
         InvalidInputError: The file cannot be read; the message names the line and the column.
     """
     try:
-        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        content = sys.stdin.buffer.read() if str(file) == "-" else read_file(file)
         text = content.decode("utf-8-sig")
     except OSError as error:
         raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
