@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Final
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import CallUser, Exclusive, Flow
+from ferry_sdk._engine.files import read_file
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk.errors import APIError, ConfigurationError, FerryError, InvalidInputError
@@ -54,8 +54,6 @@ def refresh(context: Context, authority: Authority, old: str | None) -> Flow[Non
 
 _LONGEST: Final = 64 * 1024
 """Bytes of a token file that are read at most; a device such as /dev/zero never ends."""
-_READ_TIMEOUT: Final = 30.0
-"""Seconds to wait for the next piece from a pipe."""
 
 
 def file_of(given: Path | None) -> Path | None:
@@ -77,7 +75,7 @@ def token_in(file: Path) -> Callable[[], str]:
 
 def _read(file: Path) -> str:
     try:
-        content = _content(file)
+        content = read_file(file, _LONGEST)
         token = content.decode("utf-8-sig").strip()
     except (OSError, ValueError):
         raise ConfigurationError(f"token file {file}: cannot be read") from None
@@ -86,25 +84,3 @@ def _read(file: Path) -> str:
     if len(content) > _LONGEST or len(token.split()) > 1:
         raise ConfigurationError(f"token file {file}: contains more than a token")
     return token
-
-
-def _content(file: Path) -> bytes:
-    """Return the content of the file, up to a little more than the longest token.
-
-    Raises:
-        OSError: The file cannot be read, or a pipe sent nothing in time.
-    """
-    # Without this flag, opening a pipe without a writer blocks.
-    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    content = b""
-    with os.fdopen(descriptor, "rb", buffering=0) as opened:
-        while len(content) <= _LONGEST:
-            piece = opened.read(_LONGEST)
-            if piece is None:  # the pipe is open and has no data yet
-                if not select.select([descriptor], [], [], _READ_TIMEOUT)[0]:
-                    raise TimeoutError
-            elif piece:
-                content += piece
-            else:
-                break
-    return content

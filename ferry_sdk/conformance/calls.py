@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from inspect import GEN_CLOSED, getgeneratorstate
 from operator import attrgetter
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import anyio
 
@@ -23,6 +23,9 @@ from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.errors import APIError, FerryError, UnexpectedResponseError
 
 T = TypeVar("T")
+
+_WITHOUT_REPLY: Final = {"recover", "routes.find"}
+"""The calls that consist of others, so that they have no reply of their own."""
 
 
 class Call:
@@ -44,7 +47,7 @@ class Call:
         """Make the call; with an `AsyncFerry` the result is awaited."""
         if self.correlation_id is not None:
             ferry = ferry.with_options(correlation_id=self.correlation_id)
-        group = ferry if self.operation == "recover" else ferry.with_raw_response
+        group = ferry if self.operation in _WITHOUT_REPLY else ferry.with_raw_response
         return attrgetter(self.operation)(group)(*self._arguments, **self._options)
 
 

@@ -48,8 +48,9 @@ def check(
 ) -> ConformanceReport | Awaitable[ConformanceReport]:
     """Compare a service with what the client and the local service assume of it, with reads only.
 
-    It sends up to 40 requests, one after another, besides retries. The interface leaves the
-    assumptions open; the documentation lists them.
+    It sends up to 40 requests, one after another, besides retries; if MCP has no timetable, it
+    also reads the route graph. The interface leaves the assumptions open; the documentation lists
+    them.
 
     Args:
         ferry: The client. With an `AsyncFerry`, the result is awaited.

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from ferry_sdk.conformance.calls import Call, Reply
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models import availability, bookings, catalogue, enums, tickets
+from ferry_sdk.resources.arguments import file_path
 
 _PRIVATE_FILE: Final = 0o600
 _PUBLIC_OPERATIONS: Final = (
@@ -82,8 +83,11 @@ class Recording(AbstractContextManager["Recording"]):
         self, path: str | os.PathLike[str], read_tokens: Callable[[], Collection[str]]
     ) -> None:
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE_FILE)
-            if hasattr(os, "fchmod"):
+            # O_NONBLOCK: a pipe without a reader would block for ever.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NONBLOCK", 0)
+            descriptor = os.open(file_path(path, "record"), flags, _PRIVATE_FILE)
+            if os.name == "posix":
+                os.set_blocking(descriptor, True)
                 os.fchmod(descriptor, _PRIVATE_FILE)
         except OSError as error:
             raise InvalidInputError(error.strerror or "cannot be written", field="record") from None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta
-from itertools import islice
+from datetime import date, datetime, timezone
+from itertools import chain, islice, repeat
 from math import inf
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
+from ferry_sdk._engine.http import parse_date
 from ferry_sdk.conformance.calls import Call, Steps
 from ferry_sdk.conformance.findings import Findings, describe
 from ferry_sdk.conformance.shapes import (
@@ -23,12 +24,15 @@ from ferry_sdk.conformance.shapes import (
 )
 from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundError
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
+from ferry_sdk.planning.routes import DAY, Route
 
 _ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
 _DAYS_AHEAD: Final = 31
 _MOST_ROUTES: Final = 4
 _MOST_SEARCHES: Final = 10
 _SECONDS_BETWEEN: Final = 4 * 3600
+_DAYS_BEYOND: Final = 400
+"""A day so far ahead that no season has a timetable of it yet."""
 _MORE_THAN_ONE: Final = 1.2
 """The price of two adults divided by that of one, from which it is that of the party."""
 _BY_STATUS: Final = {
@@ -42,7 +46,7 @@ _OTHER_CAUSES: Final = (401, 403, 408, 429, *range(500, 600))
 
 
 class Line(NamedTuple):
-    """A journey of a company in MCP's timetable."""
+    """A journey of a company."""
 
     company: str
     depart_code: str
@@ -67,8 +71,9 @@ class Probes:
     """The probes that need no booking.
 
     Attributes:
-        lines: The lines of MCP's timetable, those that sail a few times a day first.
-        today: The day on which the timetable begins.
+        lines: The lines of MCP's timetable, else of the route graph, those that sail a few times
+            a day first.
+        today: The service's day, by the clock of its replies.
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -96,6 +101,9 @@ class Probes:
         reply = yield Call("catalogue.ports")
         ports: Sequence[Port] = reply.require()
         self.seen["date_header"] = "present" if "date" in reply.headers else "absent"
+        now = parse_date(reply.headers.get("date", ""))
+        if now is not None:
+            self.today = datetime.fromtimestamp(now, timezone.utc).date()
         codes = sum(bool(re.fullmatch(r"[A-Z]{2}", port.country)) for port in ports)
         self.seen["port_country"] = "code" if codes / len(ports) > 1 / 2 else "name"
         yield from self.findings.try_steps(["journey_route"], self._journeys(ports))
@@ -137,17 +145,34 @@ class Probes:
 
     def _timetable(self) -> Steps[None]:
         """Read which lines there are and on which days they sail."""
-        departures: Sequence[ScheduledDeparture] = (yield Call("mcp.departures")).require()
+        reply = yield Call("mcp.departures")
+        departures: Sequence[ScheduledDeparture] = reply.value or ()
         times: dict[Line, list[datetime | None]] = {}
         for line, at in filter(None, map(_line_of, departures)):
             times.setdefault(line, []).append(at)
         known = {line: sorted(filter(None, found)) for line, found in times.items()}
         self._days = {line: {at.date() for at in found} for line, found in known.items()}
         self.lines = sorted(times, key=lambda line: _distance(known[line]))
-        self.today = min((min(days) for days in self._days.values() if days), default=self.today)
+        if not self.lines:
+            yield from self._routes()
+        if not self.lines:
+            reply.require()
+            self.findings.miss(["invalid_request", "no_sailings"], "no route was found")
+            return
         wrong = self.lines[0]._replace(company="NO-SUCH-COMPANY")
         reply = yield Call("availability.search", **wrong.search(self._day))
         self._see_status("invalid_request", reply.error)
+
+    def _routes(self) -> Steps[None]:
+        """Take the lines of the route graph, because MCP has no timetable, or an empty one."""
+        routes: Sequence[Route] = (yield Call("routes.find")).value or ()
+        seconds: dict[Line, float] = {}
+        for route in routes:
+            for company in route.companies:
+                line = Line(company, route.depart_code, route.arrive_code, route.journey_id)
+                times = route.departure_times.get(company, ())
+                seconds[line] = DAY / len(times) if times else inf
+        self.lines = sorted(seconds, key=lambda line: abs(seconds[line] - _SECONDS_BETWEEN))
 
     def sample(self) -> Iterator[dict[str, object]]:
         """Yield a few searches of lines of all kinds, from many departures a day to few."""
@@ -157,7 +182,10 @@ class Probes:
 
     @property
     def _day(self) -> date:
-        return self.today + timedelta(days=_DAYS_AHEAD)
+        return self._ahead(_DAYS_AHEAD)
+
+    def _ahead(self, days: int) -> date:
+        return date.fromordinal(min(self.today.toordinal() + days, date.max.toordinal()))
 
     def _searches(self) -> Steps[None]:
         for line in self.lines[:_MOST_ROUTES]:
@@ -202,7 +230,7 @@ class Probes:
     def _return(self, line: Line) -> Steps[None]:
         ends = line.arrive_code, line.depart_code
         back, *_ = [one for one in self.lines if (one.depart_code, one.arrive_code) == ends]
-        day = self._day + timedelta(days=2)
+        day = self._ahead(_DAYS_AHEAD + 2)
         search = line.search(
             self._day, ret_journey_id=back.journey_id, ret_at=day, ret_time="00:00"
         )
@@ -229,11 +257,19 @@ class Probes:
             self.seen["mcp_result"] = result_shape(reply.body)
 
     def _gaps(self) -> Steps[None]:
-        for line, day in islice(self._days_without_sailing(), _MOST_ROUTES):
+        # The last lines sail least, so that even a service that sells such days has gaps.
+        beyond = ((line, self._ahead(_DAYS_BEYOND)) for line in reversed(self.lines))
+        days = chain(
+            zip(islice(self._days_without_sailing(), _MOST_ROUTES), repeat(True)),
+            zip(islice(beyond, _MOST_ROUTES), repeat(False)),
+        )
+        for (line, day), is_in_season in days:
             reply = yield Call("availability.search", **line.search(day))
             if isinstance(reply.error, NoSailingsError):
                 self.seen["no_sailings"] = "not_found"
             elif isinstance(reply.error, APIError):
+                if not is_in_season:
+                    continue  # it may be refused because it is too far ahead
                 self._see_status("no_sailings", reply.error)
             elif not reply.require():
                 self.seen["no_sailings"] = "empty_list"
@@ -245,10 +281,10 @@ class Probes:
     def _days_without_sailing(self) -> Iterator[tuple[Line, date]]:
         """Yield days between two departures of a line on which it does not sail."""
         for line, days in self._days.items():
-            every = range(min(days).toordinal(), max(days).toordinal()) if days else ()
-            free = [day for day in map(date.fromordinal, every) if day not in days]
-            if free:
-                yield line, free[-1]
+            between = range(max(days).toordinal() - 1, min(days).toordinal(), -1) if days else ()
+            free = (day for day in map(date.fromordinal, between) if day not in days)
+            for day in islice(free, 1):
+                yield line, day
 
 
 def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime | None] | None:

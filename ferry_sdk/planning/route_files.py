@@ -12,6 +12,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from ferry_sdk._engine.files import open_at_once
 from ferry_sdk.planning.routes import GRAPH, RouteGraph
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -49,7 +50,7 @@ def _read_members(path: Path) -> bytes:
         OSError: The file cannot be read.
         ValueError: It is not a regular file that this user alone can write, or it was changed.
     """
-    with open(path, "rb", opener=_open_at_once) as file:
+    with open(path, "rb", opener=open_at_once) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("not a regular file")
@@ -62,11 +63,6 @@ def _read_members(path: Path) -> bytes:
     if content != _digest(members) + members:
         raise ValueError("the content was changed")
     return members
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    # Without this flag, opening a pipe without a writer blocks.
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _digest(members: bytes) -> bytes:

@@ -119,6 +119,8 @@ class Profile(BaseModel):
                 `ValueError`.
             OSError: The file cannot be read.
         """
+        if Path(path).is_fifo():  # without a writer, opening it blocks
+            raise InvalidOrderError("profile", "the file must be a regular file")
         try:
             values = _OBJECT.validate_json(Path(path).read_bytes())
         except ValueError:

@@ -279,6 +279,18 @@ def test_a_token_file_that_others_can_read_is_a_warning(cli, ferry_sandbox, tmp_
     assert "chmod 600" in cli("ports", "--token-file", str(file)).err
 
 
+@posix
+def test_a_pipe_without_another_end_blocks_no_command(cli, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for words in (
+        ["book", "--from", str(pipe), "--yes"],
+        ["conform", "--record", str(pipe)],
+        ["ports", "--token-file", str(pipe)],
+    ):
+        assert "Traceback" not in cli(*words, code=Exit.NOT_SENT).err, words
+
+
 def test_a_missing_extra_is_named_in_one_line(tmp_path):
     program = "import sys; sys.modules['typer'] = None; import ferry_sdk.__main__ as m; m.main()"
     done = subprocess.run(

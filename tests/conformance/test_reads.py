@@ -8,6 +8,7 @@ import pytest
 from ferry_sdk import AsyncFerry, AuthenticationError, Ferry, TransportError
 from ferry_sdk.conformance import check
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, BOOKING, PROBES, READS, TICKET
+from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
 from tests.support.summer import TRAVELLER, chosen, search, stopped
 from tests.support.tiers import LONG
@@ -24,6 +25,7 @@ def sandbox():
 
 @pytest.fixture(autouse=True)
 def cleared(sandbox):
+    clear_cache()
     sandbox.faults.clear()
     sandbox.counters.reset()
 
@@ -113,6 +115,17 @@ def test_a_read_that_fails_leaves_its_rows_not_seen(report_of, sandbox):
     missing = {row.id: row.seen for row in rows if row.verdict == "not seen"}
     assert missing.keys() == {"journey_route", "port_position", "mcp_resource"}
     assert missing["journey_route"].startswith("ServerError, HTTP 50")
+
+
+@pytest.mark.parametrize("days", [0, pytest.param(1, marks=LONG)])
+def test_a_service_with_a_short_timetable_shows_as_much(sandbox, days):
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        timetable = ferry.mcp.read_resource("resource://service/departures")
+        first = min(one["depart_at"] for one in timetable)[:10]
+        listed = [one for one in timetable if days and one["depart_at"].startswith(first)]
+        sandbox.faults.add("wrong_shape", "mcp.departures", times=None, value=listed)
+        found = verdicts(check(ferry))
+    assert {name for name, verdict in found.items() if verdict == "holds"} == OF[READS]
 
 
 def test_a_refusal_for_another_cause_is_no_difference(sandbox):

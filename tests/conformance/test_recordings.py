@@ -154,6 +154,13 @@ def sandbox():
         yield service
 
 
+def test_a_path_that_names_no_file_is_refused(tmp_path):
+    for path in ("a\0b", str(tmp_path / ("a" * 300)), tmp_path, "\ud800", 7):
+        with pytest.raises(InvalidInputError) as refused:
+            Recording(path, list)
+        assert refused.value.field == "record"
+
+
 def test_a_check_records_nothing_of_the_travellers(sandbox, tmp_path, caplog):
     file = tmp_path / "replies.jsonl"
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:

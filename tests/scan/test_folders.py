@@ -309,3 +309,12 @@ def test_two_processes_do_not_share_a_folder(
             scan.run(make_client)
         other.kill()
     assert scan.run(make_client).is_complete
+
+
+def test_a_path_that_can_be_no_folder_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for wrong in ("a\0b", "a" * 300, file, ""):
+        with pytest.raises(InvalidInputError) as refused:
+            new_scan(wrong)
+        assert refused.value.field == "folder"

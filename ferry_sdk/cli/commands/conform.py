@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from ferry_sdk._transport.sync import save
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import (
     AsJson,
@@ -21,6 +22,7 @@ from ferry_sdk.cli.terminal.options import (
     open_client,
     parse_amount,
     parser,
+    problem_of,
 )
 from ferry_sdk.cli.terminal.output import count, moment, print_json, print_table, say, show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent
@@ -102,7 +104,9 @@ def conform(
 
 def _write(file: Path, report: ConformanceReport) -> None:
     try:
-        file.write_text(json.dumps(report.profile(), indent=2) + "\n", "utf-8")
+        save(file, f"{json.dumps(report.profile(), indent=2)}\n".encode())
+    except InvalidInputError as error:
+        raise InvalidInputError(problem_of(error), field=str(file)) from None
     except OSError as error:
         raise InvalidInputError(error.strerror or "cannot be written", field=str(file)) from None
 

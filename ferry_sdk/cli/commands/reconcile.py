@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk import aftersales
+from ferry_sdk._engine.files import read_file
 from ferry_sdk.aftersales import Payment, Reconciliation
 from ferry_sdk.aftersales.payments import KINDS
 from ferry_sdk.cli.commands.journal import entry_members
@@ -105,7 +106,7 @@ def _read(file: Path) -> Iterator[Payment]:
         InvalidInputError: The file cannot be read; the message names the line and the column.
     """
     try:
-        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        content = sys.stdin.buffer.read() if str(file) == "-" else read_file(file)
         text = content.decode("utf-8-sig")
     except OSError as error:
         raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from ferry_sdk._engine.files import read_file
 from ferry_sdk.cli.orders.order import Choice, Order, WayChoice
 from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing, ways_of
 from ferry_sdk.cli.terminal.errors import NoTripsError
@@ -47,7 +48,7 @@ def read_order(file: Path, ferry: Ferry) -> tuple[Order, Choice | None]:
 def _read(file: Path) -> Order:
     try:
         # JSON is UTF-8, whatever the terminal's encoding is.
-        content_bytes = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        content_bytes = sys.stdin.buffer.read() if str(file) == "-" else read_file(file)
         content = json.loads(content_bytes.decode("utf-8-sig"), object_pairs_hook=_unique_members)
         return Order.model_validate(content)
     except ValidationError as error:
