@@ -116,7 +116,7 @@ def open_journal(url: str, *, may_be_new: bool = False) -> Journal:
     return journal
 
 
-def open_recorder(url: str | None) -> AbstractContextManager[Recorder | None]:
+def open_recorder(url: str | None) -> AbstractContextManager[Journal | None]:
     """Open the journal of a command that writes, if it has one."""
     return nullcontext() if url is None else open_journal(url, may_be_new=True)
 
