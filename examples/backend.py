@@ -24,6 +24,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from ferry_sdk import (
+    AlreadyDoneError,
     AsyncFerry,
     BookingConfirmation,
     BookingCreated,
@@ -132,6 +133,7 @@ class Payment(BaseModel):
     """The price that the customer agreed to, and the card as the provider names it."""
 
     total: Decimal
+    currency: str
     card: str
 
 
@@ -188,11 +190,16 @@ async def pay(
     """Reserve the money, confirm at the agreed price, then take the money.
 
     If the confirmation fails, the money stays reserved until the watch knows what became of the
-    booking: after a lost reply or a second click, the booking may be confirmed.
+    booking: after a lost reply, the booking may be confirmed. After a second click, it is.
     """
     payments: Payments = request.app.state.payments
     await payments.authorise(booking_id, payment.total, payment.card)
-    confirmation = await ferry.bookings.confirm(booking_id, expect_total=payment.total)
+    try:
+        confirmation = await ferry.bookings.confirm(
+            booking_id, expect_total=payment.total, currency=payment.currency
+        )
+    except AlreadyDoneError as error:
+        confirmation = cast("BookingConfirmation", error.result)
     await payments.capture(booking_id)
     return confirmation
 
@@ -353,7 +360,11 @@ async def main(sandbox: Sandbox, journal_url: str) -> None:
         booking = (await browser.post("/bookings", json=order)).json()
         print("booked:", booking["booking_reference"], booking["total_price"], booking["currency"])
         path = f"/bookings/{booking['booking_id']}/payment"
-        payment = {"total": offer["price"], "card": "a test card"}
+        payment = {
+            "total": offer["price"],
+            "currency": offer["currency"],
+            "card": "a test card",
+        }
         confirmed = (await browser.post(path, json=payment)).json()
         print("confirmed:", confirmed["ticket_number"])
         sandbox.clock.advance(timedelta(minutes=15))  # some companies make vouchers later

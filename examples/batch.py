@@ -26,6 +26,7 @@ from rich.console import Console
 from rich.progress import track
 
 from ferry_sdk import (
+    AlreadyDoneError,
     AmbiguousPlaceError,
     BookingConfirmError,
     BookingCreateError,
@@ -132,7 +133,8 @@ def confirm(ferry: Ferry, trip: str, progress: Progress) -> None:
     known = progress.of(trip)
     booking = ferry.bookings.get(known["booking_id"])
     if booking.stage == "payment_due":
-        ferry.bookings.confirm(booking.booking_id, expect_total=known["total"])
+        with suppress(AlreadyDoneError):  # by an earlier run, since this booking was read
+            ferry.bookings.confirm(booking.booking_id, expect_total=known["total"])
         booking = ferry.bookings.get(booking.booking_id)
     ticket = booking.tickets[0].ticket_number or ""
     progress.note(trip, state=booking.stage.value, ticket=ticket)

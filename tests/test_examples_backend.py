@@ -62,6 +62,7 @@ def visit(monkeypatch, ferry_sandbox, url):
     return run
 
 
+CARD = {"currency": "EUR", "card": "c"}
 FAMILY = {
     "origin": "Genoa",
     "destination": "Tunis",
@@ -133,11 +134,13 @@ def test_it_books_and_confirms_at_the_agreed_price(visit, ferry_sandbox):
         made = await browser.post("/bookings", json=await order_of(browser))
         assert made.status_code == 201
         path = f"/bookings/{made.json()['booking_id']}/payment"
-        refused = await browser.post(path, json={"total": "1.00", "card": "c"})
+        refused = await browser.post(path, json={"total": "1.00", **CARD})
         assert (refused.status_code, refused.json()["outcome"]) == (409, "not_sent")
-        payment = {"total": made.json()["total_price"], "card": "c"}
+        payment = {"total": made.json()["total_price"], **CARD}
         assert (await browser.post(path, json={**payment, "card": "declined"})).status_code == 422
         confirmed = await browser.post(path, json=payment)
+        second_click = await browser.post(path, json=payment)
+        assert second_click.json() == confirmed.json() | {"read_back": True}
         assert confirmed.status_code == 200
         assert confirmed.json()["ticket_number"]
         address = f"/tickets/{confirmed.json()['ticket_id']}/voucher"
@@ -180,7 +183,7 @@ def test_the_money_is_given_back_when_a_booking_lapses(visit, ferry_sandbox):
         made = (await browser.post("/bookings", json=await order_of(browser))).json()
         ids.append(made["booking_id"])
         path = f"/bookings/{ids[0]}/payment"
-        refused = await browser.post(path, json={"total": "1.00", "card": "c"})
+        refused = await browser.post(path, json={"total": "1.00", **CARD})
         assert refused.status_code == 409
         assert payments.states == {ids[0]: "authorised"}
 
@@ -229,7 +232,7 @@ def test_a_confirmation_is_recovered_and_paid_after_the_backend_was_killed(
                 with suppress(httpx.HTTPError):
                     browser.post(
                         f"/bookings/{made['booking_id']}/payment",
-                        json={"total": made["total_price"], "card": "c"},
+                        json={"total": made["total_price"], **CARD},
                     )
 
             waiting = threading.Thread(target=confirm)

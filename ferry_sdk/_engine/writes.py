@@ -222,9 +222,14 @@ class _WriteSteps(Generic[T]):
         return seen.of(result)
 
     def _send_read_back(self, read_back: ReadBack[T]) -> Flow[RawResponse[Any]]:
-        """Make the read that shows the effect, once."""
+        """Make the read that shows the effect, once.
+
+        It ends before the deadline, so that the outcome is on record and known to other callers by
+        then.
+        """
         context = self.context.for_reads(self.context.clock() + READ_BACK_WINDOW)
-        return send_with_retries(read_back.reading, context._replace(goes_first=True))
+        context = context._replace(goes_first=True, keeps_reserve=True)
+        return send_with_retries(read_back.reading, context)
 
     def _read_effect(self) -> Flow[object]:
         """Return the record that may show the effect; None if it cannot be read."""

@@ -152,6 +152,13 @@ def test_a_repeat_of_an_unresolved_write_is_not_sent(cli, ferry_sandbox, dying, 
     assert ferry_sandbox.counters.requests["bookings.cancel"] == 1
 
 
+def test_what_is_done_already_is_settled(cli, dying, url, journal, booked):
+    dying.bookings.confirm(booked)
+    (entry,) = journal.unresolved()
+    assert "already confirmed" in cli("confirm", booked, "--journal", url).out
+    assert journal.entry(entry.id).state == "done"
+
+
 def test_a_lost_booking_names_its_entry(cli, ferry_sandbox, journal, url, order):
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     ended = cli("book", "--from", str(order), "--yes", "--journal", url, code=5)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk.models import SelectionDict
 
-_DEAR = 9999
+_LIMITS: Mapping[str, Any] = {"max_penalty": 9999, "min_refund": 0, "currency": "EUR"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ CALLS: Mapping[str, Callable[[Any, Subject], Any]] = {
 GUARDED: Mapping[str, Callable[[Any, Subject], Any]] = {
     **CALLS,
     "bookings.confirm": lambda ferry, it: ferry.bookings.confirm(
-        it.booking_id, expect_total=it.total
+        it.booking_id, expect_total=it.total, currency="EUR"
     ),
-    "bookings.cancel": lambda ferry, it: ferry.bookings.cancel(it.booking_id, max_penalty=_DEAR),
-    "tickets.cancel": lambda ferry, it: ferry.tickets.cancel(it.ticket_id, max_penalty=_DEAR),
+    "bookings.cancel": lambda ferry, it: ferry.bookings.cancel(it.booking_id, **_LIMITS),
+    "tickets.cancel": lambda ferry, it: ferry.tickets.cancel(it.ticket_id, **_LIMITS),
     "tickets.mark_paid": lambda ferry, it: ferry.tickets.mark_paid(
         it.ticket_id, external_payment_ref="pay-1", booking_id=it.booking_id
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk import AlreadyDoneError, FerryError, OutcomeUnknownError, UnexpectedResponseError
 
 from .passages import (
     correlation_of,
@@ -62,6 +62,8 @@ class Judgement:
             yield f"{self.schedule.callers} callers received {len(self.evidence.outcomes)} results"
         if len(self.evidence.effects) > len(self.effects):
             yield f"something else was done: {self.evidence.effects}"
+        if self.schedule.is_repeated and self.effects:
+            yield f"it was done again: {self.effects}"
         if len(self.effects) > 1:
             yield f"it was done {len(self.effects)} times"
         calls = {correlation_of(one) for one in self.writes}
@@ -96,6 +98,10 @@ class Judgement:
         return bool(self.evidence.passages) or self.evidence.accepted > 0
 
     def _of_result(self, outcome: Outcome) -> Iterator[str]:
+        if self.schedule.is_repeated:
+            if not outcome.value.read_back:
+                yield f"done, said the client, and it was done before: {outcome.value}"
+            return
         if len(self.effects) != 1:
             yield f"done, said the client, and done {len(self.effects)} times: {outcome.value}"
             return
@@ -112,6 +118,9 @@ class Judgement:
     def _of_error(self, error: FerryError) -> Iterator[str]:
         mine = self._writes_of(error.correlation_id)
         is_mine = self.effects and (mine or self.schedule.callers == 1)
+        is_alone = self.schedule.callers == 1 and not self.schedule.is_repeated
+        if isinstance(error, AlreadyDoneError) and is_alone:
+            yield f"done before, said the client, and it was not: {error!r}"
         if error.outcome == "not_sent":
             if is_mine:
                 yield f"not sent, said the client, and it was done: {error!r}"
@@ -172,7 +181,7 @@ class Judgement:
         for outcome in self.evidence.recovered:
             if outcome.error is not None and not isinstance(outcome.error, OutcomeUnknownError):
                 yield f"recovery raised something else: {outcome.error!r}"
-            elif outcome.error is None and not self.effects:
+            elif outcome.error is None and not self.effects and not self.schedule.is_repeated:
                 yield f"recovered, and nothing was done: {outcome.value}"
             elif outcome.error is None and not outcome.value.read_back:
                 yield f"recovered, and it does not say so: {outcome.value}"

@@ -32,7 +32,7 @@ _AGES = 60.0
 
 def run(world: World, schedule: Schedule) -> Evidence:
     """Run a schedule, to its very end."""
-    evidence = Evidence(world.prepare(schedule.operation))
+    evidence = Evidence(world.prepare(schedule.operation, is_repeated=schedule.is_repeated))
     with note_log(evidence.noise):
         if schedule.is_async:
             asyncio.run(_Run(world, schedule, evidence).arun())

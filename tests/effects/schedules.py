@@ -40,6 +40,9 @@ EFFECTS = {
 }
 """What a write does, by the name under which the service counts it."""
 
+REPEATABLE = frozenset({*EFFECTS} - {"bookings.create", "mcp.create_booking", "tickets.mark_paid"})
+"""Writes that the service refuses the second time. It takes the same payment twice."""
+
 _SIDE_READS = {
     "bookings.create": (),
     "bookings.confirm": ("bookings.get",),
@@ -94,6 +97,7 @@ class Schedule:
         by_view: Whether deadline and time-out are those of a view of the client.
         is_recorded: Whether a journal is kept.
         is_pickled: Whether an unknown outcome is recovered by another client, from a pickle.
+        is_repeated: Whether another client has done the same before.
     """
 
     operation: str
@@ -111,6 +115,7 @@ class Schedule:
     by_view: bool = False
     is_recorded: bool = False
     is_pickled: bool = False
+    is_repeated: bool = False
 
     @property
     def is_write(self) -> bool:
@@ -278,4 +283,5 @@ def schedules(draw: st.DrawFn, operations: tuple[str, ...], *, is_async: bool) -
         by_view=draw(st.booleans()),
         is_recorded=draw(st.booleans()),
         is_pickled=draw(st.booleans()),
+        is_repeated=operation in REPEATABLE and draw(st.sampled_from((False, False, True))),
     )

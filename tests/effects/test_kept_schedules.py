@@ -153,6 +153,22 @@ KEPT: dict[str, tuple[Schedule, str]] = {
         ),
         "unknown",
     ),
+    "it was done before": (
+        Schedule("bookings.confirm", is_repeated=True, is_recorded=True, deadline=5),
+        "rejected",
+    ),
+    "it was done before, as a tool says": (
+        Schedule("mcp.cancel_ticket", is_repeated=True, deadline=5),
+        "rejected",
+    ),
+    "it was done before, and the look before shows it": (
+        Schedule("bookings.cancel", is_repeated=True, is_guarded=True, deadline=5),
+        "not_sent",
+    ),
+    "it was done before, and the refusal is lost": (
+        Schedule("tickets.cancel", (Harm("cut_reply"),), is_repeated=True, deadline=5),
+        "read_back",
+    ),
     "a redirect": (
         Schedule("bookings.create", troubles=(Trouble("redirect", "bookings.create"),)),
         "unknown",

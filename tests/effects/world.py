@@ -13,7 +13,7 @@ from ferry_sdk.sandbox import Sandbox
 from tests.support import summer
 from tests.support.cutting import CuttingProxy
 
-from .calling import Subject
+from .calling import CALLS, Subject
 
 if TYPE_CHECKING:
     from ferry_sdk.models import SelectionDict
@@ -67,8 +67,8 @@ class World:
         self.sandbox.faults.clear()
         self.proxy.clear()
 
-    def prepare(self, operation: str) -> Subject:
-        """What the operation is done to, fresh; nothing of it is counted."""
+    def prepare(self, operation: str, *, is_repeated: bool = False) -> Subject:
+        """What the operation is done to, fresh, or done already; nothing of it is counted."""
         self.calm()
         subject = Subject(self.selection)
         if operation not in {"bookings.create", "mcp.create_booking"}:
@@ -81,6 +81,8 @@ class World:
             subject = Subject(
                 self.selection, booking.booking_id, booking.tickets[0].id, booking.total_price
             )
+            if is_repeated:
+                CALLS[operation](self.direct, subject)
         self.sandbox.counters.reset()
         self.proxy.forget()
         return subject

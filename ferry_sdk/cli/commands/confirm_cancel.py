@@ -7,8 +7,9 @@ booking that is confirmed or cancelled already is a result and no failure, and n
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +18,7 @@ from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     BaseUrl,
+    CommandRecorder,
     OptionalJournalUrl,
     RecordId,
     TokenFile,
@@ -38,6 +40,7 @@ from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.errors import (
     AlreadyDoneError,
     InvalidInputError,
+    OutcomeUnknownError,
     PenaltyExceededError,
     PriceChangedError,
 )
@@ -47,6 +50,9 @@ from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.models.tickets import CancellationFee, Ticket, TicketCancellation
 from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY
+
+if TYPE_CHECKING:
+    from ferry_sdk.client import Ferry
 
 
 def _amount_option(help_text: str) -> object:
@@ -75,6 +81,7 @@ def confirm(
             booking = ferry.bookings.get(booking_id)
         done_before = _result_shown_by(booking, "bookings.confirm", booking_id)
         if done_before is not None:
+            _settle_earlier(ferry, record, "bookings.confirm", booking_id)
             _print_confirmation(done_before, is_new=False, as_json=as_json)
             return
         _check_stage(booking.stage, "confirmed", "BOOKING")
@@ -148,6 +155,7 @@ def cancel(
             name = f"ticket {found.ticket_number or found.id}"
         done_before = _result_shown_by(found, operation, some_id)
         if done_before is not None:
+            _settle_earlier(ferry, record, operation, some_id)
             _print_cancellation(done_before, None, as_json=as_json)
             return
         _check_stage(status, "cancelled", "ID")
@@ -206,6 +214,18 @@ def _result_shown_by(record: Booking | Ticket, operation: str, some_id: str) -> 
     row = SAFETY[operation]
     back = read_back(row, {row.confirmed_by[0].subject: some_id})
     return back.result(record) if back is not None and back.shows(record) else None
+
+
+def _settle_earlier(
+    ferry: Ferry, recorder: CommandRecorder | None, operation: str, some_id: str
+) -> None:
+    """Record as done the same writes that the journal has as unresolved."""
+    for entry in () if recorder is None else recorder.journal.unresolved():
+        row = SAFETY.get(entry.operation)
+        is_same = row is not None and row.effect == SAFETY[operation].effect
+        if is_same and some_id in entry.subject.values():
+            with suppress(OutcomeUnknownError):
+                ferry.recover(entry)
 
 
 def _check_stage(status: Stage | TicketStatus, action: str, argument: str) -> None:

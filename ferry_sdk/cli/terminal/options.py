@@ -123,31 +123,31 @@ def open_journal(url: str, *, may_be_new: bool = False) -> Journal:
     return journal
 
 
-class _CommandRecorder:
+class CommandRecorder:
     """The journal of a command, which finds what the command put on record."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+        self.journal: Journal = journal
         self._correlation_id: str | None = None
 
     def begin(self, intent: Intent) -> str:
         # Noted first: an interruption of `begin` may leave an entry.
         self._correlation_id = intent.correlation_id
-        return self._journal.begin(intent)
+        return self.journal.begin(intent)
 
     def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
-        self._journal.end(entry_id, state, details)
+        self.journal.end(entry_id, state, details)
 
     def possible_write(self) -> JournalEntry | None:
         """Return the command's write, if it is done or may have happened."""
         if self._correlation_id is None:
             return None
-        written = self._journal.entries(correlation_id=self._correlation_id)
+        written = self.journal.entries(correlation_id=self._correlation_id)
         return next((one for one in written if one.is_unresolved or one.state == "done"), None)
 
 
 @contextmanager
-def open_recorder(url: str | None) -> Generator[Recorder | None, None, None]:
+def open_recorder(url: str | None) -> Generator[CommandRecorder | None, None, None]:
     """Open the journal of a command that writes, if it has one.
 
     Raises:
@@ -157,7 +157,7 @@ def open_recorder(url: str | None) -> Generator[Recorder | None, None, None]:
         yield None
         return
     with open_journal(url, may_be_new=True) as journal:
-        recorder = _CommandRecorder(journal)
+        recorder = CommandRecorder(journal)
         try:
             yield recorder
         except KeyboardInterrupt:
