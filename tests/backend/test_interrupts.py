@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+import random
 import signal
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +17,15 @@ from ferry_sdk import Ferry
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.notes import Noting
 from tests.support.hold import Hold
-from tests.transport.scripted import Service, hang, in_turn, read_bytes
+from tests.support.tiers import mostly_long
+from tests.transport.scripted import Service, hang, in_turn, read_bytes, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from ferry_sdk.journal import Journal
     from ferry_sdk.sandbox import Sandbox
+    from ferry_sdk.types import EndState, Intent
 
 
 @pytest.fixture(params=[None, 20], ids=["no deadline", "deadline"])
@@ -188,3 +193,66 @@ def test_those_who_joined_one_that_is_interrupted_read_back(
     hold.release()
     assert followers[0].value().read_back
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+
+
+class Counting:
+    """A recorder that counts the writes that begin."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    def begin(self, intent: Intent) -> str:
+        del intent
+        self.begun += 1
+        return str(self.begun)
+
+    def end(self, entry_id: str, state: EndState) -> None:
+        """Accept any outcome."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer sends a signal")
+@pytest.mark.timeout(1800)  # thousands of calls
+# What was being connected is closed by the collector, which says so.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("signals", mostly_long([300, 10_000], ids=str))
+def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(
+    signals: int, record_property: Callable[[str, object], None]
+) -> None:
+    recorder = Counting()
+    is_armed = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal is_armed
+        if is_armed:
+            is_armed = False
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    calls = interruptions = 0
+    moments = random.Random(7)
+    try:
+        with (
+            Service(serve) as service,
+            Ferry("t", base_url=service.url, journal=recorder, deadline=60) as ferry,
+        ):
+            ferry.bookings.confirm("b-1")
+            took = time.monotonic()
+            ferry.bookings.confirm("b-1")
+            took = time.monotonic() - took
+            while interruptions < signals:
+                calls += 1
+                try:
+                    is_armed = True
+                    signal.setitimer(signal.ITIMER_REAL, moments.uniform(1e-5, took))
+                    ferry.bookings.confirm("b-1")
+                    is_armed = False
+                except KeyboardInterrupt:
+                    interruptions += 1
+        eventually(lambda: "ferry_sdk call" not in {one.name for one in threading.enumerate()})
+    finally:
+        is_armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert recorder.begun <= calls + 2
+    gc.collect()  # what is left says so in this test, not in a later one
+    record_property("signals in calls with a deadline", interruptions)
