@@ -55,12 +55,16 @@ class Interruption:
     Args:
         number: Which line.
         kind: What is raised.
+        files: In which files or folders.
 
     Attributes:
         where: File and line at which it was raised; None if the call ended before.
     """
 
-    def __init__(self, number: int, kind: type[BaseException]) -> None:
+    def __init__(
+        self, number: int, kind: type[BaseException], files: tuple[str, ...] = TRACED
+    ) -> None:
+        self._files = files
         self._left = number
         self._kind = kind
         self._counts = False
@@ -79,7 +83,7 @@ class Interruption:
 
     def _of_call(self, frame: FrameType, *_: object) -> Any:
         code = frame.f_code
-        is_ours = code.co_filename.startswith(TRACED) and code.co_name not in FINALIZERS
+        is_ours = code.co_filename.startswith(self._files) and code.co_name not in FINALIZERS
         return self._of_line if is_ours else None
 
     def _of_line(self, frame: FrameType, event: str, arg: object) -> Any:

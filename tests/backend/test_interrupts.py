@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import gc
 import logging
 import random
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Ferry
+from ferry_sdk import Ferry, _threads
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.notes import Noting
+from tests.backend.test_interrupted_lines import Interruption
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 from tests.transport.scripted import Service, hang, in_turn, read_bytes, serve
@@ -210,6 +212,35 @@ class Counting:
         """Accept any outcome."""
 
 
+def call_threads() -> set[str]:
+    """The threads of calls that have not ended."""
+    return {"ferry_sdk call"} & {thread.name for thread in threading.enumerate()}
+
+
+def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_repeats_nothing(
+    record_property: Callable[[str, object], None],
+) -> None:
+    recorder, number = Counting(), 0
+    files = (threading.__file__, concurrent.futures.__path__[0], _threads.__file__)
+    with (
+        Service(serve) as service,
+        Ferry("t", base_url=service.url, journal=recorder, deadline=60) as ferry,
+    ):
+        ferry.bookings.confirm("b-1")
+        while True:
+            interruption = Interruption(number, KeyboardInterrupt, files)
+            interruption.left()
+            with suppress(KeyboardInterrupt), interruption:
+                ferry.bookings.confirm("b-1")
+            assert recorder.begun <= number + 2
+            if interruption.where is None:
+                break
+            number += 1
+    eventually(lambda: not call_threads())
+    assert number > 20
+    record_property("lines at which the start of a thread was interrupted", number)
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer sends a signal")
 @pytest.mark.timeout(1800)  # thousands of calls
 # What was being connected is closed by the collector, which says so.
@@ -248,7 +279,7 @@ def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(
                     is_armed = False
                 except KeyboardInterrupt:
                     interruptions += 1
-        eventually(lambda: "ferry_sdk call" not in {one.name for one in threading.enumerate()})
+        eventually(lambda: not call_threads())
     finally:
         is_armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
