@@ -6,8 +6,8 @@ half-way, such as an import, runs in another thread: an interruption ends the wa
 
 The code here is safe against an exception at any instruction of the caller. `Thread.start`,
 `Event`, `Condition` and `Future` are not: they run Python code around a lock, so an exception there
-leaves the lock taken, and its thread blocked for ever, or becomes a `RuntimeError`. Here a thread is
-started and awaited by single functions of C: `start_new_thread`, and `acquire` of a bare lock.
+leaves the lock taken, and its thread blocked for ever, or becomes a `RuntimeError`. Here a thread
+is started and awaited by single functions of C: `start_new_thread`, and `acquire` of a bare lock.
 """
 
 from __future__ import annotations

@@ -62,7 +62,6 @@ def _poll_delay(attempts: object) -> float:
     return strategies().poll_delay(attempts)
 
 
-
 class RetryPolicy:
     """The decisions of one call. It counts the attempts, so each call needs its own."""
 

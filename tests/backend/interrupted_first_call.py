@@ -17,7 +17,6 @@ from typing import Any
 from ferry_sdk import Ferry
 
 url, kind, *places = sys.argv[1:]
-EMPTY = "there are no more lines"
 
 
 class Interruption:
@@ -89,6 +88,7 @@ signal.signal(signal.SIGALRM, interrupt)
 for place in places:
     pid = os.fork()
     if not pid:
-        print(json.dumps(run(place)), flush=True)
+        sys.stdout.write(json.dumps(run(place)) + "\n")
+        sys.stdout.flush()
         os._exit(0)
     os.waitpid(pid, 0)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typing_extensions import Self
 
 import ferry_sdk
 from tests.support.operations import OPERATIONS, arguments
@@ -68,7 +69,7 @@ class Program:
         )
         self.errors: set[str | None] = set()
 
-    def __enter__(self) -> Program:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -97,12 +98,15 @@ def calls(ferry: Ferry, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if "deadline" in given:
             given = {**given, "deadline": 0.5}
         yield name, given
-    yield "trips.search", {
-        "origin": "Marseille",
-        "destination": "La Goulette",
-        "on": "2050-06-02",
-        "passengers": [{"type": "Adult", "gender": "Female", "age": 34}],
-    }
+    yield (
+        "trips.search",
+        {
+            "origin": "Marseille",
+            "destination": "La Goulette",
+            "on": "2050-06-02",
+            "passengers": [{"type": "Adult", "gender": "Female", "age": 34}],
+        },
+    )
 
 
 @pytest.mark.timeout(600)  # hundreds of calls, and many wait for their next attempt
@@ -181,7 +185,9 @@ def test_a_first_call_that_a_signal_interrupts_can_be_made_again(
     signals = 0
     for milliseconds in range(0, 2000, 20):
         count = judge(
-            interrupted_first_calls("signals", [(milliseconds + part) / 1000 + 1e-4 for part in range(0, 20, 5)])
+            interrupted_first_calls(
+                "signals", [(milliseconds + part) / 1000 + 1e-4 for part in range(0, 20, 5)]
+            )
         )
         signals += count
         if not count:

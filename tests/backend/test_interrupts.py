@@ -260,7 +260,7 @@ def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(
 
     before = signal.signal(signal.SIGALRM, interrupt)
     calls = interruptions = 0
-    moments = random.Random(7)
+    moments = random.Random(7)  # noqa: S311 -- no secret
     try:
         with (
             Service(serve) as service,

@@ -215,8 +215,6 @@ def test_a_booking_that_the_service_refuses_leaves_nothing(ferry, sandbox):
     assert effects(sandbox) == []
 
 
-
-
 class Signals:
     """Raises `KeyboardInterrupt` once or twice in the check that makes a booking.
 
