@@ -6,15 +6,17 @@ half-way, such as an import, runs in another thread: an interruption ends the wa
 
 The code here is safe against an exception at any instruction of the caller. `Thread.start`,
 `Event`, `Condition` and `Future` are not: they run Python code around a lock, so an exception there
-leaves the lock taken, and its thread blocked for ever, or becomes a `RuntimeError`. Here a thread is
-started and awaited by single functions of C: `start_new_thread`, and `acquire` of a bare lock.
+leaves the lock taken, and its thread blocked for ever, or becomes a `RuntimeError`. Here a thread
+is started and awaited by single functions of C: `start_new_thread`, and `acquire` of a bare lock.
 """
 
 from __future__ import annotations
 
 import threading
-from _thread import allocate_lock, start_new_thread
+from _thread import LockType, allocate_lock, start_new_thread
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 from functools import wraps
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -25,26 +27,53 @@ T = TypeVar("T")
 _current = threading.local()
 
 
+class Latch:
+    """An event that is set once, in any thread.
+
+    Attributes:
+        is_set: Whether it is set.
+    """
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._waiters: deque[LockType] = deque()
+
+    def set(self) -> None:
+        """Set it, and wake all who wait."""
+        self.is_set = True
+        with suppress(IndexError):  # empty
+            while True:
+                self._waiters.pop().release()
+
+    def wait(self, seconds: float = threading.TIMEOUT_MAX) -> bool:
+        """Wait until it is set; return False if that takes longer."""
+        lock = allocate_lock()
+        lock.acquire()
+        self._waiters.append(lock)
+        if self.is_set:  # perhaps before there was a lock to release
+            return True
+        try:
+            return lock.acquire(timeout=seconds)
+        finally:
+            with suppress(ValueError):  # it is set
+                self._waiters.remove(lock)
+
+
 class ThreadCall(Generic[T]):
-    """A function that runs in a thread, with its result. One caller waits for it.
+    """A function that runs in a thread, with its result.
 
     Args:
         function: The function. It runs in the context of the caller.
         on_end: Called in the thread when the function has ended.
-
-    Attributes:
-        is_done: Whether the function has ended.
     """
 
     def __init__(self, function: Callable[[], T], on_end: Callable[[], object] | None) -> None:
-        self.is_done = False
         self._function = function
         self._on_end = on_end
         self._context = copy_context()
         self._result: Any = None
         self._error: BaseException | None = None
-        self._ended = allocate_lock()
-        self._ended.acquire()
+        self._ended = Latch()
 
     def run(self) -> None:
         """Run the function in this thread."""
@@ -53,14 +82,18 @@ class ThreadCall(Generic[T]):
         except BaseException as error:  # noqa: BLE001 -- the caller gets it
             self._error = error
         del self._function
-        self.is_done = True
-        self._ended.release()
+        self._ended.set()
         if self._on_end is not None:
             self._on_end()
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the function has ended."""
+        return self._ended.is_set
+
     def wait(self, seconds: float = threading.TIMEOUT_MAX) -> bool:
         """Wait until the function has ended; return False if that takes longer."""
-        return self.is_done or self._ended.acquire(timeout=seconds)
+        return self._ended.wait(seconds)
 
     def result(self) -> T:
         """Return the result of the function when it has ended, or raise its error."""

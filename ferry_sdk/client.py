@@ -14,8 +14,8 @@ from typing_extensions import Self
 from ferry_sdk._engine.operation import ReadBack
 from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, check_options, read_settings
 from ferry_sdk._engine.validation import extra_headers as check_headers
-from ferry_sdk._threads import uninterrupted
 from ferry_sdk._groups import async_, async_raw, raw, sync
+from ferry_sdk._threads import uninterrupted
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trim

@@ -24,6 +24,8 @@ from ferry_sdk.errors import (
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from ferry_sdk.models.bookings import Booking
     from ferry_sdk.models.tickets import CancellationFee, Ticket
 

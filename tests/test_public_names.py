@@ -128,7 +128,7 @@ def test_a_read_loads_only_what_it_needs():
             f"with Ferry({sandbox.token!r}, base_url={sandbox.base_url!r}) as ferry:\n"
             "    assert len(ferry.catalogue.ports())"
         )
-    assert not {"httpx", "asyncio", "tenacity"} & loaded
+    assert not {"httpx", "aiohttp"} & loaded
     assert not {"ferry_sdk.models.bookings", "ferry_sdk.models.tickets"} & loaded
     assert "ferry_sdk.models.catalogue" in loaded
 

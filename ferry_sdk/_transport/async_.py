@@ -172,7 +172,7 @@ class AsyncTransport:
         result = join_or_start(effect.key, shared)
         if result is not None:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)):
-                while not result.event.is_set():  # noqa: ASYNC110 -- the other caller may be in a thread
+                while not result.event.is_set:  # noqa: ASYNC110 -- the other caller may be in a thread
                     await anyio.sleep(_LOOK)
                 joined: T = result.outcome()
                 return joined

@@ -7,13 +7,15 @@ or if a test or a tracer has patched httpx or httpcore: their patches must see t
 from __future__ import annotations
 
 import sys
-from types import FunctionType
+from functools import cache
+from types import FunctionType, ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
+from ferry_sdk._threads import uninterrupted
 from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError
@@ -56,8 +58,7 @@ def _is_patched() -> bool:
 
 
 def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
-    import httpx  # noqa: PLC0415 -- slow to import
-
+    httpx = _httpx()
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
     context = context_of(settings.certificates)
     url = settings.base_url
@@ -68,3 +69,11 @@ def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a cl
     except (ImportError, ValueError, httpx.InvalidURL):
         # The message of httpx may contain the proxy's password.
         raise ConfigurationError("the environment sets a proxy that cannot be used") from None
+
+
+@cache
+@uninterrupted
+def _httpx() -> ModuleType:
+    import httpx  # noqa: PLC0415 -- slow to import
+
+    return httpx

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from threading import TIMEOUT_MAX, Event, RLock
+from threading import TIMEOUT_MAX, RLock
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
@@ -23,6 +23,7 @@ from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import Signal
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._fork import process_id
+from ferry_sdk._threads import Latch
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
 from ferry_sdk._transport.startup import client_maker, load_for_tasks, load_for_threads
 from ferry_sdk._transport.tracing import OpenConnections
@@ -138,7 +139,7 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
         Raises:
             ConfigurationError: The client is closed, before or during the wait.
         """
-        woken = Event()
+        woken = Latch()
         sleepers = self.resources().sleepers
         sleepers.add(woken.set)
         try:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from ferry_sdk._fork import after_fork_in_child
+from ferry_sdk._threads import Latch
 from ferry_sdk.errors import ConnectionFailedError, FerryError
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ class SharedResult:
     """
 
     def __init__(self) -> None:
-        self.event = threading.Event()
+        self.event = Latch()
         self.value: object = None
         self.failure: FerryError | None = None
         self.is_done = False
@@ -75,7 +76,8 @@ class SharedCall:
         self.result.event.set()
 
     def __del__(self) -> None:
-        self.result.event.set()
+        if hasattr(self, "result"):  # __init__ was not interrupted
+            self.result.event.set()
 
 
 _shared_calls: WeakValueDictionary[Hashable, SharedCall] = WeakValueDictionary()

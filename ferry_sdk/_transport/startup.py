@@ -10,13 +10,12 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from contextvars import Context
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from ferry_sdk._engine.retry import strategies
-from ferry_sdk._engine.settings import Settings
 from ferry_sdk._threads import uninterrupted
 
 if TYPE_CHECKING:
@@ -41,7 +40,9 @@ def load_for_tasks(backend: str) -> None:
     """
     load_for_threads()
     batch_tasks()
-    Context().run(anyio.run, _rehearse, backend=backend)  # the caller's is that of its loop
+    Context().run(
+        partial(anyio.run, _rehearse, backend=backend)
+    )  # the caller's is that of its loop
 
 
 async def _rehearse() -> None:

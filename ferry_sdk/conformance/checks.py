@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from decimal import Decimal
 from typing import overload
 
@@ -168,20 +168,17 @@ class _Check:
     def perform(self, steps: Steps[None]) -> ConformanceReport | Awaitable[ConformanceReport]:
         if isinstance(self._ferry, AsyncFerry):
             return self._perform_async(self._ferry, steps)
-        with self._named_left(), self._recording or nullcontext():
+        naming = self._findings.naming_left
+        # Two, for a second interruption within the inner one.
+        with naming(), naming(), self._recording or nullcontext():
             perform(self._ferry, steps, self._observe)
         return self._report()
 
     async def _perform_async(self, ferry: AsyncFerry, steps: Steps[None]) -> ConformanceReport:
-        with self._named_left(), self._recording or nullcontext():
+        naming = self._findings.naming_left
+        with naming(), naming(), self._recording or nullcontext():
             await perform_async(ferry, steps, self._observe)
         return self._report()
-
-    @contextmanager
-    def _named_left(self) -> Generator[None]:
-        # The outer one, for a second interruption within the inner one.
-        with self._findings.naming_left(), self._findings.naming_left():
-            yield
 
     def _report(self) -> ConformanceReport:
         found = self._findings

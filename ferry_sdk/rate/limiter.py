@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Sleep, drive
 from ferry_sdk._engine.limiter import FlowLimiter, TurnRequest, current_request
 from ferry_sdk._fork import process_id
+from ferry_sdk._threads import Latch
 from ferry_sdk.errors import InvalidInputError, RequestTimeoutError
 from ferry_sdk.rate.line import Line
 from ferry_sdk.rate.schedule import Limit, open_schedule
@@ -120,7 +121,7 @@ def _block(effect: Effect[Any]) -> None:
     """Perform an effect for a thread that asks without a client."""
     match effect:
         case Sleep(seconds, signal):
-            woken = threading.Event()
+            woken = Latch()
             assert signal is not None  # noqa: S101 -- a line always gives one
             with signal.call(woken.set):
                 woken.wait(min(seconds, threading.TIMEOUT_MAX))

@@ -6,6 +6,7 @@ import random
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+from ferry_sdk._threads import uninterrupted
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, InvalidInputError
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ class RedisSchedule(Schedule):
         return known[1]
 
 
+@uninterrupted
 def open_schedule(limit: Limit, storage: str | None) -> Schedule:
     """Return the schedule of a limit; it connects when it is used.
 

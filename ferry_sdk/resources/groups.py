@@ -32,13 +32,17 @@ class Resources:
     @cached_property
     def availability(self) -> AvailabilityGroup:
         """Search for sailings."""
-        group: AvailabilityGroup = bind("ferry_sdk.resources.availability", "AvailabilityGroup", self._transport)
+        group: AvailabilityGroup = bind(
+            "ferry_sdk.resources.availability", "AvailabilityGroup", self._transport
+        )
         return group
 
     @cached_property
     def bookings(self) -> BookingsGroup:
         """Create, confirm, read and cancel bookings."""
-        group: BookingsGroup = bind("ferry_sdk.resources.bookings", "BookingsGroup", self._transport)
+        group: BookingsGroup = bind(
+            "ferry_sdk.resources.bookings", "BookingsGroup", self._transport
+        )
         return group
 
     @cached_property
@@ -50,7 +54,9 @@ class Resources:
     @cached_property
     def catalogue(self) -> CatalogueGroup:
         """List ports, journeys, departures and vehicles."""
-        group: CatalogueGroup = bind("ferry_sdk.resources.catalogue", "CatalogueGroup", self._transport)
+        group: CatalogueGroup = bind(
+            "ferry_sdk.resources.catalogue", "CatalogueGroup", self._transport
+        )
         return group
 
     @cached_property

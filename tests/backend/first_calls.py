@@ -67,7 +67,8 @@ def asked(client: Any) -> Any:
 
 def tell(answer: dict[str, Any]) -> None:
     """Answer the parent."""
-    print(json.dumps(answer), flush=True)
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
 
 
 def token_source() -> str:

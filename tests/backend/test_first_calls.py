@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typing_extensions import Self
 
 import ferry_sdk
-from ferry_sdk import Ferry
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.tiers import mostly_long
 from tests.support.trip import booked, search_arguments
+from tests.transport.scripted import Service, serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
 
 PROGRAM = Path(__file__).with_name("first_calls.py")
+INTERRUPTED = Path(__file__).with_name("interrupted_first_call.py")
+LAYERS = ("client", "resources", "_protocols", "_transport", "_engine", "safety", "hooks")
+"""Where the code of a call is; a `Rate` loads what it needs when it is made."""
 KINDS = ("sync", "asyncio", "aiohttp", "trio", "sync httpx", "asyncio httpx")
 FAULTS = (
     "server_error",
@@ -63,7 +69,7 @@ class Program:
         )
         self.errors: set[str | None] = set()
 
-    def __enter__(self) -> Program:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -92,12 +98,15 @@ def calls(ferry: Ferry, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if "deadline" in given:
             given = {**given, "deadline": 0.5}
         yield name, given
-    yield "trips.search", {
-        "origin": "Marseille",
-        "destination": "La Goulette",
-        "on": "2050-06-02",
-        "passengers": [{"type": "Adult", "gender": "Female", "age": 34}],
-    }
+    yield (
+        "trips.search",
+        {
+            "origin": "Marseille",
+            "destination": "La Goulette",
+            "on": "2050-06-02",
+            "passengers": [{"type": "Adult", "gender": "Female", "age": 34}],
+        },
+    )
 
 
 @pytest.mark.timeout(600)  # hundreds of calls, and many wait for their next attempt
@@ -126,3 +135,83 @@ def test_no_call_of_a_new_process_loads_a_module(
                 made += 1
     assert program.errors >= {None, "NotFoundError", "OutcomeUnknownError"}
     record_property("calls of a new process", made)
+
+
+def interrupted_first_calls(kind: str, places: Iterable[object]) -> list[dict[str, Any]]:
+    """What became of new processes whose first call was interrupted."""
+    with Service(serve) as service:
+        ended = subprocess.run(
+            [sys.executable, str(INTERRUPTED), service.url, kind, *map(str, places)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+def judge(results: list[dict[str, Any]]) -> int:
+    """See that each process works on; return how many were interrupted."""
+    for result in results:
+        assert result["first"] in {"done", "interrupted", "KeyboardInterrupt()"}, result
+        assert result["later"] == ["done", "done"], result
+        assert not result["threads"], result
+    return sum(result["first"] != "done" for result in results)
+
+
+@pytest.mark.timeout(1800)  # a new process for each line
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
+@pytest.mark.parametrize("step", mostly_long([61, 1], ids=str))
+def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(
+    step: int, record_property: Callable[[str, object], None]
+) -> None:
+    first, lines = 0, 0
+    while True:
+        places = range(first, first + 6 * step, step)
+        count = judge(interrupted_first_calls("lines", places))
+        lines += count
+        first += 6 * step
+        if count < len(places):
+            break
+    assert lines > 150 / step
+    record_property("lines at which a first call was interrupted", lines)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)  # a new process for each signal
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
+def test_a_first_call_that_a_signal_interrupts_can_be_made_again(
+    record_property: Callable[[str, object], None],
+) -> None:
+    signals = 0
+    for milliseconds in range(0, 2000, 20):
+        count = judge(
+            interrupted_first_calls(
+                "signals", [(milliseconds + part) / 1000 + 1e-4 for part in range(0, 20, 5)]
+            )
+        )
+        signals += count
+        if not count:
+            break
+    assert signals
+    record_property("signals in a first call", signals)
+
+
+def late_imports(tree: ast.AST) -> Iterator[int]:
+    """The lines of imports within functions that an interruption could end half-way."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            safe = any(ast.unparse(one) == "uninterrupted" for one in function.decorator_list)
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom) and not safe:
+                    yield node.lineno
+
+
+def test_what_a_call_imports_late_no_signal_interrupts() -> None:
+    package = Path(ferry_sdk.__file__).parent
+    late = {
+        f"{path.relative_to(package)}:{line}"
+        for layer in LAYERS
+        for path in [*package.glob(f"{layer}.py"), *package.glob(f"{layer}/**/*.py")]
+        for line in late_imports(ast.parse(path.read_text("utf-8")))
+    }
+    assert not late

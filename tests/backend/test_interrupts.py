@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import gc
 import logging
+import random
 import signal
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Ferry
+from ferry_sdk import Ferry, _threads
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.notes import Noting
+from tests.backend.test_interrupted_lines import Interruption
 from tests.support.hold import Hold
-from tests.transport.scripted import Service, hang, in_turn, read_bytes
+from tests.support.tiers import mostly_long
+from tests.transport.scripted import Service, hang, in_turn, read_bytes, serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from ferry_sdk.journal import Journal
     from ferry_sdk.sandbox import Sandbox
+    from ferry_sdk.types import EndState, Intent
 
 
 @pytest.fixture(params=[None, 20], ids=["no deadline", "deadline"])
@@ -188,3 +195,95 @@ def test_those_who_joined_one_that_is_interrupted_read_back(
     hold.release()
     assert followers[0].value().read_back
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+
+
+class Counting:
+    """A recorder that counts the writes that begin."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    def begin(self, intent: Intent) -> str:
+        del intent
+        self.begun += 1
+        return str(self.begun)
+
+    def end(self, entry_id: str, state: EndState) -> None:
+        """Accept any outcome."""
+
+
+def call_threads() -> set[str]:
+    """The threads of calls that have not ended."""
+    return {"ferry_sdk call"} & {thread.name for thread in threading.enumerate()}
+
+
+def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_repeats_nothing(
+    record_property: Callable[[str, object], None],
+) -> None:
+    recorder, number = Counting(), 0
+    files = (threading.__file__, concurrent.futures.__path__[0], _threads.__file__)
+    with (
+        Service(serve) as service,
+        Ferry("t", base_url=service.url, journal=recorder, deadline=60) as ferry,
+    ):
+        ferry.bookings.confirm("b-1")
+        while True:
+            interruption = Interruption(number, KeyboardInterrupt, files)
+            interruption.left()
+            with suppress(KeyboardInterrupt), interruption:
+                ferry.bookings.confirm("b-1")
+            assert recorder.begun <= number + 2
+            if interruption.where is None:
+                break
+            number += 1
+    eventually(lambda: not call_threads())
+    assert number > 20
+    record_property("lines at which the start of a thread was interrupted", number)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer sends a signal")
+@pytest.mark.timeout(1800)  # thousands of calls
+# What was being connected is closed by the collector, which says so.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("signals", mostly_long([300, 10_000], ids=str))
+def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(
+    signals: int, record_property: Callable[[str, object], None]
+) -> None:
+    recorder = Counting()
+    is_armed = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal is_armed
+        if is_armed:
+            is_armed = False
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    calls = interruptions = 0
+    moments = random.Random(7)  # noqa: S311 -- no secret
+    try:
+        with (
+            Service(serve) as service,
+            Ferry("t", base_url=service.url, journal=recorder, deadline=60) as ferry,
+        ):
+            ferry.bookings.confirm("b-1")
+            took = time.monotonic()
+            ferry.bookings.confirm("b-1")
+            took = time.monotonic() - took
+            while interruptions < signals:
+                calls += 1
+                try:
+                    is_armed = True
+                    signal.setitimer(signal.ITIMER_REAL, moments.uniform(1e-5, took))
+                    ferry.bookings.confirm("b-1")
+                    is_armed = False
+                except KeyboardInterrupt:
+                    interruptions += 1
+        eventually(lambda: not call_threads())
+    finally:
+        is_armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert recorder.begun <= calls + 2
+    gc.collect()  # what is left says so in this test, not in a later one
+    record_property("signals in calls with a deadline", interruptions)

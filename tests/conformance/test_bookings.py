@@ -215,8 +215,6 @@ def test_a_booking_that_the_service_refuses_leaves_nothing(ferry, sandbox):
     assert effects(sandbox) == []
 
 
-
-
 class Signals:
     """Raises `KeyboardInterrupt` once or twice in the check that makes a booking.
 
@@ -292,7 +290,7 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog) -> bool:
 @pytest.mark.timeout(1800)  # thousands of bookings
 @pytest.mark.parametrize(
     ("every", "apart"),
-    [pytest.param(9, 0.002, id="sample"), pytest.param(1, 0.0004, id="all lines", marks=LONG)],
+    [pytest.param(9, 0.002, id="sample"), pytest.param(1, 0.002, id="all lines", marks=LONG)],
 )
 def test_a_booking_that_signals_leave_is_named(
     ferry, sandbox, caplog, record_property, every, apart

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate, SearchPassengerDict
-from ferry_sdk._transport.threads import start_thread
+from ferry_sdk._threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
 from tests.support.hold import Hold
 
@@ -159,9 +159,9 @@ def test_a_batch_needs_no_more_threads_than_calls_at_a_time(
 
     def start(work: Any, **options: Any) -> Any:
         started.append(work)
-        return start_thread(work, **options)
+        return start_thread_or_run(work, **options)
 
-    monkeypatch.setattr("ferry_sdk._transport.threads.start_thread", start)
+    monkeypatch.setattr("ferry_sdk._transport.threads.start_thread_or_run", start)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         calendar = ferry.trips.calendar(
             "ITGOA",

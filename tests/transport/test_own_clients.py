@@ -401,4 +401,4 @@ def test_a_search_loads_no_httpx(ferry: Ferry, ferry_sandbox: Sandbox, program: 
     )
     loaded = loaded_after(statement)
     assert "ferry_sdk._transport.httpcore_client.client" in loaded
-    assert not {"httpx", "httpx2", "tenacity", "aiohttp"} & loaded
+    assert not {"httpx", "httpx2", "aiohttp"} & loaded

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import anyio
 
+from ferry_sdk._transport.aiohttp_client.library import library
 from ferry_sdk._transport.decompression import Decompressor
 from ferry_sdk._transport.http_client import parse_headers
 from ferry_sdk._transport.httpx_interface import message_of
-from ferry_sdk._transport.aiohttp_client.library import library
 from ferry_sdk.errors import (
     ConfigurationError,
     ConnectionFailedError,

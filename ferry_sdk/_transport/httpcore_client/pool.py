@@ -12,12 +12,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, RLock
+from threading import RLock
 from typing import Final, Generic, TypeVar
 from weakref import WeakSet
 
 import anyio
 import httpcore
+
+from ferry_sdk._threads import Latch
 
 ConnectionT = TypeVar("ConnectionT", httpcore.HTTPConnection, httpcore.AsyncHTTPConnection)
 
@@ -75,7 +77,7 @@ class Slots(Generic[ConnectionT]):
 
     def wait(self, seconds: float | None) -> Slot[ConnectionT] | None:
         """Block until a slot is free; return None if none is free in time."""
-        freed = Event()
+        freed = Latch()
         waiter = _Waiter[ConnectionT](freed.set)
         with self._waiting(waiter):
             for step in _steps(seconds):
