@@ -8,9 +8,12 @@ Three things could make turns come too close together, or not at all:
 
 - **The clock of Redis is set back.** Redis keeps when it was asked last, and moves the schedule
   with its clock.
-- **The clock is set forward, or the schedule is lost** (by a failover or a flush). Each process
-  tells Redis what it has seen: the end of the schedule, and the latest time that Redis can have. If
-  that does not fit, the next turn is so far away that all turns pass that were reserved before.
+- **The schedule is lost**, by a failover or a flush. Each process tells Redis which end of the
+  schedule it has seen. If Redis has an earlier one, the next turn is so far away that all turns
+  pass that were reserved before.
+- **The clock is set forward.** Each process tells Redis the latest time that it expects. If Redis
+  has a later one, it gives no turn. The answer shows whether the request was only delayed. If the
+  clock was set, the process declares the schedule lost.
 - **An answer is slow.** If its turn has passed when it arrives, the process asks again.
 """
 
@@ -38,7 +41,7 @@ _FURTHEST: Final = 2 * _AHEAD
 """The same for a process that was too late the last time, so that all have their share."""
 _JITTER: Final = 0.05
 """Seconds by which requests and answers differ in speed, if nothing is wrong."""
-_ANSWERS: Final = 10
+_ANSWERS: Final = 5
 """How many answers narrow down the clock of Redis."""
 _LONGEST_WAIT: Final = 60.0
 """Seconds after which a process asks again, however far away its turn is."""
@@ -60,7 +63,10 @@ local schedule_end, asked = tonumber(state[1] or 0), tonumber(state[2] or 0)
 if now < asked then
   schedule_end = schedule_end - (asked - now)
 end
-if schedule_end < seen_end or now > latest then
+if now > latest then
+  return {0, -1, now, 0}
+end
+if schedule_end < seen_end then
   schedule_end = math.max(schedule_end, now + furthest + tolerance)
 end
 local turn = math.max(now - lateness, schedule_end - tolerance)
@@ -82,11 +88,17 @@ class _Clock:
     def __init__(self) -> None:
         self._offsets: deque[tuple[float, float]] = deque(maxlen=_ANSWERS)
 
-    def observe(self, asked_at: float, time: float, answered_at: float) -> None:
-        """Note that Redis had a time between two moments of the monotonic clock."""
+    def observe(self, asked_at: float, time: float, answered_at: float) -> bool:
+        """Note that Redis had a time between two moments of the monotonic clock.
+
+        Returns:
+            Whether its clock was set since the answers before.
+        """
         self._offsets.append((asked_at - time, answered_at - time))
-        if self._least > self._most:  # it was set
+        was_set = self._least > self._most
+        if was_set:
             self._offsets = deque([self._offsets[-1]], _ANSWERS)
+        return was_set
 
     @property
     def _least(self) -> float:
@@ -153,8 +165,13 @@ class RedisSchedule:
             raise ConnectionFailedError(
                 f"the storage of the rate limiter failed: {type(error).__name__}"
             ) from error
-        now, (wait, is_reserved, time, self._seen_end) = clock(), answer
-        self._clock.observe(asked_at, time / UNITS, now)
+        now, (wait, is_reserved, time, schedule_end) = clock(), answer
+        was_set = self._clock.observe(asked_at, time / UNITS, now)
+        if is_reserved < 0:
+            if was_set:
+                self._seen_end = int(_NEVER * UNITS)
+            return now, False
+        self._seen_end = schedule_end
         turn = self._clock.moment_of((time + wait) / UNITS)
         self._was_late = not is_reserved
         if not is_reserved:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from bisect import bisect_left
+from collections.abc import Callable
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count

@@ -45,7 +45,7 @@ def test_rates_of_the_same_storage_have_different_turns(url: str) -> None:
 
 def test_rates_that_differ_do_not_share_their_turns(url: str) -> None:
     turns(Rate("1/minute", storage=url), 3)
-    (turn,) = turns(rate := Rate("2/minute", storage=url), 1)
+    (turn,) = turns(Rate("2/minute", storage=url), 1)
     assert turn <= time.monotonic()
 
 
