@@ -158,9 +158,7 @@ _CANCELLED = Proof(
     refuted_by=frozenset({Stage.PAYMENT_DUE, Stage.TICKETED}),
 )
 _NOT_CANCELLED = frozenset({TicketStatus.BLOCKED, TicketStatus.ISSUED})
-_TICKET_CANCELLED = Proof(
-    "tickets.get", tickets=TicketStatus.CANCELED, refuted_by=_NOT_CANCELLED
-)
+_TICKET_CANCELLED = Proof("tickets.get", tickets=TicketStatus.CANCELED, refuted_by=_NOT_CANCELLED)
 _TICKET_CANCELLED_BY_TOOL = Proof(
     "mcp.view_ticket", tickets=TicketStatus.CANCELED, refuted_by=_NOT_CANCELLED
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 VARIABLE = "FERRY_JOURNAL_KEY"
 _SHORTEST = 16
 
+
 class Key:
     """The key for fingerprints; hidden in its repr, and not picklable."""
 

@@ -19,9 +19,9 @@ from ferry_sdk.errors import (
     UnresolvedWriteError,
 )
 from ferry_sdk.journal import snapshots, statements
+from ferry_sdk.journal.creation import Key, load_key, open_journal
 from ferry_sdk.journal.engines import connect, describe, display_url, engine_of, is_in_memory
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
-from ferry_sdk.journal.creation import Key, load_key, open_journal
 from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OutcomeDetails
 

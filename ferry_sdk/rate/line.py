@@ -116,7 +116,7 @@ class Line:
                 return
             self._is_asking = True
         try:
-            turn, is_reserved = self.schedule.reserve(clock(), is_urgent=waiter.goes_first)
+            turn, is_reserved = self.schedule.reserve(clock, is_urgent=waiter.goes_first)
             with self._lock:
                 if is_reserved:
                     self._turn, self._lapses = turn, max(turn, clock()) + LATENESS

@@ -220,7 +220,9 @@ def test_settle_refuses_what_the_service_contradicts(run, journal, ferry, ferry_
     run("settle", happened, "--happened", "--yes", code=3)
     ferry_sandbox.faults.clear()
     run("settle", happened, "--happened", "--yes")
-    assert "the booking is payment_due" in run("settle", not_happened[0], "--not-happened", "-y").err
+    assert (
+        "the booking is payment_due" in run("settle", not_happened[0], "--not-happened", "-y").err
+    )
     run("settle", not_happened[1], "--happened", "--yes", "--no-check")
     assert [journal.entry(one).state for one in (happened, *not_happened)] == [
         *("done", "rejected", "done", "open", "open", "open")

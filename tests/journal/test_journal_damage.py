@@ -211,7 +211,9 @@ class TestTheSchema:
         run_sql(url, f"UPDATE ferry_journal_about SET schema_version = {version}")  # noqa: S608 -- of this list
         with (
             Journal(url) as other,
-            pytest.raises(JournalError, match=rf"schema {version}\b.* supports 2: settle") as caught,
+            pytest.raises(
+                JournalError, match=rf"schema {version}\b.* supports 2: settle"
+            ) as caught,
         ):
             other.begin(intent())
         assert "start a new journal" in str(caught.value)

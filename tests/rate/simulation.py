@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left
+from collections.abc import Callable
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
@@ -13,8 +14,6 @@ from ferry_sdk._engine.effects import RunBlocking, Sleep
 from ferry_sdk._engine.limiter import TurnRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ferry_sdk import Rate
     from ferry_sdk._engine.effects import Effect
 
@@ -31,18 +30,34 @@ class Loop:
         self.free_at = 0.0
 
 
+RunBlockingFunction = Callable[[Callable[[], object], Callable[[BaseException | None], None]], None]
+
+
+def _run_at_once(
+    function: Callable[[], object], end: Callable[[BaseException | None], None]
+) -> None:
+    try:
+        function()
+    except BaseException as error:  # noqa: BLE001 -- a test looks at it
+        end(error)
+    else:
+        end(None)
+
+
 class World:
     """Runs requests by a clock that nobody waits for.
 
     Attributes:
         now: The clock, in seconds.
         left: When each request left, and its name, in order.
+        run_blocking: Calls a function that blocks, and then another one with its error.
     """
 
     def __init__(self) -> None:
         self.now = 1000.0
         self.left: list[tuple[float, str]] = []
-        self._random = random.Random(7)  # noqa: S311 -- no secret
+        self.run_blocking: RunBlockingFunction = _run_at_once
+        self.random = random.Random(7)  # noqa: S311 -- no secret
         self._events: list[tuple[float, int, Loop, Callable[[], None]]] = []
         self._numbers = count()
 
@@ -71,6 +86,10 @@ class World:
     def at(self, moment: float, work: Callable[[], None], loop: Loop) -> None:
         heappush(self._events, (moment, next(self._numbers), loop, work))
 
+    def call_at(self, moment: float, work: Callable[[], None]) -> None:
+        """Do something that no loop delays."""
+        self.at(moment, work, Loop())
+
     def run(self, until: float = float("inf")) -> None:
         """Do what is due until then, or until nothing is left."""
         while self._events and self._events[0][0] <= until:
@@ -85,20 +104,20 @@ class World:
         """Begin to wait for a turn."""
         return Waiting(self, rate, name, loop, TurnRequest(clock=self.clock, **request))
 
-    def saturate(self, rate: Rate, loop: Loop, seconds: float) -> None:
+    def saturate(self, rate: Rate, loop: Loop, seconds: float, name: str = "a search") -> None:
         """Have 20 requests wait all the time; each takes a third of a second."""
         until = self.now + seconds
 
         def send() -> None:
             if self.now < until:
-                waiting = self.send(rate, "a search", loop)
+                waiting = self.send(rate, name, loop)
                 waiting.then = lambda: self.at(self.now + 0.3, send, loop)
 
         for _ in range(20):
             self.at(self.now, send, loop)
 
     def latency(self, loop: Loop) -> float:
-        return self._random.uniform(0, loop.latency)
+        return self.random.uniform(0, loop.latency)
 
 
 class Waiting:
@@ -131,17 +150,20 @@ class Waiting:
         self._sleeps += 1
         try:
             effect = step()
-            while isinstance(effect, RunBlocking):
-                effect.function()
-                effect = self._steps.send(None)
         except StopIteration:
             self._world.left.append((self._world.now, self._name))
             self.then()
         except BaseException as error:  # noqa: BLE001 -- a test looks at it
             self.error = error
         else:
+            if isinstance(effect, RunBlocking):
+                self._world.run_blocking(effect.function, self._end_blocking)
+                return
             assert isinstance(effect, Sleep)
             self._sleep(effect)
+
+    def _end_blocking(self, error: BaseException | None) -> None:
+        self._advance(partial(self._steps.throw, error) if error else partial(next, self._steps))
 
     def _sleep(self, effect: Sleep) -> None:
         world, loop = self._world, self._loop

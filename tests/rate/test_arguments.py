@@ -33,11 +33,16 @@ def test_an_argument_that_makes_no_sense_is_named(field: str, arguments: dict[st
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("missing", ["pyrate_limiter", "redis"])
-def test_a_missing_extra_is_named(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("missing", "storage"), [("pyrate_limiter", None), ("redis", "redis://localhost")]
+)
+def test_a_missing_extra_is_named(
+    missing: str, storage: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "ferry_sdk.rate.redis_schedule", raising=False)
     with pytest.raises(ConfigurationError, match=r"ferry-sdk\[rate\]"):
-        Rate("50/second", storage="redis://localhost")
+        Rate("50/second", storage=storage)
 
 
 def test_a_pickle_has_the_same_rate_and_storage() -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from ferry_sdk import ConnectionFailedError, Rate, RequestTimeoutError
-from ferry_sdk.rate.schedule import Schedule
 from tests.rate.simulation import Loop, World
 
-
-@pytest.fixture
-def world() -> World:
-    return World()
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.fixture
@@ -24,25 +23,11 @@ def loop() -> Loop:
     return Loop()
 
 
-def share(text: str, processes: int) -> list[Rate]:
-    """Rates of several processes with one schedule, as over Redis."""
-    rates = [Rate(text) for _ in range(processes)]
-    schedule = Schedule(rates[0]._limit)
-    schedule.is_shared = True
-    for rate in rates:
-        rate._line().schedule = schedule
-    return rates
-
-
 @pytest.mark.parametrize(
     ("text", "limit"), [("50/second", 50), ("1200/minute", 20), ("5/second", 5)]
 )
-@pytest.mark.parametrize("processes", [1, 4])
-def test_the_rate_is_used_and_kept_in_every_second(
-    world: World, text: str, limit: int, processes: int
-) -> None:
-    for rate in share(text, processes):
-        world.saturate(rate, Loop(latency=0.008), seconds=20)
+def test_the_rate_is_used_and_kept_in_every_second(world: World, text: str, limit: int) -> None:
+    world.saturate(Rate(text), Loop(latency=0.008), seconds=20)
     world.run()
     assert world.mean >= 0.93 * limit
     assert world.most <= limit
@@ -105,18 +90,6 @@ def test_a_read_back_takes_the_next_turn(world: World, rate: Rate, loop: Loop) -
     assert world.mean >= 0.96 * 50  # no turn is lost
 
 
-def test_a_read_back_passes_what_waits_in_other_processes(world: World, loop: Loop) -> None:
-    rates = share("30/minute", 4)  # two seconds a turn
-    for rate in rates:
-        for number in range(5):
-            world.send(rate, f"{number}", loop)
-    world.run(world.now + 5)
-    before = len(world.left)
-    world.send(rates[0], "read-back", loop, goes_first=True)
-    world.run()
-    assert world.names[before] == "read-back"
-
-
 def test_a_turn_of_a_request_that_is_cancelled_is_the_next_ones(
     world: World, rate: Rate, loop: Loop
 ) -> None:
@@ -175,11 +148,11 @@ def test_a_loop_that_wakes_again_has_its_turns(world: World, rate: Rate, loop: L
 def test_the_storage_is_asked_once_for_all_that_wait_while_it_fails(
     world: World, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (rate,) = share("50/second", 1)
+    rate = Rate("50/second")
     asked: list[float] = []
 
-    def fail(now: float, *, is_urgent: bool) -> tuple[float, bool]:
-        asked.append(now)
+    def fail(clock: Callable[[], float], *, is_urgent: bool) -> tuple[float, bool]:
+        asked.append(clock())
         raise ConnectionFailedError("the storage failed")
 
     with monkeypatch.context() as patch:

@@ -171,7 +171,8 @@ def settle_entry(
 ) -> None:
     """Record whether an unresolved write happened. The same write may then be made again.
 
-    Reads the booking or the ticket first, and refuses what it contradicts. To correct the booking of an entry that was settled, settle it again.
+    Reads the booking or the ticket first, and refuses what it contradicts. To correct the booking
+    of an entry that was settled, settle it again.
     """
     with open_journal(journal) as record:
         entry = record.entry(entry_id)

@@ -1,0 +1,110 @@
+"""A Redis in virtual time: its clock, its delays and its failures are those of a test."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from redis import Redis
+
+from ferry_sdk import Rate
+from ferry_sdk.rate import redis_schedule
+from ferry_sdk.rate.redis_schedule import RedisSchedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.rate.simulation import World
+
+
+class VirtualRedis:
+    """Runs the script of the schedule in a real Redis, which is told the time.
+
+    Attributes:
+        ahead: Seconds by which its clock is ahead of the world's.
+        paused_until: It runs nothing before this moment.
+        delay: Seconds that a request takes, and its answer; called for each.
+    """
+
+    def __init__(self, world: World, url: str, delay: Callable[[], float]) -> None:
+        self.ahead = 0.0
+        self.paused_until = 0.0
+        self.delay = delay
+        self.client = Redis.from_url(url)
+        self._world = world
+        world.run_blocking = self._run_blocking
+        text = redis_schedule._SCRIPT.replace("redis.call('TIME')", "{ARGV[9], ARGV[10]}")
+        assert "TIME" not in text
+        self._script = self.client.register_script(text)
+        self._task: _Task | None = None
+
+    def share(self, text: str, processes: int) -> list[Rate]:
+        """Return the rates of several processes."""
+        rates = [Rate(text, storage="redis://nowhere") for _ in range(processes)]
+        for rate in rates:
+            schedule = rate._line().schedule
+            assert isinstance(schedule, RedisSchedule)
+            schedule._run = self._ask
+        return rates
+
+    def _ask(self, keys: list[str], args: tuple[int, ...]) -> Any:
+        assert self._task is not None
+        return self._task.wait_for((keys, args))
+
+    def _run_blocking(
+        self, function: Callable[[], object], end: Callable[[BaseException | None], None]
+    ) -> None:
+        task = _Task(function)
+
+        def go_on(answer: object = None) -> None:
+            self._task = task
+            request = task.go_on(answer)
+            if request is None:
+                end(task.error)
+                return
+            arrival = max(self._world.now + self.delay(), self.paused_until)
+            self._world.call_at(arrival, lambda: answer_to(request))
+
+        def answer_to(request: tuple[list[str], tuple[int, ...]]) -> None:
+            if self._world.now < self.paused_until:  # it was paused on the way
+                self._world.call_at(self.paused_until, lambda: answer_to(request))
+                return
+            keys, args = request
+            now = round((self._world.now + self.ahead) * 1_000_000)
+            answer = self._script(keys=keys, args=(*args, now // 1_000_000, now % 1_000_000))
+            self._world.call_at(self._world.now + self.delay(), lambda: go_on(answer))
+
+        go_on()
+
+
+class _Task:
+    """A function in a thread of its own, which runs while the world stands still."""
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        self.error: BaseException | None = None
+        self._function = function
+        self._request: Any = None
+        self._answer: object = None
+        self._runs, self._stands = threading.Semaphore(0), threading.Semaphore(0)
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def go_on(self, answer: object) -> Any:
+        """Return what it waits for; None if it has ended."""
+        self._request, self._answer = None, answer
+        self._runs.release()
+        self._stands.acquire()
+        return self._request
+
+    def wait_for(self, request: object) -> object:
+        self._request = request
+        self._stands.release()
+        self._runs.acquire()
+        return self._answer
+
+    def _run(self) -> None:
+        self._runs.acquire()
+        try:
+            self._function()
+        except BaseException as error:  # noqa: BLE001 -- the world throws it
+            self.error = error
+        self._stands.release()
