@@ -131,11 +131,13 @@ class CommandRecorder:
         self._correlation_id: str | None = None
 
     def begin(self, intent: Intent) -> str:
+        """Record that a write begins."""
         # Noted first: an interruption of `begin` may leave an entry.
         self._correlation_id = intent.correlation_id
         return self.journal.begin(intent)
 
     def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+        """Record the outcome of a write."""
         self.journal.end(entry_id, state, details)
 
     def possible_write(self) -> JournalEntry | None:
