@@ -8,7 +8,7 @@ from functools import wraps
 
 import pytest
 
-from ferry_sdk import APIError, AsyncFerry, Ferry, OutcomeUnknownError
+from ferry_sdk import AlreadyDoneError, APIError, AsyncFerry, Ferry, OutcomeUnknownError
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
 from tests.journal.test_journal_secrets import CANARIES, at_rest
@@ -129,11 +129,13 @@ def test_a_rejection_has_its_status_and_code(shop, journal, order, confirm):
     made = shop.bookings.create(**order)
     shop.bookings.confirm(made.booking_id)
     group, _, method = confirm.partition(".")
-    with pytest.raises(APIError) as caught:
+    with pytest.raises(AlreadyDoneError) as caught:
         getattr(getattr(shop, group), method)(made.booking_id)
+    refusal = caught.value.__cause__
+    assert isinstance(refusal, APIError)
     entry = last(journal)
     assert (entry.state, entry.booking_id) == ("rejected", made.booking_id)
-    assert (entry.status_code, entry.code) == (caught.value.status_code, "BOOKING_CONFIRM_ERROR")
+    assert (entry.status_code, entry.code) == (refusal.status_code, "BOOKING_CONFIRM_ERROR")
 
 
 def test_an_unknown_outcome_names_what_was_known_before(ferry_sandbox, shop, journal):
@@ -219,7 +221,7 @@ def test_what_outcomes_name_holds_no_traveller(url, ferry_sandbox, order):
     ):
         made = client.bookings.create(**order)
         client.bookings.confirm(made.booking_id)
-        with pytest.raises(APIError):
+        with pytest.raises(AlreadyDoneError):
             client.bookings.confirm(made.booking_id)
         kept = at_rest(url) + repr(journal.entries()).encode()
     assert made.booking_id.encode() in kept
