@@ -256,6 +256,7 @@ class Journal:
         check_id(entry_id, "entry_or_id")
         if not isinstance(happened, bool):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected True or False", field="happened")
+        change: Callable[[Connection, str, EndState, OutcomeDetails], JournalEntry | None]
         change = statements.change
         if booking_id is not None:
             check_subject(booking_id, "booking_id")

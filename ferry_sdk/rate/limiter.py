@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Sleep, drive
 from ferry_sdk._engine.limiter import FlowLimiter, TurnRequest, current_request
 from ferry_sdk._fork import process_id
-from ferry_sdk._threads import Latch
-from ferry_sdk.errors import InvalidInputError, RequestTimeoutError
+from ferry_sdk._threads import Latch, uninterrupted
+from ferry_sdk.errors import ConfigurationError, InvalidInputError, RequestTimeoutError
 from ferry_sdk.rate.line import Line
-from ferry_sdk.rate.schedule import Limit, open_schedule
+from ferry_sdk.rate.schedule import Limit, MemorySchedule, Schedule
 
 _TEXT: Final = re.compile(r"([1-9][0-9]{0,5})/(second|minute)")
 _SECONDS: Final = {"second": 1, "minute": 60}
@@ -87,7 +87,7 @@ class Rate(FlowLimiter):
         """Return the line of this process; a forked one has its own."""
         line = self._lines.get(process_id())
         if line is None:
-            line = Line(open_schedule(self._limit, self._storage))
+            line = Line(_open_schedule(self._limit, self._storage))
             line = self._lines.setdefault(process_id(), line)
         return line
 
@@ -108,6 +108,26 @@ def _limit(rate: object, burst: object) -> Limit:
     if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= number:
         raise InvalidInputError(f"expected a number from 1 to {number}", field="burst")
     return Limit(found[0], number, _SECONDS[unit], burst)
+
+
+@uninterrupted
+def _open_schedule(limit: Limit, storage: str | None) -> Schedule:
+    """Return the schedule of a limit; it connects when it is used.
+
+    Raises:
+        ConfigurationError: The extra is not installed.
+        InvalidInputError: The URL is not valid.
+    """
+    try:
+        if storage is None:
+            return MemorySchedule(limit)
+        from ferry_sdk.rate.redis_schedule import RedisSchedule  # noqa: PLC0415 -- an extra installs redis
+
+        return RedisSchedule(limit, storage)
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f'Rate requires an extra: pip install "ferry-sdk[rate]" ({error.name} is not installed)'
+        ) from error
 
 
 def _url(storage: object) -> str:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
-from ferry_sdk._threads import uninterrupted
-from ferry_sdk.errors import ConfigurationError
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -78,23 +75,3 @@ class MemorySchedule:
         while not self._bucket.put(item := self._new_item("ferry_sdk", int(turn * UNITS))):
             turn += cast("int", self._bucket.waiting(item)) / UNITS
         return turn, True
-
-
-@uninterrupted
-def open_schedule(limit: Limit, storage: str | None) -> Schedule:
-    """Return the schedule of a limit; it connects when it is used.
-
-    Raises:
-        ConfigurationError: The extra is not installed.
-        InvalidInputError: The URL is not valid.
-    """
-    try:
-        if storage is None:
-            return MemorySchedule(limit)
-        from ferry_sdk.rate.redis_schedule import RedisSchedule  # noqa: PLC0415 -- an extra installs redis
-
-        return RedisSchedule(limit, storage)
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f'Rate requires an extra: pip install "ferry-sdk[rate]" ({error.name} is not installed)'
-        ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -87,7 +88,8 @@ def fail_over(seconds: float) -> Callable[[VirtualRedis, World], None]:
         old = redis.client.hgetall(key)
 
         def replace() -> None:
-            redis.client.hset(key, mapping=old)
+            for name, value in old.items():
+                redis.client.hset(key, name, value)
             redis.ahead += seconds
 
         world.call_at(world.now + 1, replace)
@@ -95,7 +97,7 @@ def fail_over(seconds: float) -> Callable[[VirtualRedis, World], None]:
     return change
 
 
-DISTURBANCES = {
+DISTURBANCES: dict[str, list[tuple[float, Callable[[VirtualRedis, World], None]]]] = {
     "undisturbed": [],
     "pauses": [(at, pause) for at in (3, 9, 15)],
     "slow answers": [(3, slow_down)],
@@ -118,7 +120,7 @@ def test_no_disturbance_of_the_storage_exceeds_the_limit_or_starves_a_process(
     for number, rate in enumerate(virtual_redis.share("50/second", PROCESSES)):
         world.saturate(rate, Loop(latency=0.005), seconds=seconds, name=f"{number}")
     for at, change in DISTURBANCES[name]:
-        world.call_at(began + at, lambda change=change: change(virtual_redis, world))
+        world.call_at(began + at, partial(change, virtual_redis, world))
     world.run(began + seconds)
     assert world.most <= 52
     fair, paused = PROCESSES / 48, 2.5 * ("pauses" in name or name == "everything")
