@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from ferry_sdk._engine.attempts import log_text
 from ferry_sdk._engine.batch import (
     Batch,
     BatchAnswer,
@@ -156,7 +157,7 @@ def _refresh(graph: RouteGraph, settings: Settings) -> Flow[None]:
     try:
         yield from _build(settings, deadline_of(settings))
     except FerryError as error:
-        logger.info("the routes could not be read again: %s", error)
+        logger.info("the routes could not be read again: %s", log_text(error))
     finally:
         graph.is_refreshing = False
 
