@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from threading import Timer
+from unicodedata import category
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, JustifyMethod
@@ -38,7 +39,10 @@ def _console(*, stderr: bool = False) -> Console:
 
 def printable(value: object) -> str:
     """Replace control characters, which could send commands to the terminal."""
-    return "".join(one if one.isprintable() or one == "\n" else "�" for one in str(value))
+    return "".join(
+        one if one.isprintable() or one == "\n" or category(one) == "Zs" else "�"
+        for one in str(value)
+    )
 
 
 def moment(value: datetime | str | None) -> str:
