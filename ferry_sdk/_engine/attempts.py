@@ -100,10 +100,10 @@ def _log(operation: Operation[T], context: Context) -> None:
 
 def log_text(error: FerryError) -> str:
     """Return the class, status and code of an error, which a log may contain."""
-    known: list[object] = [type(error).__name__]
+    facts = [type(error).__name__]
     if isinstance(error, APIError):
-        known += [f"HTTP {error.status_code}", error.code or "no code"]
-    return ", ".join(map(str, known))
+        facts += [f"HTTP {error.status_code}", *filter(None, [error.code])]
+    return ", ".join(facts)
 
 
 def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
