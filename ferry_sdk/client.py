@@ -393,7 +393,7 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
     """Return the error of a write, and how to read its result back."""
     if isinstance(error, JournalEntry):
         unknown = OutcomeUnknownError(
-            f"{error.operation} may have happened",
+            f"{error.operation} may have happened (correlation id {error.correlation_id})",
             request=RequestDigest(error.method, error.path, error.fingerprint),
             subject=error.subject,
             entry_id=error.id,

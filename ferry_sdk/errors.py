@@ -331,8 +331,11 @@ class APIError(FerryError):
     Attributes:
         status_code: The HTTP status (200 if MCP wraps the error).
         code: The service's error code, such as ``BOOKING_CREATE_ERROR``; None without one.
-        message: The service's message, localised, or the phrase of the status. For a booking or
-            a ticket it may name a traveller, so `str` and pickles contain a redacted message.
+        message: The service's message, localised, on one line of at most 500 characters, or the
+            phrase of the status. Tokens, e-mail addresses and what the call sent of a traveller
+            are hidden.
+        field: The invalid argument, as a path (``passengers[0].birth_date``), if the service names
+            it.
         request_id: The service's id of the request.
         body: The reply, decoded if it is JSON; not pickled.
         retry_after: Seconds the service asks to wait; None without a Retry-After.
@@ -347,15 +350,15 @@ class APIError(FerryError):
         *,
         status_code: int,
         code: str | None = None,
+        field: str | None = None,
         request_id: str | None = None,
         body: object = None,
         retry_after: float | None = None,
         www_authenticate: str | None = None,
     ) -> None:
         super().__init__(message, outcome="rejected")
-        self.message: str = message
         self.status_code: int = status_code
-        self.code: str | None = code
+        self.field: str | None = field
         self.request_id: str | None = request_id
         self.body: object = body
         self.retry_after: float | None = retry_after
@@ -363,15 +366,11 @@ class APIError(FerryError):
         self.show(message, code)
 
     def show(self, message: str, code: str | None) -> None:
-        """Set the message and the code that `str`, logs and pickles contain."""
+        """Set the message and the code, and the text with both."""
+        self.message: str = message
+        self.code: str | None = code
         known = ", ".join(part for part in (f"HTTP {self.status_code}", code) if part)
         self.args: tuple[Any, ...] = (f"{message} ({known})",)
-        self._public: tuple[str, str | None] = message, code
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        rebuilt, (kind, args, kept) = super().__reduce__()
-        kept["message"], kept["code"] = self._public
-        return rebuilt, (kind, args, kept)
 
 
 class BadRequestError(APIError):
@@ -407,14 +406,7 @@ class ServerError(APIError):
 
 
 class AvailabilityError(APIError):
-    """AVAILABILITY_ERROR: the search failed.
-
-    Attributes:
-        field: The member of the request that is wrong, if the service names one
-            (``request.company``).
-    """
-
-    field: str | None = None
+    """AVAILABILITY_ERROR: the search failed."""
 
 
 class NoSailingsError(AvailabilityError):

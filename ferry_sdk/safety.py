@@ -126,11 +126,6 @@ class Safety:
         """Return whether a fee suggests the effect: it names the status of one ticket."""
         return any(fee.ticket_status == proof.tickets for proof in self.confirmed_by)
 
-    @property
-    def may_name_travellers(self) -> bool:
-        """Whether a reply may name a traveller whom the request did not name."""
-        return self.operation not in _WITHOUT_TRAVELLERS
-
 
 _IF_NOT_DONE: frozenset[FailureKind] = frozenset({"not_sent", "rate_limited", "unauthorised"})
 _ALWAYS: frozenset[FailureKind] = _IF_NOT_DONE.union({"lost"})
@@ -207,17 +202,6 @@ _ROWS = (
     _write("mcp.cancel_ticket", "tickets.cancel", _TICKET_CANCELLED_BY_TOOL),
     _write("mcp.call_tool", "mcp.call_tool"),
 )
-
-_WITHOUT_TRAVELLERS = frozenset(
-    {
-        "availability.search",
-        *(row.operation for row in _ROWS if row.operation.startswith("catalogue.")),
-        *("mcp.search_availability", "mcp.ports", "mcp.companies", "mcp.countries"),
-        *("mcp.vehicle_brands", "mcp.vehicle_data", "mcp.departures", "mcp.list_tools"),
-        "mcp.list_resources",
-    }
-)
-"""Reads without travellers' data."""
 
 SAFETY: Mapping[str, Safety] = MappingProxyType({row.operation: row for row in _ROWS})
 """All operations of the library, by public name."""

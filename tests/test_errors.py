@@ -108,6 +108,7 @@ def filled(kind: type[FerryError]) -> FerryError:
             "Complet",
             status_code=409,
             code="CODE",
+            field="companies[0]",
             request_id="r-2",
             body={"passengers": ["Okonkwo"]},
             retry_after=1.5,
@@ -361,6 +362,7 @@ def test_a_refused_connection_was_not_sent(clients: Clients, ferry_sandbox: Sand
     for call in (ferry.bookings.confirm, ferry.bookings.get, ferry.mcp.confirm_booking):
         error = caught(call, "b-1")
         assert type(error) is errors.ConnectionFailedError
+        assert ferry_sandbox.base_url.removeprefix("http://") in str(error)
         assert error.outcome == "not_sent"
         refused = Attempt(sent=False, problem="ConnectionFailedError", operation=error.operation)
         assert error.attempts == (refused,)
@@ -396,6 +398,8 @@ def test_an_unknown_outcome_names_its_request_and_not_its_content(
         assert (error.request.method, error.request.path) == ("POST", "/api/booking/confirm")
         assert error.outcome == "unknown"
         assert error.correlation_id
+        advice = f"(correlation id {error.correlation_id}; ferry.recover(error) reads it back)"
+        assert str(error).endswith(advice)
         assert re.fullmatch("[0-9a-f]{32}", error.request.digest)
     assert first.request == again.request
     assert first.request != other.request

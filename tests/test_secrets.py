@@ -218,7 +218,10 @@ def test_a_log_of_what_is_tried_again_names_nobody(
         ferry.tickets.get("t-1")
     logged = [record.getMessage() for record in caplog.records if record.name == "ferry_sdk"]
     assert len(logged) == 2
-    assert all(line.startswith("tickets.get failed (ServerError)") for line in logged)
+    assert all(
+        line.startswith("tickets.get failed (ServerError, HTTP 503, SERVER_ERROR)")
+        for line in logged
+    )
     assert ferry_sandbox.token not in caplog.text
 
 

@@ -8,7 +8,6 @@ and the request is sent again, or the failure is raised.
 from __future__ import annotations
 
 import logging
-import re
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,7 +16,7 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Sleep
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
-from ferry_sdk._engine.redaction import Redactor, phrase_of, plain_code, plain_words
+from ferry_sdk._engine.redaction import Redactor, phrase_of
 from ferry_sdk._engine.retry import RetryPolicy
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from ferry_sdk.types import Attempt
@@ -27,7 +26,6 @@ T = TypeVar("T")
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _SHORTEST_TOKEN = 4
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
@@ -81,7 +79,7 @@ def _announce_retry(failure: FerryError, wait: float, name: str, context: Contex
     logger.info(
         "%s failed (%s), next attempt in %.2f s (correlation id %s)",
         name,
-        type(failure).__name__,
+        log_text(failure),
         wait,
         context.correlation_id,
     )
@@ -95,6 +93,14 @@ def _log(operation: Operation[T], context: Context) -> None:
         context.state.attempts[-1],
         context.correlation_id,
     )
+
+
+def log_text(error: FerryError) -> str:
+    """Return the class, status and code of an error, which a log may contain."""
+    facts = [type(error).__name__]
+    if isinstance(error, APIError):
+        facts += [f"HTTP {error.status_code}", *filter(None, [error.code])]
+    return ", ".join(facts)
 
 
 def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
@@ -113,11 +119,13 @@ def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
 
 
 def _request_id(reply: Reply, operation: Operation[T], context: Context) -> str | None:
-    named = reply.request_id
-    # A UUID names nobody, and a redactor takes longer to build than the rest of a call.
-    if named is None or _UUID.fullmatch(named) or not operation.call.secrets():
-        return named
-    return _redactor(operation, context).hide(named)
+    # A write that succeeds ends its call, so nobody sees this attempt unless somebody watches.
+    if operation.write is not None and not context.is_watched:
+        return None
+    request_id = reply.request_id
+    if request_id is None or not operation.call.secrets():
+        return request_id
+    return _redactor(operation, context).hide(request_id)
 
 
 def _record(failure: FerryError, name: str) -> Attempt:
@@ -140,18 +148,16 @@ def _redactor(operation: Operation[T], context: Context) -> Redactor:
 
 
 def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
-    """Redact tokens and travellers' data in the texts of an error."""
+    """Redact the texts of an error."""
     redactor = _redactor(operation, context)
-    error.args = tuple(redactor.hide(str(words)) for words in error.args)
     if isinstance(error, UnexpectedResponseError | APIError) and error.request_id is not None:
         error.request_id = redactor.hide(error.request_id)
     if not isinstance(error, APIError):
+        error.args = tuple(redactor.show(str(words)) for words in error.args)
         return
-    error.message = redactor.hide(error.message)
-    error.code = error.code and redactor.hide(error.code)
-    error.www_authenticate = error.www_authenticate and redactor.hide(error.www_authenticate)
-    if operation.safety.may_name_travellers:
-        words = plain_words(error.message) or phrase_of(error.status_code)
-        error.show(words, plain_code(error.code))
-    else:
-        error.show(error.message, error.code)
+    message = redactor.show(error.message) or phrase_of(error.status_code)
+    error.show(message, redactor.show(error.code or "") or None)
+    if error.field is not None:
+        is_hidden = redactor.hide(error.field) != error.field
+        error.field = None if is_hidden else operation.argument_at(error.field)
+    error.www_authenticate = error.www_authenticate and redactor.show(error.www_authenticate)

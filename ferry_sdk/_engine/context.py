@@ -12,6 +12,7 @@ nothing, so an interruption at any point finds the true state.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,8 @@ from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome
 
 Stage = Literal["unknown", "open", "bare"]
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _USER_AGENT = f"ferry_sdk/{__version__}"
 
@@ -116,6 +119,7 @@ class Context(NamedTuple):
         deadline: End of the call on the monotonic clock; None: no limit.
         hook_runner: Runs the client's hooks; None without hooks.
         state: How far the call got.
+        is_watched: Whether hooks, a raw response or the log show the attempts of a success.
         keeps_reserve: Whether requests end early enough to leave time for reading back.
         goes_first: Whether requests leave before others that wait for the rate limiter.
     """
@@ -129,6 +133,7 @@ class Context(NamedTuple):
     deadline: float | None
     hook_runner: HookRunner | None
     state: CallState
+    is_watched: bool = True
     keeps_reserve: bool = False
     goes_first: bool = False
 
@@ -140,10 +145,11 @@ class Context(NamedTuple):
         operation: str,
         *,
         correlation_id: str | None = None,
+        is_raw: bool = False,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> Context:
-        """Return the context of a call that starts now."""
+        """Return the context of a call that starts now; a raw one returns its attempts."""
         named = correlation_id or settings.correlation_id or next_correlation_id()
         recent_ids.add(named)
         began = clock()
@@ -160,6 +166,7 @@ class Context(NamedTuple):
             None if settings.deadline is None else began + settings.deadline,
             runner,
             CallState(attempts=[], sent_tokens=[]),
+            is_raw or runner is not None or logger.isEnabledFor(logging.DEBUG),
         )
 
     def for_reads(self, until: float | None = None) -> Context:

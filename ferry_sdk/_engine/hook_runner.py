@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
-from urllib.parse import urlsplit
 
 from ferry_sdk._engine.effects import CallUser, Flow, Send
 from ferry_sdk._engine.http import RawResponse, Reply
@@ -67,7 +66,7 @@ class HookRunner:
     def exchange(self, send: Send, operation: str, attempt: int) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
         request = send.request
-        host, port = _server(request.url)
+        host, port = request.server
         event = RequestEvent(
             self.call,
             operation,
@@ -119,12 +118,3 @@ class HookRunner:
         elapsed = self.clock() - context.began
         attempts = tuple(context.state.attempts)
         return OutcomeEvent(self.call, outcome, elapsed, problem, attempts, read_back)
-
-
-def _server(url: str) -> tuple[str, int | None]:
-    """Return the host and the port of a URL, as far as they can be parsed."""
-    try:
-        parts = urlsplit(url)
-        return parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return "", None

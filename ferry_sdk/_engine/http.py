@@ -9,6 +9,7 @@ from datetime import timezone
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Final, Generic, Protocol, TypeVar, overload
+from urllib.parse import urlsplit
 
 from typing_extensions import Self
 
@@ -57,6 +58,16 @@ class Request:
     content: bytes | None = field(default=None, repr=False)
     route: str = ""
     rpc_method: str | None = None
+
+    @property
+    def server(self) -> tuple[str, int | None]:
+        """The host and the port, as far as the URL can be parsed."""
+        try:
+            parts = urlsplit(self.url)
+            port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+        except ValueError:
+            return "", None
+        return parts.hostname or "", port
 
 
 class Headers(Mapping[str, str]):

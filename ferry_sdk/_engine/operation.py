@@ -121,6 +121,8 @@ class Operation(Generic[T_co]):
         safety: Its row of the safety table.
         write: What is known about a write besides its request; None for a read.
         wait: How the read is polled; None for a single read.
+        argument_names: The names of arguments by the beginning of their path in the request, if
+            they differ.
     """
 
     call: Call = field(repr=False)
@@ -128,6 +130,16 @@ class Operation(Generic[T_co]):
     safety: Safety
     write: Write[T_co] | None = None
     wait: Wait | None = None
+    argument_names: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def argument_at(self, path: str) -> str:
+        """Return the argument of the call for a path in the request."""
+        if path == "id" and self.write is not None:
+            return next(iter(self.write.subject), path)
+        for beginning, name in self.argument_names.items():
+            if path.startswith(beginning):
+                return name + path.removeprefix(beginning)
+        return path
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from contextlib import suppress
 from functools import partial
 from inspect import signature
@@ -10,11 +11,12 @@ from typing import cast
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking
-from ferry_sdk._engine.redaction import plain_code
 from ferry_sdk.errors import AlreadyDoneError, APIError, FerryError
 from ferry_sdk.types import DetailedRecorder, EndState, Outcome, OutcomeDetails, Recorder
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+_CODE = re.compile(r"-?[A-Za-z0-9]+([_.:-][A-Za-z0-9]+)*", re.ASCII)
 
 
 def record_outcome(
@@ -62,7 +64,10 @@ def _details(state: EndState, named: object, record: object) -> OutcomeDetails:
     """Return what a result, a record that was read back, or an error names."""
     refusal = named.__cause__ if isinstance(named, AlreadyDoneError) else named
     if state == "rejected" and isinstance(refusal, APIError):
-        return OutcomeDetails(status_code=refusal.status_code, code=plain_code(refusal.code))
+        is_code = _CODE.fullmatch(refusal.code or "")  # a sentence may name a traveller
+        return OutcomeDetails(
+            status_code=refusal.status_code, code=refusal.code if is_code else None
+        )
     if state != "done":
         return OutcomeDetails()
     ticket_id = _text(named, "ticket_id")

@@ -1,27 +1,30 @@
-"""Redaction of tokens and travellers' data in the texts of the service.
+"""Redaction of the texts of the service: tokens, the call's travellers and e-mail addresses.
 
-Two rules work together. A `Redactor` knows the tokens and the travellers of one request, and hides
-them in any text, in most spellings that a system may give a name. But a service may also name
-travellers that no request named, for example when it rejects the confirmation of a booking. So
-`plain_words` keeps only words that are in a fixed vocabulary and hides everything else.
+A person acts on the message of an error, so it stays in the words of the service. A `Redactor`
+hides what the call itself sent of a traveller, in the spellings that systems give to names: without
+accents, transliterated, joined, escaped. It cannot know travellers that the call did not name.
+
+A search costs much more than the rest of a call, so it happens only when somebody sees the text,
+and a pattern is built only if its letters occur in the text, one after another.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
-from functools import cache
+from functools import partial
 from html import unescape
 from http import HTTPStatus
-from itertools import chain, permutations, takewhile
-from pathlib import Path
+from itertools import chain, permutations
 from typing import Final
 from urllib.parse import unquote
 
 HIDDEN: Final = "[hidden]"
+LONGEST: Final = 500
+"""Characters of a text that is shown."""
 
 _LETTERS: Final = str.maketrans(
     {
@@ -39,31 +42,62 @@ _LETTERS: Final = str.maketrans(
 """Letters that NFKD does not decompose."""
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "ñ": "nn"})
 """How travel documents transliterate letters to more than the base letter."""
-_MONTHS: Final = (
-    *("jan|gen|ene", "feb|fev", "mar", "apr|avr|abr", "may|mai|mag", "jun|juin|giu"),
-    *("jul|juil|lug", "aug|aou|ago", "sep|set", "oct|okt|ott", "nov", "dec|dez|dic"),
+_GREEK: Final = str.maketrans(
+    dict(zip("αβγδεζηικλμνξοπρσςτυφω", "avgdeziiklmnxoprsstyfo", strict=True))
+    | {"θ": "th", "χ": "ch", "ψ": "ps"}
 )
-_LONGEST: Final = 100
+"""How travel documents transliterate Greek."""
+_PARTICLES: Final = frozenset(
+    {
+        *("af", "al", "bin", "da", "das", "de", "del", "della", "den", "der", "des", "di", "do"),
+        *("dos", "du", "el", "la", "las", "le", "los", "van", "von", "y", "zu"),
+    }
+)
+"""Parts of names that name nobody."""
+_MONTHS: Final = (
+    *("jan|gen|ene|ιαν|يناير", "feb|fev|φεβ|فبراير", "mar|μαρ|مارس", "apr|avr|abr|απρ|ابريل"),  # noqa: RUF001 -- Greek
+    *("may|mai|mag|μαι|مايو", "jun|juin|giu|ιουν|يونيو", "jul|juil|lug|ιουλ|يوليو"),  # noqa: RUF001 -- Greek
+    *("aug|aou|ago|αυγ|اغسطس", "sep|set|σεπ|سبتمبر", "oct|okt|ott|οκτ|اكتوبر"),  # noqa: RUF001 -- Greek
+    *("nov|νοε|نوفمبر", "dec|dez|dic|δεκ|ديسمبر"),
+)
+_LONGEST_DATUM: Final = 100
 """Letters by which a text is found; after a longer text, everything that follows is hidden."""
-_MOST: Final = 300
-"""Most texts that are searched for; if a request has more, everything is hidden."""
-_ALL: Final = r"[\s\S]+"
+_LONGEST_SEARCH: Final = 5000
+"""Characters that are searched; the rest of a longer text is left out."""
+_MISREAD: Final = ("latin-1", "cp1252")
+"""Encodings as which systems misread UTF-8."""
 _GAP: Final = 3
 """Characters between two hidden texts that are merged into one."""
 _SHORT: Final = 4
 """Letters and digits from which a text is also found inside a longer word."""
 _NO_SPACES: Final = "\u2e80"
 """The first letter of the scripts without spaces between words."""
-_CODE: Final = re.compile(r"-?[A-Za-z0-9]+([_.:-][A-Za-z0-9]+)*", re.ASCII)
-_LONGEST_CODE: Final = 64
-_EDGES: Final = ".,:;!?\"'()[]{}<>«»“”\u2018\u2019…،؛؟·"
-_ENDS: Final = ".:;!?·؟"
-_PARTS: Final = re.compile(r"[./_'\u2019\-:,()=]|\[\d{1,3}\]")
-_NUMBER: Final = re.compile(r"[0-9]{1,3}")
+_ESCAPES: Final = 3
+"""How often escapes are resolved: an entity may be part of a URL in a JSON text."""
+
+_BREAK: Final = re.compile(r"\s*[\n\r\t\v\f\x1c-\x1f\x85\u2028\u2029]\s*")
+_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs"})
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+_RUN: Final = re.compile(r"[^\W_]+")
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_LONG_VOWEL: Final = re.compile(r"(?:[aou]e|aa)(?=[^\W_])")
+"""A vowel that documents write with two letters; a name such as Zoe ends with two vowels."""
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_ESCAPED: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
+_LOCAL: Final = r"\w.!#$%&'*+/=?^`{|}~-"
+_EMAIL: Final = re.compile(rf'(?:"[^"]*"|(?<![{_LOCAL}])[{_LOCAL}]+)@(?:[\w-]+\.)+[^\W\d_][\w-]+')
+
+
+_Search = tuple[str, Callable[[], str]]
+"""The letters and digits that a text must contain, and a function that makes the pattern.
+
+Patterns allow only other characters between letters. If the letters do not occur one after another,
+the pattern cannot match and is not made.
+"""
 
 
 class Redactor:
-    """Hides the tokens and the travellers' data of one request in any text.
+    """Hides the tokens and the travellers' data of one request, and e-mail addresses, in any text.
 
     Args:
         tokens: Texts that are hidden as they are.
@@ -72,76 +106,62 @@ class Redactor:
 
     def __init__(self, tokens: Iterable[str], personal_data: Iterable[str] = ()) -> None:
         self._tokens = sorted(tokens, key=len, reverse=True)
-        texts = {*personal_data}
-        patterns = {_ALL}
-        if len(texts) <= _MOST:
-            patterns = {pattern for text in texts for pattern in _patterns_of(text)}
-        longest_first = sorted(patterns, key=len, reverse=True)
-        self._personal = re.compile("|".join(longest_first)) if patterns else None
+        self._searches = [search for text in {*personal_data} for search in _searches_of(text)]
+
+    def show(self, text: str) -> str:
+        """Return the redacted text on one line, as far as it is shown."""
+        line = one_line(text)
+        if len(line) > _LONGEST_SEARCH:
+            cut = line[:_LONGEST_SEARCH]
+            line = cut.rpartition(" ")[0] or cut  # no first half of a name
+        return self.hide(line)[:LONGEST]
 
     def hide(self, text: str) -> str:
-        """Return the redacted text; entities and URL escapes are resolved if they hide a match."""
-        for token in self._tokens:
-            text = text.replace(token, HIDDEN)
-        if self._personal is None:
-            return text
-        text = self._redact(text)
-        resolved = unquote(unescape(text))
-        redacted = text if resolved == text else self._redact(resolved)
-        return text if redacted == resolved else redacted
+        """Return the redacted text; escapes are resolved if they hide a match."""
+        text = resolved = self._redact(text)
+        for _ in range(_ESCAPES):
+            plain = one_line(_resolve_escapes(resolved))
+            if plain == resolved:
+                break
+            resolved = self._redact(plain)
+            if resolved != plain:
+                text = resolved
+        return text
 
     def _redact(self, text: str) -> str:
-        assert self._personal is not None  # noqa: S101 -- checked by the caller
+        for token in self._tokens:
+            text = text.replace(token, HIDDEN)
+        if "@" in text:
+            text = _EMAIL.sub(HIDDEN, text)
+        return self._redact_travellers(text) if self._searches else text
+
+    def _redact_travellers(self, text: str) -> str:
         folded, places = _fold(text)
+        letters = _SEPARATORS.sub("", folded)
+        patterns = {make() for needed, make in self._searches if needed in letters}
+        if not patterns:
+            return text
+        # Sorted by letters too: of two patterns with the same length, the same one wins each time.
+        longest_first = sorted(patterns, key=lambda pattern: (-len(pattern), pattern))
         parts: list[str] = []
         start = 0
-        for found in self._personal.finditer(folded):
-            between = text[start : places[found.start()]]
+        for match in re.finditer("|".join(longest_first), folded):
+            between = text[start : places[match.start()]]
             if not parts or len(between) > _GAP or any(map(str.isalnum, between)):
                 parts += [between, HIDDEN]
-            start = places[found.end() - 1] + 1
+            start = places[match.end() - 1] + 1
         rest = text[start:]
         while parts and rest and unicodedata.combining(rest[0]):
             rest = rest[1:]  # the accent of a hidden letter
         return "".join([*parts, rest])
 
 
-def plain_words(text: str) -> str:
-    """Return the text with all other words than the vocabulary's hidden; empty if little is left.
-
-    A word must be spelled as in the vocabulary; a capital letter is allowed at the start of a
-    sentence. Numbers of up to three digits stay, unless a word next to them is hidden.
-    """
-    pieces = text.split()
-    shown = [*_are_listed(pieces)]
-    for place, piece in enumerate(pieces):
-        if piece.strip(_EDGES).isdigit() and not all(shown[max(0, place - 1) : place + 2]):
-            shown[place] = False
-    if 2 * sum(shown) < len(shown):
-        return ""
-    parts: list[str] = []
-    for piece, is_shown in zip(pieces, shown, strict=True):
-        core = piece.strip(_EDGES)
-        part = piece if is_shown or not core else piece.replace(core, HIDDEN)
-        if part.strip(_EDGES) != HIDDEN.strip(_EDGES) or not parts or parts[-1] != HIDDEN:
-            parts.append(part)
-        else:
-            parts[-1] = part
-    return " ".join(parts)
-
-
-def plain_beginning(text: str) -> str:
-    """Return the text up to the first word not in the vocabulary: the rest may be a reply's."""
-    pieces = text.split()
-    known = takewhile(lambda pair: pair[1], zip(pieces, _are_listed(pieces), strict=True))
-    return " ".join(piece for piece, _ in known).rstrip(f" {_EDGES}")
-
-
-def plain_code(code: str | None) -> str | None:
-    """Return the code if it looks like one, and not like a name or a sentence."""
-    if code is None or len(code) > _LONGEST_CODE or not _CODE.fullmatch(code):
-        return None
-    return code if not code.isalpha() or code.lower() in vocabulary() or code == "NO" else None
+def one_line(text: str) -> str:
+    """Return a text on one line, without control and format characters."""
+    if text.isprintable():
+        return text.strip()
+    line = _BREAK.sub(" ", text)
+    return "".join(one for one in line if unicodedata.category(one) not in _INVISIBLE).strip()
 
 
 def phrase_of(status_code: int) -> str:
@@ -152,89 +172,102 @@ def phrase_of(status_code: int) -> str:
         return "the service refused"
 
 
-@cache
-def vocabulary() -> frozenset[str]:
-    """Return words that name nobody, from error messages in six languages and the interface."""
-    path = Path(__file__).with_name("vocabulary.txt")
-    return frozenset(path.read_text("utf-8").split())
+def _resolve_escapes(text: str) -> str:
+    """Return a text with the characters for entities, URL escapes and JSON escapes."""
+    if "&" in text:
+        text = unescape(text)
+    if "\\" in text:
+        text = _ESCAPED.sub(lambda code: chr(int(code[1] or code[2], 16)), text)
+    if "%" not in text:
+        return text
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        return unquote(text, encoding="latin-1")
 
 
-def _are_listed(pieces: Iterable[str]) -> Iterator[bool]:
-    """Yield whether each word is in the vocabulary."""
-    words = vocabulary()
-    begins = True
-    for piece in pieces:
-        yield _is_listed(piece.strip(_EDGES), words, begins=begins)
-        begins = piece[-1] in _ENDS
-
-
-def _is_listed(core: str, words: frozenset[str], *, begins: bool) -> bool:
-    if not core or core in words or _NUMBER.fullmatch(core) or core == HIDDEN.strip(_EDGES):
-        return True
-    if begins and core[:1].lower() + core[1:] in words:
-        return True
-    parts = [part for part in _PARTS.split(core) if part]
-    return len(parts) > 1 and all(part in words for part in parts)
-
-
-def _fold(text: str) -> tuple[str, list[int]]:
+def _fold(text: str) -> tuple[str, Sequence[int]]:
     """Return the text in lower case without marks, and the position of each letter in the text."""
+    if text.isascii():
+        return text.lower(), range(len(text))
     letters: list[str] = []
     places: list[int] = []
     for place, letter in enumerate(text):
         for plain in unicodedata.normalize("NFKD", letter).casefold().translate(_LETTERS):
             for one in unicodedata.normalize("NFKD", plain):
                 if not unicodedata.combining(one) and unicodedata.category(one) != "Cf":
-                    letters.append(one)
+                    letters.append(str(unicodedata.decimal(one, one)))
                     places.append(place)
     return "".join(letters), places
 
 
-def _patterns_of(text: str) -> Iterator[str]:
-    """Yield patterns that find a text in folded ones."""
-    text = text.strip()
-    if len(text) > _LONGEST:
-        beginning = _fold(text[:_LONGEST])[0]
-        yield f"{_pattern(beginning)}(?:{_ALL})?" if any(map(str.isalnum, beginning)) else _ALL
-        return
+def _searches_of(text: str) -> list[_Search]:
+    """Return how a text is found in folded ones."""
+    if len(text) > _LONGEST_DATUM:
+        beginning = _SEPARATORS.sub(" ", text).strip()[:_LONGEST_DATUM]
+        return _searches(_spellings(beginning), then=r"[\s\S]*")
+    if _DAY.fullmatch(text):
+        with suppress(ValueError):
+            return [(text[2:4], partial(_pattern_of_day, date.fromisoformat(text)))]
+    local = text.partition("@")[0]
+    spellings = _spellings(text)
+    if local != text:
+        spellings |= _spellings(local)
+    if local != text or not any(map(str.isdigit, text)):
+        words = _WORD.findall(unicodedata.normalize("NFC", local))
+        if len(words) > 1:
+            for word in words:
+                if word.lower() not in _PARTICLES:
+                    spellings |= _spellings(word)
+    return _searches(spellings)
+
+
+def _searches(spellings: Iterable[str], then: str = "") -> list[_Search]:
+    return [
+        (plain, partial(_pattern, spelling, plain, then))
+        for spelling in spellings
+        if (plain := _SEPARATORS.sub("", spelling))
+    ]
+
+
+def _spellings(text: str) -> set[str]:
+    """Return the spellings of a text, folded."""
+    if text.isascii():
+        plain = text.lower()
+        return {plain, _LONG_VOWEL.sub(lambda vowel: vowel[0][0], plain)}
     text = unicodedata.normalize("NFC", text)
-    with suppress(ValueError):
-        yield from _patterns_of_day(date.fromisoformat(text))
-        return
-    local = text.partition("@")[0] if "@" in text else ""
-    parts = re.findall(r"[^\W\d_]{2,}", local or text)
-    more = (part for part in parts if len(parts) > 1 and part.lower() not in vocabulary())
-    for spelling in chain([text], [local] if local else [], more):
-        small = spelling.casefold()
-        plain = _fold(spelling)[0]
-        documents = _fold(small.translate(_UMLAUTS))[0]
-        for folded in {plain, documents, re.sub(r"([aou])e", r"\1", plain)}:
-            if any(map(str.isalnum, folded)):
-                yield _pattern(folded)
+    plain = _fold(text)[0]
+    misread = (text.encode(errors="replace").decode(name, "replace") for name in _MISREAD)
+    return {
+        plain,
+        _LONG_VOWEL.sub(lambda vowel: vowel[0][0], plain),
+        _fold(text.casefold().translate(_UMLAUTS))[0],
+        plain.replace("ου", "ou").translate(_GREEK),  # noqa: RUF001 -- Greek
+        *(_fold(spelling)[0] for spelling in misread),
+    }
 
 
-def _pattern(folded: str) -> str:
+def _pattern(spelling: str, plain: str, then: str) -> str:
     """Return a pattern that allows other separators between the letters, or none."""
-    has_digits = any(map(str.isdigit, folded))
+    has_digits = any(map(str.isdigit, plain))
     between = r"[\W_]{0,2}" if has_digits else r"[^\w\s]{0,2}"
-    pattern = ""
-    for run in re.findall(r"[^\W_]+", folded):
-        pattern += r"[\W_]{0,3}" if pattern else ""
-        pattern += between.join(map(re.escape, run))
-    first = next(filter(str.isalnum, folded))
-    if sum(map(str.isalnum, folded)) < _SHORT and first < _NO_SPACES:
+    runs = (between.join(map(re.escape, run)) for run in _RUN.findall(spelling))
+    pattern = r"[\W_]{0,3}".join(runs) + then
+    if len(plain) < _SHORT and plain[0] < _NO_SPACES:
         return rf"(?<![^\W_]){pattern}(?![^\W_])"
     return pattern
 
 
-def _patterns_of_day(day: date) -> Iterator[str]:
-    """Yield patterns of a date in any order, with a number or a name for its month.
+def _pattern_of_day(day: date) -> str:
+    """Return a pattern of a date in any order, with a number or a name for its month.
 
-    Years of four digits have their own patterns: they are longer, so they are tried first.
+    A year of four digits is tried first. In the machine-readable zone of a passport, a check digit
+    and the sex follow the date.
     """
     month = rf"(?:0?{day.month}|(?:{_MONTHS[day.month - 1]})[^\W\d_]*)"
-    number = rf"0?{day.day}(?:st|nd|rd|th|er|º|ª)?"
+    number = rf"0?{day.day}(?:st|nd|rd|th|er|[oa])?"
     between = r"(?:[\W_]{0,3}|\s(?:de|of)\s)"
     years = f"{day.year:04}", f"{day.year % 100:02}"
-    for order in chain.from_iterable(permutations((year, month, number)) for year in years):
-        yield rf"(?<!\d){between.join(order)}(?!\d)"
+    orders = chain.from_iterable(permutations((year, month, number)) for year in years)
+    forms = "|".join(between.join(order) for order in orders)
+    return rf"(?<!\d)(?:{forms})(?!\d)|{day:%y%m%d}(?=\d[mfx<])"

@@ -311,8 +311,10 @@ class _WriteSteps(Generic[T]):
                 if found.is_met:
                     self.read_record = last_seen
                     return found.last.of(read_back.result(last_seen))
+        can = "cannot read" if read_back is None else "reads"
         raise OutcomeUnknownError(
-            f"{self.operation.name} may have happened: {lost}",
+            f"{self.operation.name} may have happened: {lost} (correlation id "
+            f"{self.context.correlation_id}; ferry.recover(error) {can} it back)",
             request=self.operation.call.digest(),
             subject=self.write.subject,
             last_seen=last_seen,

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from ferry_sdk._engine.http import Head, parse_date
 from ferry_sdk._engine.redaction import phrase_of
@@ -50,8 +50,16 @@ _BY_STATUS: Final[Mapping[int, type[APIError]]] = {
 _SERVER_ERRORS = 500
 _CODES = ("code", "error_code", "errorCode")
 _MESSAGES = ("message", "error_description", "detail", "title", "error", "msg")
-_LONGEST_MESSAGE = 500
 _FIELD = re.compile(r"[A-Za-z_][\w.\[\]]{0,99}", re.ASCII)
+_INDEX = re.compile(r"\.(\d+)(?=\.|$)")
+
+
+class ServiceError(NamedTuple):
+    """What the interface's error object says; `field` is the first invalid one, if it names one."""
+
+    code: str
+    message: str
+    field: str | None
 
 
 def api_error(
@@ -60,6 +68,7 @@ def api_error(
     *,
     code: str | None = None,
     message: str | None = None,
+    field: str | None = None,
     kind: type[APIError] | None = None,
 ) -> APIError:
     """Return the error of a reply. A known service code decides its class, else the status.
@@ -69,21 +78,21 @@ def api_error(
         body: The decoded body, of any shape.
         code: The service's code; by default it is taken from the body.
         message: The service's message; by default it is taken from the body.
+        field: The invalid field of the request; by default it is taken from the body.
         kind: The class, if neither the code nor the status decides it.
     """
     code = code or _first_text(body, _CODES)
     message = message or _first_text(body, _MESSAGES) or phrase_of(head.status_code)
     error = (kind or _class_of(head.status_code, code))(
-        message[:_LONGEST_MESSAGE],
+        message,
         status_code=head.status_code,
         code=code,
         request_id=head.request_id,
+        field=field or _field_of(body),
         body=body,
         retry_after=retry_after(head.headers),
         www_authenticate=head.headers.get("www-authenticate"),
     )
-    if isinstance(error, AvailabilityError):
-        error.field = _field_of(body)
     if head.status_code >= _SERVER_ERRORS or head.status_code == HTTPStatus.REQUEST_TIMEOUT:
         error.outcome = "unknown"
     return error
@@ -96,8 +105,8 @@ def unexpected_response(problem: str, head: Head, body: object = None) -> Unexpe
     )
 
 
-def service_error(value: object) -> tuple[str, str] | None:
-    """Return code and message of the interface's error object; None if the value is none."""
+def service_error(value: object) -> ServiceError | None:
+    """Return what the interface's error object says; None if the value is none."""
     if not isinstance(value, dict):
         return None
     members = cast("dict[str, object]", value)
@@ -105,7 +114,8 @@ def service_error(value: object) -> tuple[str, str] | None:
     if members.get("error") is not True or not isinstance(code, str):
         return None
     message = members.get("message")
-    return code, message if isinstance(message, str) and message else code
+    words = message if isinstance(message, str) and message else code
+    return ServiceError(code, words, _field_of(members))
 
 
 def is_service_code(code: str) -> bool:
@@ -128,11 +138,13 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _field_of(body: object) -> str | None:
-    """Return the member of the request that a refusal names, in either protocol."""
-    for value in (body, _member(body, "structuredContent")):
-        named = _member(value, "field")
-        if isinstance(named, str) and _FIELD.fullmatch(named):
-            return named
+    """Return the first member of the request that a refusal names."""
+    errors = _member(body, "errors")
+    first = cast("list[object]", errors)[0] if isinstance(errors, list) and errors else None
+    for value in (body, first):
+        field = _member(value, "field")
+        if isinstance(field, str) and _FIELD.fullmatch(field):
+            return _INDEX.sub(r"[\1]", field)
     return None
 
 

@@ -151,17 +151,23 @@ def digest(method: str, path: str, body: object) -> RequestDigest:
     return RequestDigest(method=method, path=path, digest=fingerprint)
 
 
-def personal_data(body: object) -> Iterable[str]:
-    """Yield the texts of a request that are travellers' data."""
-    if isinstance(body, Mapping):
-        for name, value in cast("Mapping[str, object]", body).items():
+def personal_data(body: object) -> list[str]:
+    """Return the texts of a request that are travellers' data, also the joined parts of a name."""
+    texts: list[str] = []
+    if isinstance(body, dict):
+        members = cast("dict[str, object]", body)
+        first, last = members.get("first_name"), members.get("last_name")
+        if isinstance(first, str) and isinstance(last, str):
+            texts += first + last, last + first, first[:1] + last, last + first[:1]
+        for name, value in members.items():
             if name in _PERSONAL and isinstance(value, str | int) and str(value).strip():
-                yield str(value)
-            else:
-                yield from personal_data(value)
+                texts.append(str(value))
+            elif isinstance(value, dict | list | tuple):
+                texts += personal_data(cast("object", value))
     elif isinstance(body, list | tuple):
         for item in cast("Iterable[object]", body):
-            yield from personal_data(item)
+            texts += personal_data(item)
+    return texts
 
 
 def text_of(content: bytes) -> str:

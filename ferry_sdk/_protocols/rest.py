@@ -113,7 +113,7 @@ def value_of(reply: Reply) -> object:
         raise unexpected_response(problem, reply, text_of(reply.content)) from None
     known = service_error(value)
     if known is not None:
-        raise api_error(reply, value, code=known[0], message=known[1])
+        raise api_error(reply, value, **known._asdict())
     if not reply.is_success:
         raise api_error(reply, value)
     return value

@@ -92,7 +92,7 @@ class AsyncTransport:
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda response: response)
+        return self._call(operation, lambda response: response, is_raw=True)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> Coroutine[Any, Any, T]:
         """Read a write back again and return its result."""
@@ -105,8 +105,14 @@ class AsyncTransport:
         )
         return self._run_flow(recover(error, read_back, context))
 
-    async def _call(self, operation: Operation[T], finish: Callable[[RawResponse[T]], R]) -> R:
-        context = Context.start(self.settings, self.shared.session, operation.name)
+    async def _call(
+        self,
+        operation: Operation[T],
+        finish: Callable[[RawResponse[T]], R],
+        *,
+        is_raw: bool = False,
+    ) -> R:
+        context = Context.start(self.settings, self.shared.session, operation.name, is_raw=is_raw)
         try:
             return finish(await self._run_flow(run(operation, context)))
         except BaseException as stop:

@@ -44,6 +44,7 @@ class Exchange:
         is_plain = not effect.request.url.lower().startswith("https:")
         self.tracing = Tracing(effect.sending, connections, is_plain=is_plain)
         self._sending = effect.sending
+        self._request = effect.request
         self._listener = effect.listener
         self._connections = connections
         self._body: list[bytes] = []
@@ -105,8 +106,11 @@ class Exchange:
         ):
             # A client that is closed during a call may raise anything.
             named = ConnectionFailedError(_http.message_of(error, is_ours=False), outcome="unknown")
-        if isinstance(named, TransportError) and self._sending.is_followed:
-            named.outcome = "unknown" if self._sending.is_sent else "not_sent"
+        if isinstance(named, TransportError):
+            host, port = self._request.server
+            named.args = (f"{named} ({f'[{host}]' if ':' in host else host}:{port})",)
+            if self._sending.is_followed:
+                named.outcome = "unknown" if self._sending.is_sent else "not_sent"
         if isinstance(named, UnexpectedResponseError) and self._head is not None:
             named.status_code, named.request_id = self._head.status_code, self._head.request_id
         return named

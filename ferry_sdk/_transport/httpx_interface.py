@@ -7,12 +7,12 @@ recognised by name.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ferry_sdk._engine.redaction import plain_beginning
 from ferry_sdk._transport.http_client import Requests, RequestT
 from ferry_sdk.errors import (
     ConfigurationError,
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _is_ours: ContextVar[bool] = ContextVar("ferry_sdk_request", default=False)
 
 
+_QUOTE: Final = re.compile(r"[\s:(=<]*(?<!\w)(?:bytearray\()?b?['\"]")
+"""The beginning of the bytes that a parser could not read."""
 _lost = partial(ConnectionFailedError, outcome="unknown")
 _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
     "ConnectError": partial(ConnectionFailedError, outcome="not_sent"),
@@ -77,10 +79,11 @@ def failure_of(error: Exception) -> FerryError | None:
 
 
 def message_of(error: Exception, *, is_ours: bool) -> str:
-    """Return type and message of an exception; a message that may quote a reply is redacted."""
+    """Return type and message of an exception; a reply that the message quotes is left out."""
     message = " ".join(str(error).split())
-    shown = message if is_ours else plain_beginning(message)
-    return f"{type(error).__name__}: {shown}".removesuffix(": ")
+    if not is_ours:
+        message = _QUOTE.split(message, maxsplit=1)[0]
+    return f"{type(error).__name__}: {message}".removesuffix(": ")
 
 
 def _is_httpx(kind: type[BaseException]) -> bool:

@@ -103,7 +103,7 @@ class Transport:
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda response: response)
+        return self._call(operation, lambda response: response, is_raw=True)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
@@ -116,8 +116,14 @@ class Transport:
         )
         return self._run_flow(recover(error, read_back, context))
 
-    def _call(self, operation: Operation[T], finish: Callable[[RawResponse[T]], R]) -> R:
-        context = Context.start(self.settings, self.shared.session, operation.name)
+    def _call(
+        self,
+        operation: Operation[T],
+        finish: Callable[[RawResponse[T]], R],
+        *,
+        is_raw: bool = False,
+    ) -> R:
+        context = Context.start(self.settings, self.shared.session, operation.name, is_raw=is_raw)
         try:
             return finish(self._run_flow(run(operation, context)))
         except BaseException as stop:

@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from ferry_sdk._engine.attempts import log_text
 from ferry_sdk._engine.batch import (
     Batch,
     BatchAnswer,
@@ -164,7 +165,7 @@ def _refresh(settings: Settings) -> Flow[None]:
     try:
         yield from _build(settings, deadline_of(settings))
     except FerryError as error:
-        logger.info("the routes could not be read again: %s", error)
+        logger.info("the routes could not be read again: %s", log_text(error))
     finally:
         _refreshing.discard(_key(settings))
 

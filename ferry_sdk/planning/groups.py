@@ -298,6 +298,7 @@ class TripsGroup(Resource):
             companies,
             max_calls,
             concurrency,
+            ("start", "end"),
         )
 
         def steps(settings: Settings) -> Flow[PriceCalendar]:

@@ -46,6 +46,7 @@ class TripRequest:
         companies: The companies to ask; None: all that sail.
         max_calls: The most searches to make.
         concurrency: The most searches at the same time.
+        day_arguments: The arguments that the first day and the other days come from.
     """
 
     origin: Port | str
@@ -56,6 +57,7 @@ class TripRequest:
     companies: Sequence[str] | None
     max_calls: int
     concurrency: int
+    day_arguments: tuple[str, str] = ("on", "on")
 
     def __post_init__(self) -> None:
         """Validate the arguments.

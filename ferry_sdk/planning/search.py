@@ -16,6 +16,7 @@ from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer, 
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import (
+    APIError,
     AuthenticationError,
     ConfigurationError,
     FerryError,
@@ -232,6 +233,8 @@ class TripPlan:
         """Record an answer, and return the trips that it makes with those before it."""
         query = answer.key
         asked = query.asked
+        if isinstance(answer.error, APIError) and answer.error.field is not None:
+            answer.error.field = self._argument_at(answer.error.field, query)
         if isinstance(answer.error, _POINTLESS):
             raise answer.error
         if answer.error is not None and not isinstance(answer.error, NoSailingsError):
@@ -243,6 +246,23 @@ class TripPlan:
             self._nothing.append(asked)
             self._without_out.append(query)
         return []
+
+    def _argument_at(self, path: str, query: Query) -> str | None:
+        """Return the argument of the caller for an argument of a search; None if it has none."""
+        assert self._ends is not None  # noqa: S101 -- looked up
+        if path.startswith(("passengers", "vehicle")):
+            return path
+        request = self._request
+        companies = [self._name_of(one) for one in request.companies or ()]
+        if path == "company" and query.company in companies:
+            return f"companies[{companies.index(query.company)}]"
+        ends = ["origin", "destination"]
+        day = request.day_arguments[query.day != request.rounds[0][0][0]]
+        if query.depart_code != self._ends[0].code:  # a search of the way back alone
+            ends.reverse()
+            day = "back"
+        arguments = {"depart_code": ends[0], "arrive_code": ends[1], "out_at": day}
+        return {**arguments, "ret_at": "back"}.get(path)
 
     def _join(self, query: Query, sailings: Sequence[Availability]) -> Iterator[Trip]:
         assert self._graph is not None and self._ends is not None  # noqa: S101, PT018 -- looked up

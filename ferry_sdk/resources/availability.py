@@ -67,7 +67,7 @@ class AvailabilityGroup(Resource):
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
             NoSailingsError: No sailing fits.
-            AvailabilityError: The search failed; `field` names a wrong member, if known.
+            AvailabilityError: The search failed; `field` names a wrong argument, if known.
             FerryError: The call failed for another reason.
 
         Example:
@@ -111,4 +111,5 @@ class AvailabilityGroup(Resource):
             Rest.post("availability", body=body),
             RecordList(Availability),
             SAFETY["availability.search"],
+            argument_names={"request.": ""},
         )

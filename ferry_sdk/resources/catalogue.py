@@ -67,6 +67,7 @@ class CatalogueGroup(Resource):
             Rest.post("departure", body=body),
             RecordList(Departure, member="departures"),
             SAFETY["catalogue.departures"],
+            argument_names={"__journey_id": "journey_ids"},
         )
 
     @method

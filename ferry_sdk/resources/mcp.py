@@ -83,7 +83,7 @@ class McpGroup(Resource):
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
             NoSailingsError: No sailing fits.
-            AvailabilityError: The search failed; `field` names a wrong member, if known.
+            AvailabilityError: The search failed; `field` names a wrong argument, if known.
             FerryError: The call failed for another reason.
         """
         body = arguments.search(
@@ -105,6 +105,7 @@ class McpGroup(Resource):
             Mcp.tool("search_availability", body, gives_list=True),
             RecordList(Availability),
             SAFETY["mcp.search_availability"],
+            argument_names={"request.": ""},
         )
 
     @method
@@ -196,6 +197,7 @@ class McpGroup(Resource):
             Mcp.tool("view_ticket", {"id": identifier(ticket_id, "ticket_id")}),
             Record(Ticket, id=ticket_id),
             SAFETY["mcp.view_ticket"],
+            argument_names={"id": "ticket_id"},
         )
 
     @method

@@ -27,6 +27,9 @@ def test_an_unreachable_service_fails(cli, ferry_sandbox):
     ended = cli("doctor", "--json", code=3)
     assert states(ended)["connection: connection"] == "fail"
     assert "versions: python" in states(ended)
+    for text in (ended.out, cli("ports", code=3).err):
+        assert ferry_sandbox.base_url.removeprefix("http://") in text
+        assert "`ferry sandbox` starts a local service" in text
 
 
 def test_an_unknown_host_name_fails(cli):

@@ -135,7 +135,9 @@ def test_attempts_are_logged_and_what_is_tried_again_is_told(
     assert len(attempts) == len(raw.attempts) == 3
     assert "429" in attempts[0]
     again = [words for level, words in told if level == "INFO"]
-    assert again[0].startswith("catalogue.ports failed (RateLimitError), next attempt in 5.00 s")
+    assert again[0].startswith(
+        "catalogue.ports failed (RateLimitError, HTTP 429), next attempt in 5.00 s"
+    )
     assert len(again) == 2
     assert all(f"(correlation id {raw.correlation_id})" in words for _, words in told)
 

@@ -11,7 +11,6 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError, UnresolvedWriteError
-from ferry_sdk.safety import SAFETY
 from tests.effects.judging import SLACK, SOFT
 from tests.effects.schedules import EFFECTS
 
@@ -31,8 +30,9 @@ def violations(evidence: Evidence) -> list[str]:
     """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
     found = [*_of_noise(evidence), *_of_client(evidence)]
     for number, outcome in enumerate(evidence.outcomes):
-        may_name = SAFETY[outcome.call.operation].may_name_travellers
-        secrets = evidence.secrets if may_name else TOKENS
+        # An error hides the travellers that its own call named; a log names nobody.
+        is_named = outcome.call.operation in {"bookings.create", "mcp.create_booking"}
+        secrets = evidence.secrets if is_named else TOKENS
         broken = [*_of_call(outcome), *_of_words(outcome, secrets)]
         found += [f"call {number}, {outcome.call.operation}: {one}" for one in broken]
     return found

@@ -18,6 +18,7 @@ from ferry_sdk.models import BookingConfirmation
 from tests.hostile.evidence import Evidence, Outcome
 from tests.hostile.judging import violations
 from tests.hostile.kinds import Stroke
+from tests.hostile.preparing import TOKENS
 from tests.hostile.runs import PLACES, Call, Run
 from tests.hostile.server import Exchange
 from tests.hostile.service import Effect, ServiceCall
@@ -92,8 +93,8 @@ def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
         ),
         ({"error": KeyError("no")}, "an error of another family"),
         ({"error": asyncio.CancelledError()}, "an error of another family"),
-        ({"error": ConnectionFailedError(f"{SECRET.upper()}!")}, "its str holds"),
-        ({"error": ConnectionFailedError("&#81;UARRINGTON-UNSAL")}, "its pickle holds"),
+        ({"error": ConnectionFailedError(f"{TOKENS[0].upper()}!")}, "its str holds"),
+        ({"error": ConnectionFailedError(f"&#116;{TOKENS[0][1:]}")}, "its pickle holds"),
         ({"error": UNKNOWN, "seconds": 1.4}, "late"),
         ({"error": UNKNOWN, "state": "none", "exchanges": [arrival("101")]}, "not on record"),
         ({"error": UNKNOWN, "state": "done"}, "on record as done, and it was not"),

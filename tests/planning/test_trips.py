@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -12,6 +13,7 @@ import pytest
 
 from ferry_sdk import (
     AmbiguousPlaceError,
+    APIError,
     AuthenticationError,
     AvailabilityError,
     Ferry,
@@ -436,13 +438,49 @@ def test_no_sailings_is_an_error_of_its_own(reader: Ferry) -> None:
         reader.availability.search(**(arguments | {"out_at": NONE_SAILS}))
 
 
-def test_a_refused_search_names_the_member_that_is_wrong(reader: Ferry) -> None:
-    arguments = search_arguments() | {"company": "NOBODY"}
+def test_a_refused_search_names_the_argument_that_is_wrong(reader: Ferry) -> None:
+    past, vehicle = date(2020, 1, 1), {"code": "NO__SUCH"}
     for search in (reader.availability.search, reader.mcp.search_availability):
+        for wrong, field in (
+            ({"company": "NOBODY"}, "company"),
+            ({"out_at": past}, "out_at"),
+            ({"vehicle": vehicle}, "vehicle.code"),
+        ):
+            with pytest.raises(AvailabilityError) as refused:
+                search(**(search_arguments() | wrong))
+            assert not isinstance(refused.value, NoSailingsError)
+            assert refused.value.field == field
+            assert pickle.loads(pickle.dumps(refused.value)).field == field
+    with pytest.raises(APIError) as unknown:
+        reader.catalogue.departures("GNV", journey_ids=["no-journey"])
+    assert unknown.value.field in {"provider_id", "journey_ids[0]"}
+
+
+def test_a_refused_search_of_trips_names_its_own_argument(
+    both: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    wanted: Any = {"passengers": ADULT, "companies": ["gnv", "NOBODY"]}
+    report = both.trips.search("Genoa", "Tunis", on=GNV_SAILS, **wanted).report
+    assert [one.error.field for one in report.failed] == ["companies[1]"]
+    one_company = wanted | {"companies": ["GNV"]}
+    with pytest.raises(AvailabilityError) as refused:
+        both.trips.search("Genoa", "Tunis", on=GNV_SAILS, vehicle={"code": "A__B"}, **one_company)
+    assert refused.value.field == "vehicle.code"
+    past = date(2040, 5, 6)  # for the service
+    for search, field in (
+        (lambda: both.trips.search("Genoa", "Tunis", on=past, **one_company), "on"),
+        (
+            lambda: both.trips.search("Genoa", "Tunis", on=past, back=GNV_SAILS, **one_company),
+            "on",
+        ),
+        (
+            lambda: both.trips.calendar("Genoa", "Tunis", start=past, end=past, **one_company),
+            "start",
+        ),
+    ):
         with pytest.raises(AvailabilityError) as refused:
-            search(**arguments)
-        assert not isinstance(refused.value, NoSailingsError)
-        assert refused.value.field == "request.company"
+            search()
+        assert refused.value.field == field
 
 
 def test_a_trip_shows_the_price_with_the_cheapest_place(ferry: Ferry) -> None:

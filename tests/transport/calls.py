@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +162,7 @@ def is_never_sent(caller: Caller, call: Call, ferry: Ferry, *kinds: type[FerryEr
     error = failure(call, ferry)
     assert type(error) in kinds
     assert error.outcome == "not_sent"
+    assert re.search(r"\((\S+:\d+)\)", str(error)), "names host and port"
     assert sent(error.attempts) == [False] * 3
     assert caller.tries == 3
 

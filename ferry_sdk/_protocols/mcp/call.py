@@ -139,7 +139,7 @@ def _names_session(answer: JsonRpcReply) -> bool:
     """Return whether the server rejected the message for its session and nothing else."""
     known = service_error(answer.message)
     if known is not None:
-        return known[0] in _SESSION_CODES
+        return known.code in _SESSION_CODES
     words = answer.rpc_message.lower().strip(" .!")
     for prefix in ("bad request: ", "not found: ", "error: "):
         words = words.removeprefix(prefix)

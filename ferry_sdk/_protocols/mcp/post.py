@@ -61,7 +61,7 @@ class JsonRpcReply:
         """Whether a tool replied: with a result, or with the code of a failed tool."""
         message = self.message or {}
         known = service_error(message) or service_error(self._error.get("data"))
-        return "result" in message or (known is not None and is_service_code(known[0]))
+        return "result" in message or (known is not None and is_service_code(known.code))
 
     @property
     def _error(self) -> Mapping[str, object]:
@@ -70,8 +70,8 @@ class JsonRpcReply:
 
     def status_error(self) -> APIError:
         """Return the error that the status of the reply reports."""
-        code, message = service_error(self._error.get("data")) or (None, None)
-        return api_error(self.reply, self.body, code=code, message=message)
+        known = service_error(self._error.get("data"))
+        return api_error(self.reply, self.body, **(known._asdict() if known else {}))
 
     def result(self, *, of_resource: bool = False) -> object:
         """Return the JSON-RPC result.
@@ -94,7 +94,7 @@ class JsonRpcReply:
             raise unexpected_result("both a result and an error", self.reply, self.body)
         bare = service_error(self.message)
         if bare is not None:
-            raise api_error(self.reply, self.message, code=bare[0], message=bare[1])
+            raise api_error(self.reply, self.message, **bare._asdict())
         raise rpc_error(self._error, self.reply, of_resource=of_resource)
 
 

@@ -99,7 +99,7 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
     members = cast("dict[str, object]", error) if isinstance(error, dict) else {}
     known = service_error(members.get("data"))
     if known is not None:
-        return api_error(head, members, code=known[0], message=known[1])
+        return api_error(head, members, **known._asdict())
     code = members.get("code")
     message = members.get("message")
     kind: type[APIError] | None = None
@@ -132,7 +132,7 @@ def unexpected_result(problem: str, head: Head, body: object = None) -> Unexpect
 def _raise_service_error(value: object, head: Head) -> None:
     known = service_error(value)
     if known is not None:
-        raise api_error(head, value, code=known[0], message=known[1])
+        raise api_error(head, value, **known._asdict())
 
 
 def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
@@ -140,7 +140,7 @@ def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> A
     for candidate in (members.get("structuredContent"), *map(_parse_text, plain)):
         known = service_error(candidate)
         if known is not None:
-            return api_error(head, members, code=known[0], message=known[1])
+            return api_error(head, members, **known._asdict())
     failure = api_error(head, members, message=" ".join(plain).strip() or "the tool failed")
     failure.outcome = "unknown"
     return failure

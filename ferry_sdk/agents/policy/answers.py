@@ -85,6 +85,8 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
 """What the agent should do after each of the toolkit's own codes."""
 
 READ_BACK: Final = "The reply was lost, and the effect was then seen by reading it back."
+_LONGEST: Final = 600
+"""Characters of a message: those of a service have 500, and the status and the code follow."""
 _MAX_CANDIDATES: Final = 10
 _LATER: Final = "Nothing was done. Call again in a minute; then tell the user."
 _AFTER_FAILURE: Final[tuple[tuple[type[FerryError], str], ...]] = (
@@ -182,7 +184,7 @@ def failure_answer(error: FerryError) -> Answer:
 
     A read changes nothing, so its outcome is never ``unknown`` here: the agent may call again.
     """
-    message = clean_text(str(error), 300)
+    message = clean_text(str(error), _LONGEST)
     if isinstance(error, InvalidInputError):
         field = clean_text(error.field, 100)
         if isinstance(error, AmbiguousPlaceError):

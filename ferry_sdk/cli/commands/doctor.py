@@ -23,7 +23,7 @@ from rich.text import Text
 from ferry_sdk._engine.auth import file_of
 from ferry_sdk._engine.http import parse_date
 from ferry_sdk._engine.settings import CertificatePaths
-from ferry_sdk._engine.validation import is_local_http
+from ferry_sdk._engine.validation import is_local_http, is_loopback
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.cli.terminal.errors import Exit, exit_code_of
 from ferry_sdk.cli.terminal.options import (
@@ -198,7 +198,8 @@ def _check_connection(url: str) -> Iterator[Finding]:
                     until = f", certificate until {ends}" if ends else ""
                     yield Finding(part, step, "ok", f"{secure.version()}, {_elapsed(begun)}{until}")
     except (OSError, FerryError) as error:
-        yield Finding(part, step, "fail", str(error), Exit.NOT_SENT)
+        hint = "; `ferry sandbox` starts a local service" if is_loopback(host) else ""
+        yield Finding(part, step, "fail", f"{host}:{port}: {error}{hint}", Exit.NOT_SENT)
 
 
 def _elapsed(begun: float) -> str:

@@ -254,6 +254,9 @@ def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str |
     return None
 
 
+_CONNECTION_HINT = (
+    "`ferry doctor` checks the connection, and `ferry sandbox` starts a local service"
+)
 _HINTS: tuple[tuple[type[FerryError], str], ...] = (
     (ConfigurationError, "run `ferry doctor`; set the token with FERRY_TOKEN or --token-file"),
     (AuthenticationError, "the token is invalid or expired; run `ferry doctor`"),
@@ -261,7 +264,7 @@ _HINTS: tuple[tuple[type[FerryError], str], ...] = (
     (PriceChangedError, "nothing was confirmed"),
     (PenaltyExceededError, "nothing was cancelled"),
     (APIError, "nothing was changed"),
-    (ConnectionFailedError, "nothing was changed; `ferry doctor` checks the connection"),
+    (ConnectionFailedError, f"nothing was changed; {_CONNECTION_HINT}"),
 )
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime, timezone
 from threading import Timer
 from typing import cast
+from unicodedata import category
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, JustifyMethod
@@ -43,7 +44,7 @@ def printable(value: object) -> str:
     Otherwise a value of the service could look like other lines of the output.
     """
     line = " ".join(str(value).splitlines())
-    return "".join(one if one.isprintable() else "�" for one in line)
+    return "".join(one if one.isprintable() or category(one) == "Zs" else "�" for one in line)
 
 
 def _lines(value: object) -> str:

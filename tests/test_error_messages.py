@@ -1,0 +1,358 @@
+"""An error shows what the service says; what the call sent of a traveller and tokens are hidden."""
+
+from __future__ import annotations
+
+import copy
+import html
+import logging
+import pickle
+import sys
+import traceback
+import unicodedata
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+import typer
+
+from ferry_sdk import APIError, ConnectionFailedError, Ferry, FerryError
+from ferry_sdk.cli.terminal.errors import report_errors
+from tests.support.samples import BOOKING_CREATED
+from tests.support.trip import booked, search_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ferry_sdk.sandbox import Sandbox
+
+MESSAGES = (
+    "Payment method declined by the acquirer: insufficient funds",
+    "No cabins of type AB2 left on Fantastic",
+    "The fare FLEX-7 of GNV is not sold with a vehicle higher than 2.10 m",
+    "Port ITGOA is closed until 14:30 on 3 June 2050",
+    "Booking 4Q7XK2 is in state PAYMENT_DUE; expected TICKETED",
+    "Ticket e1b2c3d4-0001-4000-8000-00000000abcd was voided by operator Grimaldi Lines",
+    "Total is 1,284.50 EUR, deposit 128.45 EUR (10 %)",
+    "Upstream error from CARONTE&TOURIST: timeout <30 s>",
+    "vehicle.code: no model TESLA__CYBERTRUCK; try TESLA__MODEL_Y",
+    'Unknown tariff "SUPER ECO"; allowed: "ECO", "FLEX"',
+    "Quota exceeded: 100% of the allotment for line Genova-Palermo is sold",
+    "Contact the agency desk, extension 4411, quote ref. #88-B/2",
+    "Il biglietto non è rimborsabile",
+    "La cabina quadrupla è esaurita sulla nave Moby Aki",
+    "Il porto di Civitavecchia è chiuso per maltempo fino alle 18:00",
+    "Prezzo aggiornato: € 231,40 anziché € 219,90",
+    "Documento d'identità scaduto il giorno della partenza",
+    "La compagnia Tirrenia non accetta animali in poltrona",
+    "Le navire Danielle Casanova est complet pour les véhicules",
+    "La réservation ne peut plus être annulée : délai dépassé de 2 h",
+    "Tarif « Liberté » indisponible, montant dû : 1\u202f204,00\u00a0€",
+    "L'embarquement à Sète ferme 90 minutes avant le départ",
+    "La carte a été refusée par la banque (code 51)",
+    "Aucune cabine avec hublot au départ de Toulon",
+    "El barco Abel Matutes no admite caravanas de más de 7 m",
+    "¿Desea otra fecha? No hay plazas el 2 de agosto",
+    "La tarifa de residente exige certificado de la Generalitat",
+    "El puerto de Algeciras no opera la línea ALG-CEU mañana",
+    "Reembolso del 80 %: 64,00 € sobre 80,00 €",
+    "Die Fähre Peter Pan nimmt keine Gefahrgüter mit",
+    "Für den Tarif Spar ist keine Umbuchung möglich",
+    "Der Hafen Travemünde wird am 3.6. nicht angelaufen",
+    "Höchstens 4 Personen je Außenkabine (Kategorie 4A)",
+    "Zahlung abgelehnt: Kreditrahmen überschritten",
+    "Το πλοίο Blue Star Delos είναι πλήρες για οχήματα",  # noqa: RUF001 -- Greek
+    "Το εισιτήριο δεν επιστρέφεται μετά τις 18:00",  # noqa: RUF001 -- Greek
+    "Δεν υπάρχουν καμπίνες AB4 από Πειραιά προς Ηράκλειο",
+    "لا توجد مقاعد على الباخرة تانيت يوم 2 يونيو",
+    "تذكرة طنجة المتوسط غير قابلة للاسترداد",
+    "الدفع مرفوض: الرصيد غير كافٍ (الرمز 51)",
+)
+
+
+def terminal(error: FerryError, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command prints that ends with the error."""
+
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(typer.Exit):
+        report_errors(fail)()
+    return capsys.readouterr().err
+
+
+def copies(error: FerryError) -> list[FerryError]:
+    return [pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)]
+
+
+def shown(error: FerryError) -> str:
+    """All that a program can show of an error without looking into `body` or `last_seen`."""
+    pickled = pickle.dumps(error, 0).decode("latin-1")
+    return (
+        f"{error} {error!r} {error.attempts} {''.join(traceback.format_exception(error))} {pickled}"
+    )
+
+
+def refusal(call: Callable[..., object], *args: Any, **kwargs: Any) -> APIError:
+    with pytest.raises(APIError) as refused:
+        call(*args, **kwargs)
+    return refused.value
+
+
+def test_a_message_is_shown_whole(
+    both: Ferry,
+    ferry_sandbox: Sandbox,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert len(MESSAGES) == 40
+    caplog.set_level(logging.DEBUG)
+    booking = booked(both)
+    for number, message in enumerate(MESSAGES):
+        code = f"REASON_{number}"
+        operation = "mcp.confirm_booking" if number % 2 else "bookings.confirm"
+        confirm = both.mcp.confirm_booking if number % 2 else both.bookings.confirm
+        ferry_sandbox.faults.add("refused", operation, message=message, code=code)
+        error = refusal(confirm, booking.booking_id)
+        for one in (error, *copies(error)):
+            assert isinstance(one, APIError)
+            assert (one.message, one.code) == (message, code)
+            assert message in str(one)
+            assert code in str(one)
+        assert message in terminal(error, capsys)
+        assert message not in caplog.text
+
+
+def entities(text: str) -> str:
+    return "".join(f"&#{ord(letter)};" for letter in text)
+
+
+def without_accents(text: str) -> str:
+    letters = unicodedata.normalize("NFD", text.replace("ß", "ss").replace("Ł", "L"))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def transliterated(text: str) -> str:
+    for letter, plain in {"ü": "ue", "ö": "oe", "ä": "ae"}.items():
+        text = text.replace(letter, plain)
+    return without_accents(text)
+
+
+SPELLINGS: tuple[Callable[[str, str], str], ...] = (
+    lambda first, last: f"{first} {last}",
+    lambda first, last: f"{last}, {first}",
+    lambda first, last: f"{first} {last}".upper(),
+    lambda first, last: f"{first} {last}".lower(),
+    lambda first, last: without_accents(f"{first} {last}"),
+    lambda first, last: transliterated(f"{first} {last}"),
+    lambda first, last: transliterated(f"{last}/{first}").upper(),
+    lambda first, last: f"{first}-{last}".replace(" ", "-"),
+    lambda first, last: f"{first}_{last}".replace(" ", "_"),
+    lambda first, last: f"{first}{last}".replace(" ", ""),
+    lambda first, last: f"{last}{first}".replace("-", ""),
+    lambda first, last: f"{first[0]}.{last}",
+    lambda first, last: f"{first[0]}{last}",
+    lambda first, last: quote(f"{first} {last}"),
+    lambda first, last: quote(f"{first} {last}".replace("Ł", "L"), encoding="latin-1"),
+    lambda first, last: html.escape(f"{first} {last}"),
+    lambda first, last: entities(f"{first} {last}"),
+    lambda first, last: "\u200b".join(f"{first} {last}"),
+    lambda first, last: unicodedata.normalize("NFD", f"{first} {last}"),
+    lambda first, last: f"{first} {last}".encode("ascii", "backslashreplace").decode(),
+    lambda first, last: f"{first} {last}".encode().decode("cp1252", "replace"),
+    lambda first, last: (
+        f"P<ITA{transliterated(last)}<<{transliterated(first)}<<<<<".upper()
+        .replace(" ", "<")
+        .replace("-", "<")
+    ),
+)
+TRAVELLERS = (
+    ("Marguerite", "Okonkwo"),
+    ("Zoë", "Müller-Weiß"),
+    ("Jean-Luc", "O'Brien"),
+    ("Łucja Ana", "de la Cruz"),
+    ("Li", "Ng"),
+)
+PIECES = (
+    *("marguerite", "okonkwo", "zoe", "muller", "mueller", "weis", "jean", "luc", "brien"),
+    *("ucja", "cruz", "ng"),
+)
+
+
+def plain(text: str) -> str:
+    return without_accents(html.unescape(text)).lower()
+
+
+def test_the_travellers_of_a_call_are_hidden_in_every_spelling(
+    both: Ferry, ferry_sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(SPELLINGS) == 22
+    party: Any = [{"type": "Adult", "gender": "Female", "age": 30}] * len(TRAVELLERS)
+    search: Any = search_arguments() | {"passengers": party}
+    availability = both.availability.search(**search)[0]
+    selection = availability.select(tariff=availability.tariffs[0], place=availability.places[0])
+    passengers: list[Any] = [
+        {"type": "Adult", "gender": "Female", "age": 30, "first_name": first, "last_name": last}
+        for first, last in TRAVELLERS
+    ]
+    for number, spelling in enumerate(SPELLINGS):
+        operation = "mcp.create_booking" if number % 2 else "bookings.create"
+        create = both.mcp.create_booking if number % 2 else both.bookings.create
+        spelt = "; ".join(spelling(first, last) for first, last in TRAVELLERS)
+        message = f"refused: {spelt}; 2 berths left."
+        ferry_sandbox.faults.add("refused", operation, message=message)
+        error = refusal(create, availabilities=[selection], passengers=passengers)
+        for one in (error, *copies(error)):
+            assert str(one).startswith("refused: ")
+            assert "2 berths left." in str(one)
+            text = plain(f"{shown(one)} {terminal(one, capsys)}").replace("berths", "")
+            text = text.replace("[hidden]", "").split("refused: ")[1].split("; 2 ")[0]
+            assert not [piece for piece in PIECES if piece in text], (number, spelt, text)
+
+
+TOKEN = "tok-Ab12Cd34Ef56"
+"""A token that the service repeats."""
+PASSENGER: Any = {
+    "type": "Adult",
+    "first_name": "Marguerite",
+    "last_name": "Okonkwo",
+    "gender": "Female",
+    "birth_date": "1980-03-02",
+    "doc_number": "XD998877",
+    "email": "m.okonkwo@mail.example",
+}
+BOOKING: Any = {
+    "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
+    "passengers": [PASSENGER],
+    "contact": {"name": "Adaeze Okonkwo", "email": "desk@agency.example", "phone": "612345987"},
+}
+
+
+def client(reply: httpx.Response, **settings: Any) -> Ferry:
+    transport = httpx.MockTransport(lambda _: reply)
+    return Ferry(
+        TOKEN,
+        base_url="https://ferry.example",
+        http_client=httpx.Client(transport=transport),
+        **settings,
+    )
+
+
+def test_tokens_and_all_other_data_are_hidden_and_nothing_else() -> None:
+    secrets = {
+        TOKEN: "as it is",
+        quote(TOKEN).replace("-", "%2D"): "escaped",
+        "1980-03-02": "",
+        "2 March 1980": "",
+        "02/03/80": "",
+        "800302": "",
+        "xd 998877": "",
+        "Adaeze": "",
+        "612 345-987": "",
+        "someone.else@other.example": "",
+        "DESK@AGENCY.EXAMPLE": "",
+    }
+    message = "\r\n".join(f"line {secret} end" for secret in secrets)
+    body = {"error": True, "code": "DOC_EXPIRED for XD998877", "message": message}
+    for path in ("REST", "MCP"):
+        if path == "REST":
+            reply = httpx.Response(409, json=body, headers={"x-request-id": "req-OKONKWO"})
+            error = refusal(client(reply).bookings.create, **BOOKING)
+        else:
+            reply = httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": body})
+            error = refusal(client(reply).mcp.create_booking, **BOOKING)
+        assert error.message == " ".join(["line [hidden] end"] * len(secrets))
+        assert error.code == "DOC_EXPIRED for [hidden]"
+        assert not [secret for secret in (*secrets, "OKONKWO") if secret in shown(error)]
+        assert error.body, "in memory"
+        assert pickle.loads(pickle.dumps(error)).body is None
+
+
+def test_a_long_message_is_cut_after_500_characters() -> None:
+    for message, shown_message in (
+        ("é" * 501, "é" * 500),
+        ("\x07\u202e", "Conflict"),
+        ("a\u2028b\tc", "a b c"),
+    ):
+        reply = httpx.Response(409, json={"code": "X", "message": message})
+        assert refusal(client(reply).bookings.get, "b-1").message == shown_message
+
+
+def calls_of(function: Callable[[], object]) -> int:
+    """The number of Python functions that are called."""
+    number = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal number
+        number += event == "call"
+
+    previous = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        function()
+    finally:
+        sys.setprofile(previous)
+    return number
+
+
+def test_a_call_does_not_pay_for_an_id_that_nobody_sees() -> None:
+    def booking(number: int) -> Any:
+        digits = "".join(chr(ord("a") + int(digit)) for digit in str(number))
+        passengers = [
+            PASSENGER | {"first_name": f"{name}{digits}", "last_name": f"Okonkwo{digits}"}
+            for name in ("Ada", "Leo")
+        ]
+        return BOOKING | {"passengers": passengers}
+
+    def count(reply: httpx.Response) -> list[int]:
+        ferry = client(reply, max_retries=0)
+        counts: list[int] = []
+        for number in range(5):
+            arguments = booking(number)
+
+            def call(arguments: Any = arguments) -> None:
+                with suppress(APIError):
+                    ferry.bookings.create(**arguments)
+
+            counts.append(calls_of(call))
+        return counts[1:]  # the first loads modules
+
+    uuid = "4ee86a9c-1e54-4bd2-9b31-2f3c3b8d7e6f"
+    created = [
+        count(httpx.Response(200, json=BOOKING_CREATED, headers={"x-request-id": request_id}))
+        for request_id in ("r1", uuid)
+    ]
+    assert max(created[0]) <= 1.1 * min(created[1])
+    refused = count(
+        httpx.Response(
+            422,
+            json={"code": "BOOKING_CREATE_ERROR", "message": MESSAGES[0]},
+            headers={"x-request-id": "r1"},
+        )
+    )
+    assert max(refused) <= min(created[1]) + 250
+
+
+def test_an_id_is_redacted_where_somebody_sees_it(caplog: pytest.LogCaptureFixture) -> None:
+    headers = {"x-request-id": "req-OKONKWO"}
+    reply = httpx.Response(200, json=BOOKING_CREATED, headers=headers)
+    (attempt,) = client(reply).with_raw_response.bookings.create(**BOOKING).attempts
+    assert attempt.request_id == "req-[hidden]"
+    caplog.set_level(logging.DEBUG, "ferry_sdk")
+    client(reply).bookings.create(**BOOKING)
+    assert "req-[hidden]" in caplog.text
+    assert "OKONKWO" not in caplog.text
+
+
+def test_a_failed_download_names_the_server_of_the_file(tmp_path: Path) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.host == "files.example":
+            raise httpx.ConnectError("[Errno 111] Connection refused")
+        return httpx.Response(200, json={"ticket_id": "t-1", "url": "https://files.example/t-1"})
+
+    http_client = httpx.Client(transport=httpx.MockTransport(answer))
+    ferry = Ferry(TOKEN, base_url="https://ferry.example", http_client=http_client, max_retries=0)
+    with pytest.raises(ConnectionFailedError, match=r"refused \(files\.example:443\)$"):
+        ferry.tickets.save_pdf("t-1", tmp_path / "ticket.pdf")
