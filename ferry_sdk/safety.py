@@ -85,13 +85,11 @@ class Proof:
             record: The record.
             ticket_id: The relevant ticket of a booking; None: all.
         """
-        from ferry_sdk.models.tickets import Ticket  # noqa: PLC0415 -- only writes need it
-
         if self.is_confirmed_by(record, ticket_id):
             return False
-        if isinstance(record, Ticket):
-            return record.status in self.refuted_by
-        return not self.refuted_by.isdisjoint({record.stage, record.payment_status})
+        if _is_booking(record):
+            return not self.refuted_by.isdisjoint({record.stage, record.payment_status})
+        return record.status in self.refuted_by
 
 
 def _is_booking(record: Booking | Ticket) -> TypeIs[Booking]:

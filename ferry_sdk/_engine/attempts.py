@@ -19,6 +19,7 @@ from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.redaction import Redactor, phrase_of
 from ferry_sdk._engine.retry import RetryPolicy
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
+from ferry_sdk.safety import may_be_done
 from ferry_sdk.types import Attempt
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ def _keep_in_doubt(failure: FerryError, context: Context) -> None:
     if is_local and context.state.may_have_happened:
         failure.outcome = "unknown"  # raised by code that reads a reply, after the request left
     if failure.outcome != "unknown":
-        context.state.is_rejected = failure.outcome == "rejected"
+        context.state.is_rejected = may_be_done(failure)
         context.state.sending = None
 
 

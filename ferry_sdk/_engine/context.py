@@ -79,7 +79,7 @@ class CallState:
             nothing with it; a reply alone does not clear it.
         is_in_doubt: Whether the call may have happened, whatever became of its last request.
         is_done: Whether the write is known to be done.
-        is_rejected: Whether the service has rejected the last attempt.
+        is_rejected: Whether the service has refused the last attempt for good.
         is_abandoned: Whether nobody waits for the call any more.
     """
 

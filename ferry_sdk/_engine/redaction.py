@@ -10,6 +10,7 @@ and a pattern is built only if its letters occur in the text, one after another.
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -64,7 +65,7 @@ _LONGEST_DATUM: Final = 100
 """Letters by which a text is found; after a longer text, everything that follows is hidden."""
 _LONGEST_SEARCH: Final = 5000
 """Characters that are searched; the rest of a longer text is left out."""
-_MISREAD: Final = ("latin-1", "cp1252")
+_MISREAD: Final = tuple(map(codecs.lookup, ("latin-1", "cp1252")))
 """Encodings as which systems misread UTF-8."""
 _GAP: Final = 3
 """Characters between two hidden texts that are merged into one."""
@@ -237,7 +238,8 @@ def _spellings(text: str) -> set[str]:
         return {plain, _LONG_VOWEL.sub(lambda vowel: vowel[0][0], plain)}
     text = unicodedata.normalize("NFC", text)
     plain = _fold(text)[0]
-    misread = (text.encode(errors="replace").decode(name, "replace") for name in _MISREAD)
+    encoded = text.encode(errors="replace")
+    misread = (codec.decode(encoded, "replace")[0] for codec in _MISREAD)
     return {
         plain,
         _LONG_VOWEL.sub(lambda vowel: vowel[0][0], plain),

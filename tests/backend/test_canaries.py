@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from ferry_sdk import (
+    AlreadyDoneError,
     AsyncFerry,
-    ConflictError,
     Ferry,
     FerryError,
     OutcomeUnknownError,
@@ -171,7 +171,7 @@ def test_a_whole_trip_leaves_nothing_in_any_log(
         booking = ferry.bookings.get(created.booking_id)
         ferry.tickets.get(booking.tickets[0].id)
         ferry.mcp.view_ticket(booking.tickets[0].id)
-        with suppress(ConflictError):  # it is paid already
+        with suppress(AlreadyDoneError):
             ferry.tickets.mark_paid(booking.tickets[0].id, external_payment_ref=PAYMENT)
         ferry.bookings.cancel(created.booking_id, max_penalty=100_000)
     text = logged()

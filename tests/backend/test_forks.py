@@ -169,7 +169,7 @@ def test_a_child_does_not_join_a_call_that_ended_with_the_fork(
             return type(error).__name__
         return "done"
 
-    assert Child(again).result() == "BookingConfirmError"  # it is confirmed already
+    assert Child(again).result() == "AlreadyDoneError"
     hold.release()
     assert slow.value().booking_id == booking_id
 

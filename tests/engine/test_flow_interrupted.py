@@ -173,13 +173,13 @@ def test_a_flow_that_is_given_up_leaves_its_entry_open(name: str, number: int) -
 
 
 @pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking"])
-def test_a_second_refresh_that_is_interrupted_leaves_the_write_rejected(name: str) -> None:
+def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name: str) -> None:
     notes = Notes()
     driver = Stopped(3, KeyboardInterrupt(), [reply(401)])
     with pytest.raises(KeyboardInterrupt):
         driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
     assert driver.seen == ["RunBlocking", "CallUser", "Send", "CallUser", "RunBlocking"]
-    assert notes.states == {"entry-1": "rejected"}
+    assert notes.states == {"entry-1": "not_sent"}
 
 
 def test_a_guard_that_is_interrupted_leaves_nothing_on_record() -> None:
