@@ -62,12 +62,10 @@ def _end(journal: Recorder, entry_id: str, state: EndState, named: object, recor
 
 def _details(state: EndState, named: object, record: object) -> OutcomeDetails:
     """Return what a result, a record that was read back, or an error names."""
-    refusal = named.__cause__ if isinstance(named, AlreadyDoneError) else named
-    if state == "rejected" and isinstance(refusal, APIError):
-        is_code = _CODE.fullmatch(refusal.code or "")  # a sentence may name a traveller
-        return OutcomeDetails(
-            status_code=refusal.status_code, code=refusal.code if is_code else None
-        )
+    error = named.__cause__ if isinstance(named, AlreadyDoneError) else named
+    if state == "rejected" and isinstance(error, APIError):
+        is_code = _CODE.fullmatch(error.code or "")  # a sentence may name a traveller
+        return OutcomeDetails(status_code=error.status_code, code=error.code if is_code else None)
     if state != "done":
         return OutcomeDetails()
     ticket_id = _text(named, "ticket_id")

@@ -8,8 +8,7 @@
 3. Record the intent in the journal, before the first byte leaves (`_with_journal`).
 4. Send the request (`_send`). Only failures that prove that nothing was done are retried.
 5. If the outcome is unknown, read until the effect is seen or time is up (`_resolve_unknown`). If
-   the service refused the write, read once whether the effect was there before
-   (`_resolve_refusal`).
+   the service refused the write, read once whether the effect was there before.
 6. Record the outcome in the journal.
 
 From the first byte on, an interruption or an error leaves the entry unresolved, never "not sent".
@@ -96,7 +95,7 @@ class _WriteSteps(Generic[T]):
         A service may refuse to name the fee of a cancelled ticket, so a refusal is looked into too.
         """
         record: object = None
-        refusal: FerryError | None = None
+        fee_error: FerryError | None = None
         try:
             record = (yield from send_with_retries(guard.reading, self.context.for_reads())).parse()
         except FerryError as failure:
@@ -104,14 +103,14 @@ class _WriteSteps(Generic[T]):
                 failure.outcome = "not_sent"  # of the write, which waited for this read
             if guard.suggests is None or not may_be_done(failure):
                 raise
-            refusal = failure
+            fee_error = failure
         seen = record
         if guard.suggests is not None:
-            is_likely = refusal is not None or guard.suggests(record)
+            is_likely = fee_error is not None or guard.suggests(record)
             seen = (yield from self._read_effect()) if is_likely else None
         self.done_before = self._already_done(seen, "not_sent")
-        if refusal is not None and self.done_before is None:
-            raise refusal
+        if fee_error is not None and self.done_before is None:
+            raise fee_error
         return record
 
     def deduplicate(self) -> Flow[RawResponse[T]]:
@@ -274,18 +273,13 @@ class _WriteSteps(Generic[T]):
                 raise
             unresolved = failure
         if unresolved.outcome == "rejected":
-            raise (yield from self._resolve_refusal(unresolved))
+            done_before = self._already_done((yield from self._read_effect()), "rejected")
+            if done_before is None:
+                raise unresolved
+            self.context.describe(unresolved, self.operation.name)
+            raise done_before from unresolved.with_traceback(None)
         self.context.state.is_in_doubt = True
         return (yield from self._resolve_unknown(unresolved, entry_id))
-
-    def _resolve_refusal(self, refusal: FerryError) -> Flow[FerryError]:
-        """Return the error of a write that the service refused: its effect may be there already."""
-        error = self._already_done((yield from self._read_effect()), "rejected")
-        if error is None:
-            return refusal
-        self.context.describe(refusal, self.operation.name)
-        error.__cause__ = refusal.with_traceback(None)
-        return error
 
     def _resolve_unknown(self, lost: FerryError, entry_id: str | None) -> Flow[RawResponse[T]]:
         """Return the result of a write whose reply was lost, if its effect is seen in time."""

@@ -209,11 +209,11 @@ def _check_outcome(ferry: Ferry, entry: JournalEntry, proof: Proof, *, happened:
     try:
         ferry.recover(entry)
     except OutcomeUnknownError as error:
-        seen, cause, record = _seen(error), error.__cause__, error.last_seen
-        is_refuted = isinstance(cause, NotFoundError)
+        seen, failure, record = _seen(error), error.__cause__, error.last_seen
+        is_refuted = isinstance(failure, NotFoundError)
         if isinstance(record, Booking | Ticket):
             is_refuted = proof.is_refuted_by(record, entry.subject.get("ticket_id"))
-        if (happened and is_refuted) or (cause is not None and not is_refuted):
+        if (happened and is_refuted) or (failure is not None and not is_refuted):
             problem = seen
     else:
         if not happened:
