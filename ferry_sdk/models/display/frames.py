@@ -177,7 +177,7 @@ def _utc_series(values: Sequence[datetime | None]) -> Series[Any]:
     """
     clocks = [None if value is None else value.replace(tzinfo=None) for value in values]
     offsets = [None if value is None else value.utcoffset() for value in values]
-    moments = np.array(clocks, dtype="datetime64[us]") - np.array(offsets, dtype="timedelta64[us]")
-    moments = np.clip(moments, _FIRST, _LAST)
-    series: Series[Any] = Series(moments).dt.tz_localize("UTC")
+    moments: Any = np.array(clocks, dtype="datetime64[us]")
+    moments -= np.array(offsets, dtype="timedelta64[us]")
+    series: Series[Any] = Series(moments.clip(_FIRST, _LAST)).dt.tz_localize("UTC")
     return series
