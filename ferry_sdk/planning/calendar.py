@@ -8,7 +8,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from ferry_sdk.planning.trips import NO_ROUTE, SearchReport, Trip
+from ferry_sdk.planning.routes import NO_ROUTE
+from ferry_sdk.planning.trips import SearchReport, Trip
 
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, note, plain, table
 from ferry_sdk.models.display.money import money
-from ferry_sdk.planning.trips import NO_ROUTE
+from ferry_sdk.planning.routes import NO_ROUTE
 
 if TYPE_CHECKING:
     from ferry_sdk.planning.calendar import CalendarDay

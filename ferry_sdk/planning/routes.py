@@ -31,6 +31,7 @@ DAY: Final = 24 * 3600.0
 """Seconds for which a catalogue is used without being read again."""
 _INCOMPLETE_FRESH: Final = 300.0
 """The same for a graph of which a catalogue could not be read."""
+NO_ROUTE: Final = "no company sails from the one place to the other"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.sums import exact_sum
+from ferry_sdk.planning.routes import NO_ROUTE
 from ferry_sdk.resources.arguments import ReservationTypeName
 
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
 
-NO_ROUTE: Final = "no company sails from the one place to the other"
 """How a search of a route that does not exist is shown."""
 
 FareKind = Literal["single", "round_trip", "two_singles"]
