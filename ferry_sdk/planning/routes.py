@@ -32,6 +32,7 @@ DAY: Final = 24 * 3600.0
 _INCOMPLETE_FRESH: Final = 300.0
 """The same for a graph of which a catalogue could not be read."""
 NO_ROUTE: Final = "no company sails from the one place to the other"
+"""How a search of a route that does not exist is shown."""
 
 
 @dataclass(frozen=True, slots=True)

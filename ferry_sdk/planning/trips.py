@@ -19,8 +19,6 @@ from ferry_sdk.resources.arguments import ReservationTypeName
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
 
-"""How a search of a route that does not exist is shown."""
-
 FareKind = Literal["single", "round_trip", "two_singles"]
 
 
