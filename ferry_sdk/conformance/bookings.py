@@ -214,14 +214,15 @@ def _cancel(findings: Findings, created: Reply | None) -> Steps[None]:
     reply = yield Call("bookings.cancel", booking_id, max_penalty=0)
     if isinstance(reply.error, OutcomeUnknownError):
         reply = yield Call("recover", reply.error)
-    if isinstance(reply.error, AlreadyDoneError):
-        findings.miss(["cancelled_status"], "the booking was cancelled before")
-    elif reply.error is not None:
+    was_cancelled = isinstance(reply.error, AlreadyDoneError)
+    if reply.error is not None and not was_cancelled:
         findings.miss(["cancelled_status"], describe(reply.error))
         findings.leave(f"booking {booking_id} is not cancelled {_correlation(reply.error)}")
         return
     findings.left = None
-    if reply.value.read_back:
+    if was_cancelled:
+        findings.miss(["cancelled_status"], "the booking was cancelled before")
+    elif reply.value.read_back:
         findings.miss(["cancelled_status"], "the reply was lost")
     else:
         status = reply.value.status.lower()

@@ -50,8 +50,8 @@ Key = tuple[str, str | None, Path | None]
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _AT_A_TIME: Final = 8
-_POINTLESS: Final = (AuthenticationError, ConfigurationError)
-"""Errors that every other catalogue would meet as well."""
+POINTLESS: Final = (AuthenticationError, ConfigurationError)
+"""Errors that every other read would meet as well."""
 _REFRESH_TIME: Final = 120.0
 """Seconds for reading a graph again in the background."""
 
@@ -207,7 +207,7 @@ def _read_routes(batch: Batch[str, Any], *, may_lack: bool) -> Flow[RouteGraph]:
             sources.add(answer.key, answer.value)
         else:
             failures[answer.key] = answer.error
-            if not may_lack or isinstance(answer.error, _POINTLESS):
+            if not may_lack or isinstance(answer.error, POINTLESS):
                 _raise_first(failures)
         if answer.key == "companies":
             for name, id_ in sources.companies.items():

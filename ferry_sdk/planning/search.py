@@ -10,15 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Any
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer, stop_after_error
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import (
     APIError,
-    AuthenticationError,
-    ConfigurationError,
     FerryError,
     InvalidInputError,
     NoSailingsError,
@@ -27,7 +25,7 @@ from ferry_sdk.errors import (
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.records import Records
-from ferry_sdk.planning.catalogues import deadline_of, place_index, route_graph
+from ferry_sdk.planning.catalogues import POINTLESS, deadline_of, place_index, route_graph
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.request import Query, TripRequest
 from ferry_sdk.planning.routes import Route, RouteGraph
@@ -40,9 +38,6 @@ from ferry_sdk.planning.trips import (
     one_way,
     round_trip,
 )
-
-_POINTLESS: Final = (AuthenticationError, ConfigurationError)
-"""Errors that every other search would meet as well."""
 
 
 class TripPlan:
@@ -235,7 +230,7 @@ class TripPlan:
         asked = query.asked
         if isinstance(answer.error, APIError) and answer.error.field is not None:
             answer.error.field = self._argument_at(answer.error.field, query)
-        if isinstance(answer.error, _POINTLESS):
+        if isinstance(answer.error, POINTLESS):
             raise answer.error
         if answer.error is not None and not isinstance(answer.error, NoSailingsError):
             self._fail(asked, answer.error)

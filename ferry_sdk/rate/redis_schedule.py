@@ -4,7 +4,7 @@ A script in Redis reads the clock of the server and reserves a turn in one step,
 reserves by a clock of its own. It only converts its turn: an answer shows that the clock of Redis
 had a value between two moments of the monotonic clock, and several answers narrow this down.
 
-Three things could make turns come too close together, or not at all:
+Four things could make turns come too close together, or not at all:
 
 - **The clock of Redis is set back.** Redis keeps when it was asked last, and moves the schedule
   with its clock.

@@ -36,13 +36,12 @@ from anyio.from_thread import start_blocking_portal
 from ferry_sdk._engine.effects import Signal
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of, view_of
 from ferry_sdk.errors import (
-    AuthenticationError,
-    ConfigurationError,
     ConnectionFailedError,
     FerryError,
     InvalidInputError,
     NoSailingsError,
 )
+from ferry_sdk.planning.catalogues import POINTLESS
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.scan.parts import Part, read_done, write_part
 from ferry_sdk.scan.report import ScanReport
@@ -54,8 +53,6 @@ T = TypeVar("T")
 AnyClient = Ferry | AsyncFerry
 MakeClient = Callable[[], AnyClient]
 
-_POINTLESS: Final = (AuthenticationError, ConfigurationError)
-"""Errors that every other search would meet as well."""
 _MOMENT: Final = 0.5
 """Seconds between two looks at the progress; only a short wait always sees Ctrl-C."""
 
@@ -145,7 +142,7 @@ class PartRunner:
             except FerryError as error:
                 if self._stop.is_set and not isinstance(error, NoSailingsError):
                     raise asyncio.CancelledError from None
-                if isinstance(error, _POINTLESS) and self._error is None:
+                if isinstance(error, POINTLESS) and self._error is None:
                     self._error = error
                     self.stop()
                 return Answer(search, asked_at, error=error)

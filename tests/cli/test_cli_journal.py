@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -13,6 +15,7 @@ pytest.importorskip("sqlalchemy", reason="the extra journal is not installed")
 
 from ferry_sdk import APIError, Ferry
 from ferry_sdk.journal import Journal
+from ferry_sdk.journal.schema import entries as entries_table
 from ferry_sdk.types import Intent, OutcomeDetails
 from tests.cli.commands import COMMAND, environment
 from tests.support import processes, trip
@@ -229,24 +232,46 @@ def test_settle_refuses_what_the_service_contradicts(run, journal, ferry, ferry_
     ]
 
 
-def test_an_interrupted_write_names_its_entry(ferry_sandbox, tmp_path, url, journal, booked):
-    ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
-    with processes.start(
-        [*COMMAND, "confirm", booked, "--yes", "--journal", url],
-        cwd=tmp_path,
-        env=environment(ferry_sandbox),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        while not ferry_sandbox.counters.effects_of("bookings.confirm"):
-            assert process.poll() is None
-        process.send_signal(signal.SIGTERM)
-        _, output = process.communicate(timeout=30)
+@pytest.fixture
+def interrupt_confirm(ferry_sandbox, tmp_path, url, booked):
+    """Run `ferry confirm`, stop it when the service has confirmed, and return what it printed."""
+
+    def run(before_the_signal) -> str:
+        ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
+        with processes.start(
+            [*COMMAND, "confirm", booked, "--yes", "--journal", url],
+            cwd=tmp_path,
+            env=environment(ferry_sandbox),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            while not ferry_sandbox.counters.effects_of("bookings.confirm"):
+                assert process.poll() is None
+            before_the_signal()
+            process.send_signal(signal.SIGTERM)
+            _, output = process.communicate(timeout=30)
+        assert process.returncode == 130, output
+        return output
+
+    return run
+
+
+def test_an_interrupted_write_names_its_entry(interrupt_confirm, journal):
+    output = interrupt_confirm(lambda: None)
     (entry,) = journal.unresolved()
-    assert process.returncode == 130, output
     assert f"bookings.confirm is journal entry {entry.id}" in output
     assert f"run `ferry journal recover {entry.id}`" in output
+
+
+def test_an_interrupted_write_is_interrupted_even_if_the_journal_fails(
+    interrupt_confirm, journal, tmp_path
+):
+    def break_journal() -> None:
+        with closing(sqlite3.connect(tmp_path / "ferry.db")) as database:
+            database.execute(f"DROP TABLE {entries_table.name}")
+
+    assert "may have happened (correlation id" in interrupt_confirm(break_journal)
 
 
 def test_no_id_is_broken_on_a_narrow_terminal(ferry_sandbox, tmp_path, url, journal):

@@ -181,6 +181,19 @@ def test_a_read_that_fails_does_not_keep_the_booking(ferry, sandbox):
     assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
 
 
+def test_a_booking_that_somebody_else_cancels_is_not_left(ferry, sandbox):
+    class Limiter:
+        def acquire(self, operation):
+            if operation == "bookings.get" and effects(sandbox) == ["bookings.create"]:
+                ferry.bookings.cancel(sandbox.counters.effects[0].subject)
+
+    with Ferry(sandbox.token, base_url=sandbox.base_url, limiter=Limiter()) as client:
+        report = check_with_booking(client, max_price=300)
+    assert report.left is None
+    assert seen(report)["cancelled_status"] == "the booking was cancelled before"
+    assert seen(report)["created_stage"] == "payment_due"
+
+
 def test_a_cancellation_whose_reply_is_lost_is_read_back(ferry, sandbox):
     sandbox.faults.add("lose_reply", "bookings.cancel")
     report = check_with_booking(ferry, max_price=300)

@@ -127,12 +127,12 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
                 (code, text) for kind, code, text in _FAILURES if isinstance(error, kind)
             )
             message = str(error) if text is None else text
-            if isinstance(error, KeyboardInterrupt) and (left := _left_by(error)) is not None:
-                code, message = Exit.UNKNOWN, f"{text}: {left}"
             if isinstance(error, OutputError):
                 as_json, hint = False, "do not repeat it; run `ferry show`"
-            if isinstance(error, WriteInterruptedError):
+            elif isinstance(error, WriteInterruptedError):
                 about, hint = _entry_fields(error.entry), _hint_at_entry(error.entry)
+            elif isinstance(error, KeyboardInterrupt) and (left := _left_by(error)) is not None:
+                code, message = Exit.UNKNOWN, f"{text}: {left}"
         else:
             return
         if message:

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
@@ -25,7 +25,7 @@ from ferry_sdk._engine.validation import folder
 from ferry_sdk.cli.terminal.errors import WriteInterruptedError
 from ferry_sdk.cli.terminal.output import error_console, printable, warn
 from ferry_sdk.client import Ferry
-from ferry_sdk.errors import FerryError, InvalidInputError
+from ferry_sdk.errors import FerryError, InvalidInputError, JournalError
 from ferry_sdk.models.base import path_of
 from ferry_sdk.types import (
     EndState,
@@ -163,10 +163,11 @@ def open_recorder(url: str | None) -> Generator[CommandRecorder | None, None, No
         try:
             yield recorder
         except KeyboardInterrupt:
-            entry = recorder.possible_write()
-            if entry is None:
-                raise
-            raise WriteInterruptedError(entry) from None
+            with suppress(JournalError):  # the write still counts as interrupted
+                entry = recorder.possible_write()
+                if entry is not None:
+                    raise WriteInterruptedError(entry) from None
+            raise
 
 
 def _cache_folder() -> Path | None:
