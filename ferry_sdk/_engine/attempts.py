@@ -16,6 +16,7 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Sleep
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.redaction import Redactor, phrase_of
 from ferry_sdk._engine.retry import RetryPolicy
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
@@ -100,7 +101,7 @@ def log_text(error: FerryError) -> str:
     """Return the class, status and code of an error, which a log may contain."""
     facts = [type(error).__name__]
     if isinstance(error, APIError):
-        facts += [f"HTTP {error.status_code}", *filter(None, [error.code])]
+        facts += [f"HTTP {error.status_code}", *filter(None, [code_of(error)])]
     return ", ".join(facts)
 
 
