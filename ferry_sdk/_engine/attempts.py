@@ -152,14 +152,15 @@ def _redactor(operation: Operation[T], context: Context) -> Redactor:
 def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error."""
     redactor = _redactor(operation, context)
-    if isinstance(error, UnexpectedResponseError | APIError) and error.request_id is not None:
-        error.request_id = redactor.hide(error.request_id)
+    if isinstance(error, UnexpectedResponseError | APIError):
+        if error.request_id is not None:
+            error.request_id = redactor.hide(error.request_id)
+        if error.field is not None and redactor.hide(error.field) != error.field:
+            error.field = None
     if not isinstance(error, APIError):
         error.args = tuple(redactor.show(str(words)) for words in error.args)
         return
     message = redactor.show(error.message) or phrase_of(error.status_code)
     error.show(message, redactor.show(error.code or "") or None)
-    if error.field is not None:
-        is_hidden = redactor.hide(error.field) != error.field
-        error.field = None if is_hidden else operation.argument_at(error.field)
+    error.field = error.field and operation.argument_at(error.field)
     error.www_authenticate = error.www_authenticate and redactor.show(error.www_authenticate)
