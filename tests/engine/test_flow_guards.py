@@ -10,8 +10,8 @@ import pytest
 
 from ferry_sdk import (
     AlreadyDoneError,
-    BadRequestError,
     AuthenticationError,
+    BadRequestError,
     Booking,
     ConflictError,
     ConnectionFailedError,
