@@ -17,7 +17,14 @@ import httpx
 import pytest
 import typer
 
-from ferry_sdk import APIError, ConnectionFailedError, Ferry, FerryError
+from ferry_sdk import (
+    APIError,
+    ConnectionFailedError,
+    Ferry,
+    FerryError,
+    OutcomeUnknownError,
+    UnexpectedResponseError,
+)
 from ferry_sdk.cli.terminal.errors import report_errors
 from tests.support.samples import BOOKING_CREATED
 from tests.support.trip import booked, search_arguments
@@ -268,6 +275,18 @@ def test_tokens_and_all_other_data_are_hidden_and_nothing_else() -> None:
         assert not [secret for secret in (*secrets, "OKONKWO") if secret in shown(error)]
         assert error.body, "in memory"
         assert pickle.loads(pickle.dumps(error)).body is None
+
+
+def test_a_field_of_a_reply_does_not_name_a_traveller() -> None:
+    for name, field in (("Okonkwo", None), ("Pay", "possible_actions.Pay.time_limit.datetime")):
+        actions = {name: {"type": "Pay", "time_limit": {}}}
+        reply = httpx.Response(200, json=BOOKING_CREATED | {"possible_actions": actions})
+        with pytest.raises(OutcomeUnknownError) as unknown:
+            client(reply).bookings.create(**BOOKING)
+        error = unknown.value.__cause__
+        assert isinstance(error, UnexpectedResponseError)
+        assert error.field == field
+        assert b"Okonkwo" not in pickle.dumps(error)
 
 
 def test_a_long_message_is_cut_after_500_characters() -> None:

@@ -119,6 +119,19 @@ def test_a_client_loads_no_local_service():
     assert not [name for name in loaded if name.startswith("ferry_sdk.sandbox")]
 
 
+def test_an_import_of_the_models_builds_none_and_starts_no_thread():
+    loaded_after(
+        "import _thread\n"
+        "_thread.start_new_thread = None\n"
+        "import ferry_sdk.models\n"
+        "from ferry_sdk.models.base import DeferredModel, Model\n"
+        "[getattr(ferry_sdk.models, name) for name in ferry_sdk.models.__all__]\n"
+        "models = [*DeferredModel.__subclasses__(), *Model.__subclasses__()]\n"
+        "assert len(models) > 30\n"
+        "assert not [model for model in models if model.__pydantic_complete__]"
+    )
+
+
 def test_a_read_loads_only_what_it_needs():
     """httpcore, which loads trio where it is installed, is kept from it."""
     with Sandbox() as sandbox:

@@ -16,6 +16,7 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Sleep
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.redaction import Redactor, phrase_of
 from ferry_sdk._engine.retry import RetryPolicy
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
@@ -100,7 +101,7 @@ def log_text(error: FerryError) -> str:
     """Return the class, status and code of an error, which a log may contain."""
     facts = [type(error).__name__]
     if isinstance(error, APIError):
-        facts += [f"HTTP {error.status_code}", *filter(None, [error.code])]
+        facts += [f"HTTP {error.status_code}", *filter(None, [code_of(error)])]
     return ", ".join(facts)
 
 
@@ -151,14 +152,15 @@ def _redactor(operation: Operation[T], context: Context) -> Redactor:
 def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error."""
     redactor = _redactor(operation, context)
-    if isinstance(error, UnexpectedResponseError | APIError) and error.request_id is not None:
-        error.request_id = redactor.hide(error.request_id)
+    if isinstance(error, UnexpectedResponseError | APIError):
+        if error.request_id is not None:
+            error.request_id = redactor.hide(error.request_id)
+        if error.field is not None and redactor.hide(error.field) != error.field:
+            error.field = None
     if not isinstance(error, APIError):
         error.args = tuple(redactor.show(str(words)) for words in error.args)
         return
     message = redactor.show(error.message) or phrase_of(error.status_code)
     error.show(message, redactor.show(error.code or "") or None)
-    if error.field is not None:
-        is_hidden = redactor.hide(error.field) != error.field
-        error.field = None if is_hidden else operation.argument_at(error.field)
+    error.field = error.field and operation.argument_at(error.field)
     error.www_authenticate = error.www_authenticate and redactor.show(error.www_authenticate)

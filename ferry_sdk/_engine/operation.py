@@ -134,8 +134,6 @@ class Operation(Generic[T_co]):
 
     def argument_at(self, path: str) -> str:
         """Return the argument of the call for a path in the request."""
-        if path == "id" and self.write is not None:
-            return next(iter(self.write.subject), path)
         for beginning, name in self.argument_names.items():
             if path.startswith(beginning):
                 return name + path.removeprefix(beginning)

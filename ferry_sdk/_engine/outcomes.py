@@ -64,8 +64,7 @@ def _details(state: EndState, named: object, record: object) -> OutcomeDetails:
     """Return what a result, a record that was read back, or an error names."""
     error = named.__cause__ if isinstance(named, AlreadyDoneError) else named
     if state == "rejected" and isinstance(error, APIError):
-        is_code = _CODE.fullmatch(error.code or "")  # a sentence may name a traveller
-        return OutcomeDetails(status_code=error.status_code, code=error.code if is_code else None)
+        return OutcomeDetails(status_code=error.status_code, code=code_of(error))
     if state != "done":
         return OutcomeDetails()
     ticket_id = _text(named, "ticket_id")
@@ -74,6 +73,11 @@ def _details(state: EndState, named: object, record: object) -> OutcomeDetails:
         all_ids = tuple(ticket.id for ticket in getattr(record, "tickets", ()))
         ticket_ids = all_ids if ticket_id in all_ids else ticket_ids
     return OutcomeDetails(_text(named, "booking_id"), ticket_ids)
+
+
+def code_of(error: APIError) -> str | None:
+    """Return the code of an error, unless it is a sentence, which may name a traveller."""
+    return error.code if _CODE.fullmatch(error.code or "") else None
 
 
 def _text(named: object, member: str) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import Context
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -38,11 +39,15 @@ def load_for_tasks(backend: str) -> None:
     Args:
         backend: ``asyncio`` or ``trio``.
     """
+    import asyncio  # noqa: PLC0415 -- threads do not need it
+
     load_for_threads()
     batch_tasks()
-    Context().run(
-        partial(anyio.run, _rehearse, backend=backend)
-    )  # the caller's is that of its loop
+    # Not the loop of the program's policy: that of a GUI works in the main thread only.
+    options = {"loop_factory": asyncio.SelectorEventLoop} if backend == "asyncio" else {}
+    rehearse = partial(anyio.run, _rehearse, backend=backend, backend_options=options)
+    with suppress(RuntimeError):  # no thread can be started; the calls load the rest themselves
+        Context().run(rehearse)  # the caller's context names its own event loop
 
 
 async def _rehearse() -> None:

@@ -131,7 +131,7 @@ class Place(Model):
     capacity: int
     use: PlaceUse
     name: str
-    in_board: InBoard = InBoard()
+    in_board: InBoard = InBoard.model_construct()  # builds no validator at import
 
 
 class Availability(Model):

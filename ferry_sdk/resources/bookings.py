@@ -149,6 +149,7 @@ class BookingsGroup(Resource):
             Record(BookingConfirmation, booking_id=booking_id),
             row,
             Write(subject, subject, read_back(row, subject), guard),
+            argument_names={"id": "booking_id"},
         )
 
     @method
@@ -237,7 +238,7 @@ class BookingsGroup(Resource):
             **subject, booking_reference=arguments.optional(booking_reference, "booking_reference")
         )
         row = SAFETY["bookings.cancel"]
-        guard = penalty_guard(max_penalty, min_refund, currency, booking_id, row)
+        guard = penalty_guard(max_penalty, min_refund, currency, subject, row)
         return Operation(
             Rest.post("booking", "cancel", body=body),
             Record(BookingCancellation, booking_id=booking_id),

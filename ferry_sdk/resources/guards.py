@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from ferry_sdk._engine.operation import Guard, Operation
@@ -40,9 +41,14 @@ def total_guard(
 
 
 def penalty_guard(
-    max_penalty: object, min_refund: object, currency: object, identifier: str, row: Safety
+    max_penalty: object,
+    min_refund: object,
+    currency: object,
+    subject: Mapping[str, str],
+    row: Safety,
 ) -> Guard[Any] | None:
     """Return a guard that allows a cancellation only within these amounts; None without any."""
+    ((argument, identifier),) = subject.items()
     limit = optional_money(max_penalty, "max_penalty")
     lowest = optional_money(min_refund, "min_refund")
     agreed_currency = currency_of(currency, limit, lowest)
@@ -69,6 +75,7 @@ def penalty_guard(
             Rest.post("booking", "cancel-fee", body={"id": identifier}),
             Record(CancellationFee),
             SAFETY["bookings.cancel_fee"],
+            argument_names={"id": argument},
         ),
         judge,
         _with_preview,

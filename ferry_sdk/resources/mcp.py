@@ -181,6 +181,7 @@ class McpGroup(Resource):
             Record(BookingConfirmation, booking_id=booking_id),
             row,
             Write(subject, subject, read_back(row, subject)),
+            argument_names={"id": "booking_id"},
         )
 
     @method

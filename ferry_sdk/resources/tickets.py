@@ -89,7 +89,7 @@ class TicketsGroup(Resource):
             **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
         )
         row = SAFETY["tickets.cancel"]
-        guard = penalty_guard(max_penalty, min_refund, currency, ticket_id, row)
+        guard = penalty_guard(max_penalty, min_refund, currency, subject, row)
         return Operation(
             Rest.post("ticket", "cancel", body=body),
             Record(TicketCancellation, ticket_id=ticket_id),

@@ -196,6 +196,44 @@ def test_a_first_call_that_a_signal_interrupts_can_be_made_again(
     record_property("signals in a first call", signals)
 
 
+AWKWARD = """
+import asyncio, sys, threading
+from ferry_sdk import AsyncFerry
+
+
+class LoopsOfTheMainThread(asyncio.DefaultEventLoopPolicy):
+    def new_event_loop(self):
+        assert threading.current_thread() is threading.main_thread()
+        return super().new_event_loop()
+
+
+async def main():
+    async with AsyncFerry("token", base_url=sys.argv[1]) as ferry:
+        if sys.argv[2] == "no threads":
+            threading.stack_size(1 << 46)  # no thread has so much memory
+        return await ferry.catalogue.ports()
+
+
+if sys.argv[2] == "policy":
+    asyncio.set_event_loop_policy(LoopsOfTheMainThread())
+asyncio.run(main())
+"""
+"""A program whose event loops or whose threads are not as usual."""
+
+
+@pytest.mark.parametrize("kind", ["policy", "no threads"])
+def test_a_first_call_needs_no_other_event_loop_of_the_program_and_no_thread(kind: str) -> None:
+    with Service(serve) as service:
+        ended = subprocess.run(
+            [sys.executable, "-c", AWKWARD, service.url, kind],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        assert service.asked == ["GET /api/port"]
+
+
 def late_imports(tree: ast.AST) -> Iterator[int]:
     """The lines of imports within functions that an interruption could end half-way."""
     for function in ast.walk(tree):

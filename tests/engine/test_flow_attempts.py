@@ -142,6 +142,15 @@ def test_attempts_are_logged_and_what_is_tried_again_is_told(
     assert all(f"(correlation id {raw.correlation_id})" in words for _, words in told)
 
 
+def test_a_code_that_is_a_sentence_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    for code, logged in (("TOO_BUSY", ", TOO_BUSY"), ("Ada Reyes sails already", "")):
+        driver = scripted_driver(reply(503, {"code": code, "message": "-"}), good({"ports": []}))
+        with caplog.at_level(logging.DEBUG, "ferry_sdk"):
+            driver.raw(described("catalogue.ports"), SETTINGS)
+        assert f"catalogue.ports failed (ServerError, HTTP 503{logged}), next" in caplog.text
+    assert "Reyes" not in caplog.text
+
+
 class Unreadable:
     """An answer that raises an error which knows of no request."""
 

@@ -11,6 +11,7 @@ import pytest
 from ferry_sdk import (
     AlreadyDoneError,
     AuthenticationError,
+    BadRequestError,
     Booking,
     ConflictError,
     ConnectionFailedError,
@@ -205,6 +206,20 @@ def test_a_fee_that_is_refused_for_what_is_cancelled_is_looked_into() -> None:
                 driver.raw(describe_guarded(name), SETTINGS, max_retries=0)
             assert refused.value.operation == name
             assert len(driver.requests) == 2
+
+
+def test_an_id_that_a_read_or_a_write_is_refused_for_is_the_argument() -> None:
+    refusal = reply(400, {"error": True, "code": "BAD_ID", "message": "no id", "field": "id"})
+    for name, argument in (("bookings.cancel", "booking_id"), ("tickets.cancel", "ticket_id")):
+        driver = scripted_driver(refusal, reply(404))
+        with pytest.raises(BadRequestError) as refused:
+            driver.raw(describe_guarded(name), SETTINGS)
+        assert refused.value.field == argument
+    for name, argument in (("bookings.confirm", "booking_id"), ("bookings.cancel_fee", "id")):
+        driver = scripted_driver(refusal, reply(404))
+        with pytest.raises(BadRequestError) as refused:
+            driver.raw(described(name), SETTINGS)
+        assert refused.value.field == argument
 
 
 def test_an_earlier_attempt_that_the_guard_shows_to_be_done_is_settled() -> None:
