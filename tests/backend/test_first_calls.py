@@ -183,12 +183,9 @@ def test_a_first_call_that_a_signal_interrupts_can_be_made_again(
     record_property: Callable[[str, object], None],
 ) -> None:
     signals = 0
-    for milliseconds in range(0, 2000, 20):
-        count = judge(
-            interrupted_first_calls(
-                "signals", [(milliseconds + part) / 1000 + 1e-4 for part in range(0, 20, 5)]
-            )
-        )
+    for begin in range(0, 2000, 160):
+        seconds = [milliseconds / 1000 + 1e-4 for milliseconds in range(begin, begin + 160, 20)]
+        count = judge(interrupted_first_calls("signals", seconds))
         signals += count
         if not count:
             break
