@@ -21,13 +21,16 @@ ACCEPTED = {
 
 
 def forbidden(listed: list[dict[str, str]]) -> list[str]:
-    """Describe each package whose licence is not permissive, and not accepted by name."""
+    """Describe each package whose licence is not permissive, and not accepted by name.
+
+    Of licences joined with OR, one that is permissive is enough.
+    """
     return [
         f"{one['Name']}: {one['License']}"
         for one in listed
         if ACCEPTED.get(one["Name"]) != one["License"]
         and not all(
-            PERMISSIVE.fullmatch(part.strip(" ()"))
+            any(PERMISSIVE.fullmatch(choice.strip(" ()")) for choice in part.split(" OR "))
             for part in re.split(r"; | AND ", one["License"])
         )
     ]

@@ -363,6 +363,9 @@ def test_an_id_is_redacted_where_somebody_sees_it(caplog: pytest.LogCaptureFixtu
     client(reply).bookings.create(**BOOKING)
     assert "req-[hidden]" in caplog.text
     assert "OKONKWO" not in caplog.text
+    events: list[Any] = []
+    client(reply, event_hooks={"response": [events.append]}).bookings.create(**BOOKING)
+    assert [event.request_id for event in events] == ["req-[hidden]"]
 
 
 def test_a_failed_download_names_the_server_of_the_file(tmp_path: Path) -> None:

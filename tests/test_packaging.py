@@ -106,7 +106,11 @@ def test_the_contents_of_a_wheel_and_an_sdist_are_known():
 
 
 @pytest.mark.parametrize(
-    "licence", ["MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"]
+    "licence",
+    [
+        *("MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"),
+        *("Apache-2.0 OR BSD-2-Clause", "MIT AND (GPL-2.0-only OR ISC)"),
+    ],
 )
 def test_a_permissive_licence_is_accepted(licence):
     assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
@@ -118,6 +122,8 @@ def test_a_permissive_licence_is_accepted(licence):
         ("one", "LGPL-3.0-only"),
         ("one", "MIT; GNU General Public License (GPL)"),
         ("one", "MIT AND GPL-2.0-only"),
+        ("one", "LGPL-3.0-only OR GPL-2.0-only"),
+        ("one", "GPL-2.0-only AND (MIT OR ISC)"),
         ("one", "UNKNOWN"),
         ("one", "Mozilla Public License 2.0 (MPL 2.0)"),
         ("certifi", "AGPL-3.0-only"),

@@ -17,7 +17,7 @@ from ferry_sdk._engine.effects import Flow, Sleep
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
-from ferry_sdk._engine.redaction import Redactor, phrase_of
+from ferry_sdk._engine.redaction import phrase_of
 from ferry_sdk._engine.retry import RetryPolicy
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from ferry_sdk.safety import may_be_done
@@ -26,8 +26,6 @@ from ferry_sdk.types import Attempt
 T = TypeVar("T")
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
-
-_SHORTEST_TOKEN = 4
 
 
 def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
@@ -42,6 +40,7 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
     while True:
         number += 1
         context.state.operation, context.state.attempt = operation.name, number
+        context.state.secrets = operation.call.secrets
         try:
             return (yield from _attempt(operation, context))
         except FerryError as error:
@@ -124,10 +123,7 @@ def _request_id(reply: Reply, operation: Operation[T], context: Context) -> str 
     # A write that succeeds ends its call, so nobody sees this attempt unless somebody watches.
     if operation.write is not None and not context.is_watched:
         return None
-    request_id = reply.request_id
-    if request_id is None or not operation.call.secrets():
-        return request_id
-    return _redactor(operation, context).hide(request_id)
+    return context.request_id_of(reply)
 
 
 def _record(failure: FerryError, name: str) -> Attempt:
@@ -139,19 +135,9 @@ def _record(failure: FerryError, name: str) -> Attempt:
     return record
 
 
-def _redactor(operation: Operation[T], context: Context) -> Redactor:
-    settings = context.settings
-    tokens = (settings.token, settings.organisation_token)
-    shown = {token.current for token in tokens if token is not None and token.current}
-    known = {
-        token for token in {*shown, *context.state.sent_tokens} if len(token) >= _SHORTEST_TOKEN
-    }
-    return Redactor(known, operation.call.secrets())
-
-
 def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
     """Redact the texts of an error."""
-    redactor = _redactor(operation, context)
+    redactor = context.redactor()
     if isinstance(error, UnexpectedResponseError | APIError):
         if error.request_id is not None:
             error.request_id = redactor.hide(error.request_id)

@@ -21,7 +21,8 @@ from typing import Literal, NamedTuple
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.hook_runner import HookRunner
-from ferry_sdk._engine.http import Sending, parse_date
+from ferry_sdk._engine.http import Reply, Sending, parse_date
+from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import FerryError
@@ -32,6 +33,7 @@ Stage = Literal["unknown", "open", "bare"]
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
+_SHORTEST_TOKEN = 4
 _USER_AGENT = f"ferry_sdk/{__version__}"
 
 
@@ -75,6 +77,7 @@ class CallState:
         sent_tokens: The tokens sent, in order.
         operation: The operation of the current attempt: the call itself, or a read for it.
         attempt: The number of the current attempt.
+        secrets: Returns the texts of its request that nothing may show.
         sending: The request handed over last. It stays until the service is known to have done
             nothing with it; a reply alone does not clear it.
         is_in_doubt: Whether the call may have happened, whatever became of its last request.
@@ -87,6 +90,7 @@ class CallState:
     sent_tokens: list[str] = field(repr=False)
     operation: str = ""
     attempt: int = 0
+    secrets: Callable[[], frozenset[str]] = field(default=frozenset, repr=False)
     sending: Sending | None = None
     is_in_doubt: bool = False
     is_done: bool = False
@@ -196,6 +200,22 @@ class Context(NamedTuple):
     def remaining(self) -> float | None:
         """Return the seconds until the deadline; None: no limit."""
         return None if self.deadline is None else self.deadline - self.clock()
+
+    def redactor(self) -> Redactor:
+        """Return a redactor of the tokens and of the data in the current request."""
+        tokens = (self.settings.token, self.settings.organisation_token)
+        shown = {token.current for token in tokens if token is not None and token.current}
+        known = {
+            token for token in {*shown, *self.state.sent_tokens} if len(token) >= _SHORTEST_TOKEN
+        }
+        return Redactor(known, self.state.secrets())
+
+    def request_id_of(self, reply: Reply) -> str | None:
+        """Return the request id of a reply, redacted if the request contains personal data."""
+        request_id = reply.request_id
+        if request_id is None or not self.state.secrets():
+            return request_id
+        return self.redactor().hide(request_id)
 
     def describe(self, error: FerryError, operation: str) -> None:
         """Set the operation, the correlation id and the attempts of an error."""

@@ -63,14 +63,14 @@ class HookRunner:
         yield from self.notify(self._outcome_event(context, "done", None, read_back=read_back))
         return result
 
-    def exchange(self, send: Send, operation: str, attempt: int) -> Flow[Reply]:
+    def exchange(self, send: Send, context: Context) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
         request = send.request
         host, port = request.server
         event = RequestEvent(
             self.call,
-            operation,
-            attempt,
+            context.state.operation,
+            context.state.attempt,
             request.method,
             request.route,
             host,
@@ -88,9 +88,10 @@ class HookRunner:
             problem = type(error).__name__
             yield from self.notify(ResponseEvent(event, self.clock() - began, problem=problem))
             raise
-        yield from self.notify(
-            ResponseEvent(event, self.clock() - began, reply.status_code, reply.request_id)
-        )
+        if ResponseEvent in self.hooks.by_event:
+            seconds = self.clock() - began
+            request_id = context.request_id_of(reply)
+            yield from self.notify(ResponseEvent(event, seconds, reply.status_code, request_id))
         return reply
 
     def notify_retry(self, failed: Attempt, attempt: int) -> Flow[None]:

@@ -97,8 +97,7 @@ def _exchange(context: Context, effect: Send) -> Flow[Reply]:
     """Return a flow that sends a request and notifies the hooks, if there are any."""
     if context.hook_runner is None:
         return iter(effect)
-    state = context.state
-    return context.hook_runner.exchange(effect, state.operation, state.attempt)
+    return context.hook_runner.exchange(effect, context)
 
 
 def _refuse_another_calls(context: Context, reply: Reply) -> None:

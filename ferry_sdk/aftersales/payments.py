@@ -17,7 +17,7 @@ from ferry_sdk.models.inputs import Input
 from ferry_sdk.types import JournalEntry
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import DataFrame
+    from ferry_sdk.models.display.frames import DataFrame, MoneyAs
 
 _NonNegative = Annotated[Money, Field(ge=0)]
 
@@ -108,25 +108,34 @@ class Reconciliation:
         """Return all discrepancies, each with the name of its list; empty if all agrees."""
         return tuple((kind, one) for kind in KINDS for one in getattr(self, kind))
 
-    def to_frame(self) -> DataFrame:
+    def to_frame(self, *, money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each discrepancy.
 
+        Args:
+            money: The type of amounts: exact ``"decimal"`` objects, or ``"float"``.
+
         Raises:
+            InvalidInputError: The option has another value.
             ModuleNotFoundError: pandas is not installed.
         """
-        from ferry_sdk.models.display.frames import frame_of_columns  # noqa: PLC0415 -- loads pandas
+        from ferry_sdk.models.display.frames import (  # noqa: PLC0415 -- loads pandas
+            check_options,
+            frame_of_columns,
+        )
 
+        check_options("record", money)
         rows = self.rows()
         return frame_of_columns(
             {
                 "kind": ("string", [kind for kind, _ in rows]),
                 "booking_id": ("string", [one.booking_id for _, one in rows]),
-                "expected": ("object", [one.expected for _, one in rows]),
-                "found": ("object", [one.found for _, one in rows]),
+                "expected": ("money", [one.expected for _, one in rows]),
+                "found": ("money", [one.found for _, one in rows]),
                 "currency": ("string", [one.currency for _, one in rows]),
                 "stage": ("string", [one.stage for _, one in rows]),
                 "references": ("object", [one.references for _, one in rows]),
-            }
+            },
+            money,
         )
 
 

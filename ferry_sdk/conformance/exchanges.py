@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from typing import Final, cast
@@ -84,11 +85,13 @@ class Recording(AbstractContextManager["Recording"]):
     ) -> None:
         try:
             # O_NONBLOCK: a pipe without a reader would block for ever.
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NONBLOCK", 0)
+            flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
             descriptor = os.open(file_path(path, "record"), flags, _PRIVATE_FILE)
-            if os.name == "posix":
-                os.set_blocking(descriptor, True)
-                os.fchmod(descriptor, _PRIVATE_FILE)
+            try:
+                _clear(descriptor)
+            except OSError:
+                os.close(descriptor)
+                raise
         except OSError as error:
             raise InvalidInputError(error.strerror or "cannot be written", field="record") from None
         self._read_tokens = read_tokens
@@ -112,6 +115,20 @@ class Recording(AbstractContextManager["Recording"]):
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+
+def _clear(descriptor: int) -> None:
+    """Make a file private and empty; a pipe or a device is used as it is.
+
+    Raises:
+        OSError: It is a file of another user; it has not changed.
+    """
+    if os.name == "posix":
+        os.set_blocking(descriptor, True)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if os.name == "posix":
+            os.fchmod(descriptor, _PRIVATE_FILE)
+        os.ftruncate(descriptor, 0)
 
 
 class Mask:

@@ -59,19 +59,19 @@ class Key:
 
 def load_key(key: str | bytes | None) -> Key | None:
     """Return the caller's key, else the environment's, else None."""
+    value = key if key is not None else os.environ.get(VARIABLE) or None
+    if value is None:
+        return None
+    secret = value if isinstance(value, bytes) else None
+    if isinstance(value, str):
+        with suppress(UnicodeEncodeError):  # the error would contain the key
+            secret = value.encode()
+    if secret is not None and len(secret) >= _SHORTEST:
+        return Key(secret)
+    problem = "UTF-8 text or bytes" if secret is None else f"at least {_SHORTEST} bytes"
     if key is None:
-        variable = os.environ.get(VARIABLE)
-        if not variable:
-            return None
-        if len(variable.encode()) < _SHORTEST:
-            raise ConfigurationError(f"{VARIABLE}: expected at least {_SHORTEST} bytes")
-        return Key(variable.encode())
-    secret = key.encode() if isinstance(key, str) else key
-    if not isinstance(secret, bytes):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
-        raise InvalidInputError("expected text or bytes", field="key")
-    if len(secret) < _SHORTEST:
-        raise InvalidInputError(f"expected at least {_SHORTEST} bytes", field="key")
-    return Key(secret)
+        raise ConfigurationError(f"{VARIABLE}: expected {problem}")
+    raise InvalidInputError(f"expected {problem}", field="key")
 
 
 class _About(NamedTuple):

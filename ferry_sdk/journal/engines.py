@@ -50,6 +50,7 @@ def engine_of(url: str | Engine) -> Engine:
         raise InvalidInputError("expected a URL or a SQLAlchemy Engine", field="url")
     parts = None
     with suppress(ArgumentError, ValueError):
+        url.encode()  # no driver encodes a lone surrogate
         parts = make_url(url)
     if parts is None:  # raised here, so that the URL's error is not attached
         raise InvalidInputError("not a database URL", field="url")

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from redis import Redis, RedisError
@@ -128,16 +129,19 @@ class RedisSchedule:
 
     def __init__(self, limit: Limit, url: str) -> None:
         redis: Any = Redis  # its types differ from version to version
-        try:
+        client: Any = None
+        with suppress(ValueError):
+            url.encode()  # a lone surrogate fails only when it is sent
             client = redis.from_url(
                 url,
                 socket_timeout=_TIMEOUT,
                 socket_connect_timeout=_TIMEOUT,
                 retry=Retry(NoBackoff(), 1),  # a connection may be of a server that has ended
             )
-        except ValueError:
-            raise InvalidInputError("not a URL of Redis", field="storage") from None
+        if client is None:  # raised here, so that the URL's error is not attached
+            raise InvalidInputError("not a URL of Redis", field="storage")
         self._run = client.register_script(_SCRIPT)
+        self._address = _address_of(client.connection_pool.connection_kwargs)
         self._key = f"ferry_sdk:{limit.text}:{limit.burst}"
         self._pause = -(-limit.interval // limit.number)
         self._tolerance = (limit.burst - 1) * self._pause
@@ -161,9 +165,9 @@ class RedisSchedule:
         )
         try:
             answer = self._run(keys=[self._key], args=arguments)
-        except RedisError as error:
+        except (RedisError, UnicodeError) as error:  # the second: a host that is not a domain
             raise ConnectionFailedError(
-                f"the storage of the rate limiter failed: {type(error).__name__}"
+                f"the storage of the rate limiter failed: {type(error).__name__} ({self._address})"
             ) from error
         now, (wait, is_reserved, time, schedule_end) = clock(), answer
         was_set = self._clock.observe(asked_at, time / UNITS, now)
@@ -181,3 +185,10 @@ class RedisSchedule:
         # One turn of a slow rate is worth more than its exact moment.
         has_passed = now - turn > max(_JITTER, self._pause / UNITS)
         return (now, False) if has_passed else (turn, True)
+
+
+def _address_of(options: dict[str, Any]) -> str:
+    """Return the host and the port of a server, or its socket, without user and password."""
+    if "path" in options:
+        return str(options["path"])
+    return f"{options.get('host', 'localhost')}:{options.get('port', 6379)}"

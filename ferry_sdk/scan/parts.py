@@ -16,6 +16,7 @@ import pyarrow.parquet as untyped_pq  # type: ignore[import-untyped]  # it has n
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
+from ferry_sdk._engine.files import read_file
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.scan.report import ScanReport
@@ -143,7 +144,7 @@ def write_part(
 def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:
     """Return the report and the pyarrow.ParquetFile of a part; None if it has to be asked again."""
     try:
-        content = path.read_bytes()
+        content = read_file(path)
         if content == _seal(content):
             file = pq.ParquetFile(pa.BufferReader(content))
             metadata: dict[bytes, bytes] = file.metadata.metadata or {}

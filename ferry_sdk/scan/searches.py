@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -68,8 +69,8 @@ class Search:
 
     @property
     def key(self) -> str:
-        """The name of the search, which no other search of the scan has."""
-        return "/".join((*self.route, str(self.day), self.party.name))
+        """The name of the search, which no other search of the scan has: a list as JSON."""
+        return json.dumps([*self.route, str(self.day), self.party.name], ensure_ascii=False)
 
     @property
     def arguments(self) -> dict[str, Any]:

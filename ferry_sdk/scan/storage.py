@@ -14,6 +14,7 @@ from uuid import uuid4
 from pydantic import JsonValue, TypeAdapter
 from typing_extensions import TypedDict
 
+from ferry_sdk._engine.files import read_file
 from ferry_sdk.errors import InvalidInputError
 
 FORMAT: Final = 2
@@ -70,14 +71,15 @@ def read_manifest(folder: Path) -> Manifest | None:
         InvalidInputError: It cannot be read, or has another format.
     """
     try:
-        content = (folder / _MANIFEST).read_bytes()
+        content = read_file(folder / _MANIFEST)
         head = _HEAD.validate_json(content, strict=True)
         if head["format"] == FORMAT:
             return _WHOLE.validate_json(content, strict=True)
         problem = f"was written by ferry_sdk {head['library']} in another format"
     except FileNotFoundError:
         return None
-    except ValueError:  # no JSON, other members, or a path that is none
+    except (IsADirectoryError, TimeoutError, ValueError):
+        # A folder, a pipe, no JSON, other members, or a path that is none.
         problem = "cannot be read"
     raise InvalidInputError(f"{_MANIFEST} {problem}; use another folder", field="folder")
 
@@ -126,7 +128,8 @@ def lock(folder: Path) -> Generator[None, None, None]:
     """Make the folder, and keep other scans out of it for the block.
 
     Raises:
-        InvalidInputError: Another process, or another thread, scans into the folder.
+        InvalidInputError: Another process, or another thread, scans into the folder; or its
+            ``.lock`` is not a file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
@@ -134,7 +137,10 @@ def lock(folder: Path) -> Generator[None, None, None]:
         raise InvalidInputError("another thread scans into this folder", field="folder")
     _locked.add(folder)
     try:
-        with (folder / ".lock").open("ab") as file:
+        named = folder / ".lock"
+        if named.exists() and not named.is_file():  # opening a pipe would block
+            raise InvalidInputError(".lock is not a file; use another folder", field="folder")
+        with named.open("ab") as file:
             _lock_file(file.fileno())
             for temporary in folder.glob(f"{_TEMPORARY}*"):  # of a process that was killed
                 temporary.unlink(missing_ok=True)

@@ -153,3 +153,10 @@ def test_a_report_is_a_frame():
         | {"currency": "EUR", "stage": None, "references": ()}
     ]
     assert len(Reconciliation().to_frame()) == 0
+    floats = Reconciliation(not_known=(row,)).to_frame(money="float")
+    assert floats["expected"].tolist() == [9.9]
+    assert floats["found"].isna().all()
+    assert {str(floats[name].dtype) for name in ("expected", "found")} == {"float64"}
+    with pytest.raises(InvalidInputError) as caught:
+        Reconciliation().to_frame(money="cents")
+    assert caught.value.field == "money"

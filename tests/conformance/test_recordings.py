@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -105,6 +106,26 @@ def test_only_its_owner_can_read_the_file(tmp_path):
     with Recording(file, list):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert file.read_text() == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no permissions of files for groups")
+def test_a_pipe_keeps_its_mode_and_a_file_of_another_user_its_content(tmp_path, monkeypatch):
+    pipe, file = tmp_path / "pipe", tmp_path / "file"
+    os.mkfifo(pipe)
+    pipe.chmod(0o644)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with Recording(pipe, list):
+        assert stat.S_IMODE(pipe.stat().st_mode) == 0o644
+    os.close(reader)
+    file.write_text("theirs")
+
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchmod", refuse)
+    with pytest.raises(InvalidInputError, match="record: Operation not permitted"):
+        Recording(file, list)
+    assert file.read_text() == "theirs"
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_path):

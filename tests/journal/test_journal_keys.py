@@ -92,18 +92,22 @@ def test_sixteen_bytes_are_enough(sqlite_url, monkeypatch):
         assert journal.unresolved() == ()
 
 
-@pytest.mark.parametrize("wrong", ["", "too short", b"fifteen bytes..", 7, ["k" * 32]])
+@pytest.mark.parametrize(
+    "wrong", ["", "too short", b"fifteen bytes..", 7, ["k" * 32], "\ud800" * 20]
+)
 def test_a_key_that_can_be_guessed_or_is_none_is_refused(wrong):
     with pytest.raises(InvalidInputError) as caught:
         Journal("sqlite://", key=wrong)
     assert caught.value.field == "key"
+    assert caught.value.__context__ is None
 
 
 def test_a_variable_that_can_be_guessed_is_refused(monkeypatch):
-    monkeypatch.setenv("FERRY_JOURNAL_KEY", "short")
-    with pytest.raises(ConfigurationError, match="FERRY_JOURNAL_KEY") as caught:
-        Journal("sqlite://")
-    assert "short" not in str(caught.value)
+    for wrong in ("short", "\udcff" * 20):  # the second is bytes that are not UTF-8
+        monkeypatch.setenv("FERRY_JOURNAL_KEY", wrong)
+        with pytest.raises(ConfigurationError, match="FERRY_JOURNAL_KEY") as caught:
+            Journal("sqlite://")
+        assert wrong not in str(caught.value)
 
 
 def test_a_key_shows_itself_nowhere():

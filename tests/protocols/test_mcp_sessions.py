@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -229,6 +230,13 @@ def test_a_call_that_was_sent_again_in_a_new_session_shows_both_attempts():
         (200, None),
     ]
     assert {one.operation for one in attempts} == {"mcp.create_booking"}
+
+
+def test_the_id_of_a_rejection_hides_a_traveller():
+    named = Headers([("content-type", "application/json"), ("x-request-id", "req-OKONKWO")])
+    gone = in_turn(lambda body: replace(NOT_FOUND(body), headers=named), BOOKED)
+    driven = Driven(in_turn(opening("one"), opening("two")), gone)
+    assert driven.raw(BOOK, SETTINGS).attempts[0].request_id == "req-[hidden]"
 
 
 def test_a_session_that_is_gone_again_is_not_renewed_for_ever():

@@ -24,6 +24,7 @@ from ferry_sdk import ConfigurationError, InvalidInputError, Rate
         ("storage", {"rate": "50/second", "storage": "localhost:6379"}),
         ("storage", {"rate": "50/second", "storage": "postgresql://localhost"}),
         ("storage", {"rate": "50/second", "storage": "redis://localhost:many"}),
+        ("storage", {"rate": "50/second", "storage": "redis://user:\ud800@localhost"}),
         ("storage", {"rate": "50/second", "storage": 6379}),
     ],
 )

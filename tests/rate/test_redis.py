@@ -101,9 +101,12 @@ def test_a_storage_that_does_not_answer_is_an_error_and_nothing_leaves(
     )
     with pytest.raises(ConnectionFailedError, match="the storage of the rate limiter") as failed:
         ferry.catalogue.ports()
+    assert str(failed.value).endswith("(127.0.0.1:9)")
     assert failed.value.outcome == "not_sent"
     assert "secret" not in f"{failed.value!r}{failed.value.__cause__!r}"
     assert not ferry_sandbox.counters.connections
+    with pytest.raises(ConnectionFailedError, match=r"\(no\.\.domain:6379\)$"):
+        Rate("50/second", storage="redis://no..domain").acquire("a search")
 
 
 def search(address: tuple[str, str], rate: Rate, count: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import stat
@@ -192,6 +193,24 @@ def test_a_file_of_another_kind_is_refused_and_kept(tmp_path):
         with pytest.raises(OSError, match="not a state file"):
             Sandbox(state=file).start()
         assert file.read_bytes() == before
+
+
+def test_a_path_that_is_no_file_is_an_error_and_is_not_changed(tmp_path):
+    folder, pipe, deep = tmp_path / "folder", tmp_path / "pipe", tmp_path.joinpath(*["d" * 200] * 9)
+    folder.mkdir(mode=0o755)
+    os.mkfifo(pipe, 0o644)
+    deep.mkdir(parents=True)  # SQLite takes shorter paths than the system
+    for path, problem in (
+        (folder, "is not a state file"),
+        (pipe, "is not a state file"),
+        ("a\0b", "is not a valid file name"),
+        ("a\ud800b", "is not a valid file name"),
+        (tmp_path / ("a" * 300), "too long"),
+        (deep / "state", "unable to open"),
+    ):
+        with pytest.raises(OSError, match=problem):
+            Sandbox(state=path).start()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, pipe)] == [0o755, 0o644]
 
 
 def test_a_record_that_cannot_be_read_shows_no_traveller(tmp_path):

@@ -244,6 +244,29 @@ def test_a_tampered_part_is_asked_again(
     check_rows(folder)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no named pipes")
+def test_a_pipe_in_place_of_a_file_does_not_block(
+    complete: FareScan, make_client: Callable[[], Any], folder: Path
+) -> None:
+    for name, problem in (
+        ("scan.json", "scan.json cannot be read; use another folder"),
+        (".lock", ".lock is not a file; use another folder"),
+    ):
+        content = (folder / name).read_bytes()
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+        with pytest.raises(InvalidInputError, match=problem) as caught:
+            complete.run(make_client)
+        assert caught.value.field == "folder"
+        (folder / name).unlink()
+        (folder / name).write_bytes(content)
+    (folder / FIRST).unlink()
+    os.mkfifo(folder / FIRST)
+    assert complete.report.not_asked == SIZE / 2
+    assert complete.run(make_client).is_complete
+    check_rows(folder)
+
+
 def test_parts_without_a_manifest_are_an_error(
     complete: FareScan, make_client: Callable[[], Any], folder: Path
 ) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ferry_sdk import Availability
 
 SEARCH = Search(CompanyRoute("FRMRS", "TNLGN", "1", "CTN"), DAYS[0], LONE)
+KEY = f'["FRMRS", "TNLGN", "1", "CTN", "{DAYS[0]}", "lone"]'
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,16 @@ def test_a_search_that_finds_no_sailing_is_answered(sailing: Availability) -> No
     error = NoSailingsError("nothing", status_code=404)
     for answer in (Answer(SEARCH, NOW, error=error), Answer(SEARCH, NOW)):
         (row,) = rows(answer)
-        assert (row["status"], row["search"]) == ("nothing", f"FRMRS/TNLGN/1/CTN/{DAYS[0]}/lone")
+        assert (row["status"], row["search"]) == ("nothing", KEY)
+
+
+def test_searches_whose_ids_contain_separators_have_different_keys() -> None:
+    for separator in ("/", '", "', "\\"):
+        first, second = (
+            Search(CompanyRoute("FRMRS", "TNLGN", *ends), DAYS[0], LONE)
+            for ends in ((f"1{separator}2", "CTN"), ("1", f"2{separator}CTN"))
+        )
+        assert first.key != second.key, separator
 
 
 def test_a_row_has_the_moments_of_its_sailing(sailing: Availability) -> None:

@@ -339,11 +339,18 @@ def test_an_audit_file_that_others_can_read_is_refused(ferry_sandbox, tmp_path):
     audit = tmp_path / "audit.jsonl"
     audit.touch()
     audit.chmod(0o644)
-    for path, problem in ((audit, "chmod 600"), (tmp_path, "cannot be written")):
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(tmp_path / "new.jsonl")
+    for path, problem in (
+        (audit, "chmod 600"),
+        (tmp_path, "cannot be written"),
+        (link, "cannot be written"),
+    ):
         ended = run(command("--audit", str(path)), env=environment(ferry_sandbox))
         assert ended.returncode == 2
         assert "ferry_sdk: audit: " in ended.stderr
         assert problem in ended.stderr
+    assert not (tmp_path / "new.jsonl").exists()
 
 
 @LONG

@@ -124,7 +124,7 @@ def _post_in_session(
     rejected = Attempt(
         sent=True,
         status_code=answer.reply.status_code,
-        request_id=answer.reply.request_id,
+        request_id=context.request_id_of(answer.reply),
         problem=type(answer.status_error()).__name__,
         operation=context.state.operation,
     )

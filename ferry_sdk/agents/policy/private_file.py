@@ -34,8 +34,9 @@ class AuditFile:
     """
 
     def __init__(self, path: Path) -> None:
-        # O_NONBLOCK: a pipe without a reader would block for ever.
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        # A pipe without a reader would block for ever. A link may lead to another file of the user.
+        flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
         try:
             self._descriptor = os.open(path, flags, 0o600)
         except (OSError, ValueError) as error:

@@ -45,18 +45,27 @@ class StateFile:
             OSError: It cannot be opened, another service uses it, it is another kind of file, or
                 other users can change its folder.
         """
-        if (risk := find_risk(path)) is not None:
+        try:
+            risk = find_risk(path)
+        except ValueError:
+            raise OSError(f"{path!r} is not a valid file name") from None
+        if risk is not None:
             raise OSError(risk)
         self._lock = threading.Lock()
         self._path = Path(os.path.realpath(path))
         try:
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
+            if not self._path.is_file():
+                raise OSError(f"{path} is not a state file") from None
             self._path.chmod(0o600)
         # Calls come from the threads of the server, one at a time.
-        self._database = sqlite3.connect(
-            self._path, timeout=1, isolation_level=None, check_same_thread=False
-        )
+        try:
+            self._database = sqlite3.connect(
+                self._path, timeout=1, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise OSError(f"{path}: {error}") from None
         try:
             self._prepare()
         except sqlite3.OperationalError as error:
