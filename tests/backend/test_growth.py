@@ -211,7 +211,8 @@ def test_calls_of_tasks_over_sockets(
             await calls(500)
             has_not_grown(before, SPARE // 2)
             assert len(anyio.get_running_tasks()) == tasks
-            assert ferry_sandbox.counters.connections == connections
+            # On a busy machine the service may close one that was idle for long.
+            assert ferry_sandbox.counters.connections <= connections + 1
 
     run(main)
 
