@@ -209,10 +209,9 @@ def test_calls_of_tasks_over_sockets(
             before, tasks = used(), len(anyio.get_running_tasks())
             connections = ferry_sandbox.counters.connections
             await calls(500)
-            has_not_grown(before)
+            has_not_grown(before, SPARE // 2)
             assert len(anyio.get_running_tasks()) == tasks
-            # On a busy machine the service may close one that was idle for long.
-            assert ferry_sandbox.counters.connections <= connections + 1
+            assert ferry_sandbox.counters.connections == connections
 
     run(main)
 
