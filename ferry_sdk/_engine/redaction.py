@@ -41,8 +41,12 @@ _LETTERS: Final = str.maketrans(
     }
 )
 """Letters that NFKD does not decompose."""
-_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "ñ": "nn"})
-"""How travel documents transliterate letters to more than the base letter."""
+_UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe"}
+_TRANSLITERATED: Final = (
+    str.maketrans(_UMLAUTS),
+    str.maketrans(_UMLAUTS | {"å": "aa", "ñ": "nn"}),
+)
+"""How systems and travel documents write letters as more than the base letter."""
 _GREEK: Final = str.maketrans(
     dict(zip("αβγδεζηικλμνξοπρσςτυφω", "avgdeziiklmnxoprsstyfo", strict=True))
     | {"θ": "th", "χ": "ch", "ψ": "ps"}
@@ -243,7 +247,7 @@ def _spellings(text: str) -> set[str]:
     return {
         plain,
         _LONG_VOWEL.sub(lambda vowel: vowel[0][0], plain),
-        _fold(text.casefold().translate(_UMLAUTS))[0],
+        *(_fold(text.casefold().translate(letters))[0] for letters in _TRANSLITERATED),
         plain.replace("ου", "ou").translate(_GREEK),  # noqa: RUF001 -- Greek
         *(_fold(spelling)[0] for spelling in misread),
     }
@@ -251,8 +255,8 @@ def _spellings(text: str) -> set[str]:
 
 def _pattern(spelling: str, plain: str, then: str) -> str:
     """Return a pattern that allows other separators between the letters, or none."""
-    has_digits = any(map(str.isdigit, plain))
-    between = r"[\W_]{0,2}" if has_digits else r"[^\w\s]{0,2}"
+    may_be_spaced = any(map(str.isdigit, plain)) or plain[0] >= _NO_SPACES
+    between = r"[\W_]{0,2}" if may_be_spaced else r"[^\w\s]{0,2}"
     runs = (between.join(map(re.escape, run)) for run in _RUN.findall(spelling))
     pattern = r"[\W_]{0,3}".join(runs) + then
     if len(plain) < _SHORT and plain[0] < _NO_SPACES:

@@ -80,6 +80,8 @@ def test_a_name_of_the_request_is_hidden_in_every_spelling(
         ("Müller", ["Mueller", "MUELLER", "Muller", "M\u0308uller"]),
         ("Mueller", ["Müller", "MÜLLER"]),
         ("Björn Ågård", ["Bjoern Aagaard", "BJORN AGARD", "Ågård"]),
+        ("Ångström", ["Angstrom", "ANGSTROEM", "Aangstroem"]),
+        ("王小明", ["王 小明", "王 小 明", "王・小明"]),
         ("Łukasz", ["Lukasz", "LUKASZ"]),
         ("O'Brien", ["O&#39;Brien", "OBrien", "O\u2019Brien", "O Brien", "O%27Brien"]),
         ("de la Cruz", ["DE LA CRUZ", "de-la-cruz", "Cruz"]),
