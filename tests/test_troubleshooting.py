@@ -18,7 +18,6 @@ import trustme
 
 from ferry_sdk import AsyncFerry, Ferry, Rate, Timeout
 from ferry_sdk.agents.policy.private_file import AuditFile
-from ferry_sdk.agents.stdio.run import take_token
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
 from tests.support.blocks import ROOT, fits, python
@@ -215,6 +214,8 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
 
     yield message(Sandbox(port=int(url.rpartition(":")[2])).start)
     yield message(lambda: sandbox.faults.add("lose_reply", "booking.create"))
+    from ferry_sdk.agents.stdio.run import take_token  # noqa: PLC0415 -- an extra installs mcp
+
     yield message(lambda: take_token(None))
     audit = folder / "audit"
     audit.touch(0o644)
@@ -225,6 +226,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
 def test_every_quoted_message_is_what_a_mistake_is_answered_with(
     ferry, ferry_sandbox, tmp_path, monkeypatch
 ):
+    pytest.importorskip("mcp", reason="mcp is not installed")
     with ExitStack() as stack:
         said = [*mistakes(ferry, ferry_sandbox, tmp_path, monkeypatch, stack)]
     assert [one for one in said if not any(fits(quote, one) for quote in QUOTED)] == []

@@ -50,7 +50,8 @@ def _fields(*modules: object) -> frozenset[str]:
         field.alias or name
         for module in modules
         for model in vars(module).values()
-        if isinstance(model, type) and issubclass(model, BaseModel)
+        # By the metaclass: in Python 3.10, tuple[int, ...] is an instance of type.
+        if isinstance(model, type(BaseModel))
         for name, field in model.model_fields.items()
     )
 

@@ -103,6 +103,9 @@ class InBoard(Model):
     has_window: bool = False
 
 
+_NOTHING_IN_BOARD: Final = InBoard.model_construct()  # builds no validator at import
+
+
 class Place(Model):
     """One accommodation of a sailing. Interface: Place.
 
@@ -131,7 +134,7 @@ class Place(Model):
     capacity: int
     use: PlaceUse
     name: str
-    in_board: InBoard = InBoard.model_construct()  # builds no validator at import
+    in_board: InBoard = Field(default_factory=lambda: _NOTHING_IN_BOARD)
 
 
 class Availability(Model):

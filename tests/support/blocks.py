@@ -116,7 +116,7 @@ def run_block(block: Block, folder: Path) -> str:
     save([*TO_SAVE, block], folder)
     file = folder / block.file
     if file.name.startswith("test_"):
-        python("-m", "pytest", "-q", file, cwd=folder)
+        python("-m", "pytest", "-q", file, cwd=folder, new=True)
     else:
         assert python(Path(__file__).with_name("run_shown.py"), file, cwd=folder) == ""
     return file.read_text("utf-8")

@@ -89,9 +89,8 @@ def frame_of_columns(
 ) -> DataFrame:
     """Return a frame of columns, each with its dtype, or "money", and its values."""
     money_dtype = "object" if money == "decimal" else "float64"
-    series: Any = Series  # its overloads do not take a dtype by its name
     data = {
-        name: series(values, dtype=money_dtype if dtype == "money" else dtype)
+        name: _series_of(values, money_dtype if dtype == "money" else dtype)
         for name, (dtype, values) in columns.items()
     }
     frame: DataFrame = DataFrame(data)
@@ -164,9 +163,14 @@ def _series(kind: object, values: Sequence[Any], money: MoneyAs) -> Series[Any]:
         values = [*map(str, values)]
     elif dtype == "object" and any(values) and _MOMENTS.issuperset(map(type, values)):
         return _utc_series(values)
+    return _series_of(values, dtype)
+
+
+def _series_of(values: Sequence[Any], dtype: str) -> Series[Any]:
     # pandas 2 converts time spans through nanoseconds, which overflow after 292 years.
-    data: Any = np.array(values, dtype=dtype) if kind is timedelta else values
-    series: Series[Any] = Series(data, dtype=dtype)
+    data: Any = np.array(values, dtype=dtype) if dtype.startswith("timedelta64") else values
+    as_series: Any = Series  # its overloads do not take a dtype by its name
+    series: Series[Any] = as_series(data, dtype=dtype)
     return series
 
 
