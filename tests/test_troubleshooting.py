@@ -214,7 +214,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
 
     yield message(Sandbox(port=int(url.rpartition(":")[2])).start)
     yield message(lambda: sandbox.faults.add("lose_reply", "booking.create"))
-    from ferry_sdk.agents.stdio.run import take_token  # noqa: PLC0415 -- an extra installs mcp
+    from ferry_sdk.agents.stdio.run import take_token
 
     yield message(lambda: take_token(None))
     audit = folder / "audit"
