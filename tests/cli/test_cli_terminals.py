@@ -51,7 +51,8 @@ def effects(sandbox) -> list[str]:
 
 
 HOSTILE = "B1\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\n  fee     1.23 EUR\r\u2028  refund  9.99 EUR"
-CONTROLS = {*"\x1b\x07\x9b\x7f\u202e\u2066\r\u2028"}
+CONTROLS = {*"\x1b\x07\x9b\x7f\u202e\u2066\u2028"}
+"""Characters that a terminal acts on, but for a carriage return: its own echo has some."""
 
 
 def test_every_command_has_a_test_here():
@@ -309,7 +310,7 @@ def test_a_value_of_the_service_is_one_line_without_control_characters(
                 person.expect("Cancel booking B1")
                 person.answer("n")
             shown = person.finish(6 if words[0] == "cancel" else 0)
-        assert re.search(r"B1.* fee +1\.23 EUR +refund +9\.99 EUR", shown)
+        assert re.search(r"B1[^\r]* fee +1\.23 EUR +refund +9\.99 EUR", shown)
         assert not CONTROLS & {*shown}
 
 
