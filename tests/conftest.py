@@ -68,9 +68,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two more than there are cores: many tests wait, for a deadline or for a process."""
+    """As many as there are cores: each more collects all tests once more."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return (cores or 1) + 2
+    return cores or 1
 
 
 @pytest.hookimpl(wrapper=True)

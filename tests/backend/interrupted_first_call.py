@@ -125,7 +125,7 @@ def results() -> Iterator[dict[str, Any]]:
     for place in count(0, int(values[0])):
         result = fork(partial(run, str(place)))
         yield result
-        if result["first"] == "done":
+        if result["where"] is None:
             return
 
 
