@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from anyio.from_thread import start_blocking_portal
-from hypothesis import HealthCheck, settings
 
 from ferry_sdk._engine.writes import READ_BACK_WINDOW
 from ferry_sdk._transport.single_flight import join_or_start
@@ -21,7 +20,7 @@ from tests.support import injected
 from tests.support.both import Clients
 from tests.support.operations import OPERATIONS
 from tests.support.processes import fork_server
-from tests.support.tiers import LONG, mostly_long
+from tests.support.tiers import LONG, load_profile, mostly_long
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
@@ -31,11 +30,6 @@ if TYPE_CHECKING:
 
     from ferry_sdk import Ferry
     from ferry_sdk._transport.single_flight import SharedCall, SharedResult
-
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any machine")
 
 # A shell has what it starts in the background ignore Ctrl-C, which some tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -62,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "long: left out by scripts/test, and run by scripts/test --all"
     )
+    load_profile(config.getoption("markexpr"))
     if name := config.getoption("--http-client"):
         injected.give_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))
@@ -73,9 +68,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two more than there are cores: many tests wait, for a deadline or for a process."""
+    """As many as there are cores: each more collects all tests once more."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return (cores or 1) + 2
+    return cores or 1
 
 
 @pytest.hookimpl(wrapper=True)

@@ -7,13 +7,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import Ferry
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.sandbox import Sandbox
 from tests.agents.agent import order, query, result_of
+from tests.support.tiers import examples
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def service() -> Iterator[Sandbox]:
         yield sandbox
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     course=st.lists(STEPS, min_size=2, max_size=14),
     yeses=st.lists(st.sampled_from([True, True, True, False]), min_size=14, max_size=14),

@@ -7,14 +7,15 @@ from datetime import date, time
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from ferry_sdk import InvalidInputError, Passenger, SearchPassenger, Selection, Vehicle
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments
+from tests.support.tiers import examples
 
-MANY = settings(deadline=None, max_examples=150)
+MANY = examples(150)
 CANARY = "Zq7-canary"
 ADULT = {"type": "Adult", "gender": "Female", "age": 34}
 SEARCH = {

@@ -6,7 +6,7 @@ import unicodedata
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import InvalidInputError
@@ -14,6 +14,7 @@ from ferry_sdk.agents.tools.arguments import model_of
 from ferry_sdk.agents.tools.sanitize import KINDS, clean_text
 from ferry_sdk.agents.tools.tools import TOOLS
 from tests.support.cases import case
+from tests.support.tiers import examples
 
 BOOKING = {"availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}]}
 TRAVELLER = {"type": "Adult", "first_name": "Ada", "last_name": "Byron"}
@@ -183,7 +184,7 @@ def test_every_text_argument_has_a_type():
 
 
 @given(name=st.text(min_size=1, max_size=70))
-@settings(deadline=None, max_examples=300)
+@examples(300)
 def test_accepted_names_have_no_hidden_characters(name):
     with suppress(InvalidInputError):
         made = read_booking(traveller={"first_name": name})["passengers"][0]
@@ -192,7 +193,7 @@ def test_accepted_names_have_no_hidden_characters(name):
 
 
 @given(text=st.text(), longest=st.none() | st.integers(1, 30))
-@settings(deadline=None, max_examples=200)
+@examples(200)
 def test_cleaned_text_is_one_line_of_visible_characters(text, longest):
     shown = clean_text(text, longest)
     assert clean_text(shown, longest) == shown

@@ -1,8 +1,11 @@
 """A program whose first call is interrupted, each time in a new process, and made again.
 
-Arguments: the service's address, and either ``lines`` and which lines (of those before the first
-request, each counted once), or ``signals`` and after how many seconds a real signal comes. Each
-line of standard output is what became of one process, as JSON.
+Arguments: the service's address, and either ``lines`` and every how many lines (of those before the
+first request, each counted once), or ``signals`` and after how many seconds a real signal comes.
+Each line of standard output is what became of one process, as JSON.
+
+Where a line is interrupted, the modules of other packages are there already: the processes are
+hundreds, and every import takes place in a thread that no interruption reaches.
 """
 
 from __future__ import annotations
@@ -12,11 +15,17 @@ import os
 import signal
 import sys
 import threading
-from typing import Any
+from functools import partial
+from importlib import import_module
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import Ferry
 
-url, kind, *places = sys.argv[1:]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+url, kind, *values = sys.argv[1:]
 
 
 class Interruption:
@@ -84,11 +93,42 @@ def run(place: str) -> dict[str, Any]:
     return {"first": first, "where": where, "later": later, "threads": left}
 
 
-signal.signal(signal.SIGALRM, interrupt)
-for place in places:
+def fork(function: Callable[[], Any]) -> Any:
+    """What a function returns in a process of its own."""
+    reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
-        sys.stdout.write(json.dumps(run(place)) + "\n")
-        sys.stdout.flush()
+        with os.fdopen(writer, "w", encoding="utf-8") as file:
+            json.dump(function(), file)
         os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as file:
+        result = json.load(file)
     os.waitpid(pid, 0)
+    return result
+
+
+def imported_by_a_first_call() -> list[str]:
+    """The modules of other packages that a first call imports."""
+    before = {*sys.modules}
+    create(Ferry("t", base_url=url))
+    return [name for name in {*sys.modules} - before if not name.startswith("ferry_sdk")]
+
+
+def results() -> Iterator[dict[str, Any]]:
+    """What becomes of each process."""
+    if kind == "signals":
+        yield from (fork(partial(run, value)) for value in values)
+        return
+    for name in fork(imported_by_a_first_call):
+        import_module(name)
+    for place in count(0, int(values[0])):
+        result = fork(partial(run, str(place)))
+        yield result
+        if result["where"] is None:
+            return
+
+
+signal.signal(signal.SIGALRM, interrupt)
+for result in results():
+    sys.stdout.write(json.dumps(result) + "\n")

@@ -18,6 +18,7 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
 from tests.support.samples import BOOKING
+from tests.support.tiers import LONG
 from tests.transport.scripted import Service, answer_to
 
 if TYPE_CHECKING:
@@ -131,18 +133,17 @@ class Course:
     kind: type[BaseException]
 
     def run(
-        self, patch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
-    ) -> tuple[set[tuple[str, int]], int]:
-        """Interrupt at every line, and return which there are and how often it was."""
+        self, step: int, patch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
+    ) -> set[tuple[str, int]]:
+        """Interrupt at every so many lines, and return at which."""
         lines: set[tuple[str, int]] = set()
         gateway = Gateway(self.ending)
         not_sent = 0
         with Service(gateway) as service, Journal("sqlite://") as journal:
             noting = Noting(journal)
             with self._caller(service.url, noting if self.has_journal else None) as call:
-                number = 0
-                while True:
-                    interruption = Interruption(number, self.kind)
+                for calls in count(1):
+                    interruption = Interruption((calls - 1) * step, self.kind)
                     patch.setattr(Tracing, "_check_may_send", leaving(interruption.left))
                     log.clear()
                     gateway.is_done = self.ending in {"refused", "done before"}
@@ -153,11 +154,11 @@ class Course:
                     self._judge(result, log, interruption, states, len(writes) > sent_before)
                     # A guard that was interrupted leaves nothing on record.
                     not_sent += states <= {"not_sent"} if self.call == "guarded" else 0
-                    assert len(writes) <= number + 1 - not_sent, interruption.where
+                    assert len(writes) <= calls - not_sent, interruption.where
                     if interruption.where is None:
-                        return lines, number
+                        break
                     lines.add(interruption.where)
-                    number += 1
+        return lines
 
     @contextmanager
     def _caller(
@@ -313,12 +314,12 @@ COURSES = [
     for call, ending, has_journal in WRITES
     if has_journal or call != "guarded"  # without one, nothing says whether it had left
 ]
-SHORT = {
+SAMPLED = (
     Course("create", "sync", "answered", True, None, KeyboardInterrupt),
     Course("create", "async", "answered", True, None, asyncio.CancelledError),
     Course("confirm", "sync", "refused", True, None, KeyboardInterrupt),
     Course("guarded", "async", "done before", True, None, asyncio.CancelledError),
-}
+)
 
 
 def named(course: Course) -> str:
@@ -335,14 +336,15 @@ def named(course: Course) -> str:
 # What was being connected is closed by the collector, which says so.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
-    "course",
+    ("course", "step"),
     [
-        pytest.param(course, id=named(course), marks=() if course in SHORT else pytest.mark.long)
-        for course in COURSES
+        *(pytest.param(course, 7, id=f"{named(course)}-sample") for course in SAMPLED),
+        *(pytest.param(course, 1, id=named(course), marks=LONG) for course in COURSES),
     ],
 )
 def test_an_interruption_at_any_line_leaves_the_write_on_record(
     course: Course,
+    step: int,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     record_property: Callable[[str, object], None],
@@ -351,10 +353,10 @@ def test_an_interruption_at_any_line_leaves_the_write_on_record(
     gc.freeze()  # so that what an interruption left is collected quickly
     try:
         with caplog.at_level(logging.WARNING, "ferry_sdk"):
-            lines, interruptions = course.run(monkeypatch, caplog)
+            lines = course.run(step, monkeypatch, caplog)
         eventually(lambda: "ferry_sdk call" not in {one.name for one in threading.enumerate()})
     finally:
         gc.unfreeze()
         gc.collect()  # what is left says so in this test, not in a later one
-    assert len(lines) > 40
-    record_property("lines at which a write was interrupted", interruptions)
+    assert len(lines) > 40 / step
+    record_property("lines at which a write was interrupted", len(lines))

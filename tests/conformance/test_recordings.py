@@ -19,7 +19,7 @@ from ferry_sdk.conformance import check
 from ferry_sdk.conformance.calls import Call, Reply
 from ferry_sdk.conformance.exchanges import Recording
 from ferry_sdk.sandbox import Sandbox
-from tests.support.tiers import LONG
+from tests.support.tiers import LONG, examples
 from tests.support.trip import NOW, PASSENGERS, booked
 
 TOKEN = "fsk-70935512-canary"
@@ -60,9 +60,7 @@ def record(folder, operation, body, *, error=None):
     return json.dumps(json.loads(line), ensure_ascii=False)
 
 
-ANY_FOLDER = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+ANY_FOLDER = examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @ANY_FOLDER

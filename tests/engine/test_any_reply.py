@@ -5,20 +5,21 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, Records
 from ferry_sdk._engine.parsing import Record, RecordList
 from tests.support.operations import OPERATIONS as ALL_OPERATIONS
 from tests.support.operations import UNCOVERED, arguments, described, make
-from tests.support.tiers import LONG, mostly_long
+from tests.support.tiers import LONG, examples, mostly_long
 from tests.support.trip import PASSENGERS, booked, search_arguments
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ PDF = b"%PDF-1.7 and so on"
 WAITS = ("bookings.wait", "tickets.wait_pdf")
 OPERATIONS = tuple(name for name in ALL_OPERATIONS if name not in WAITS)
 """A wait is another operation's read, made until its time is up."""
-quick = settings(
-    deadline=None,
-    max_examples=60,
+in_one_folder = partial(
+    examples,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+"""All examples write into one folder."""
 
 KEYS = (
     *("error", "code", "message", "data", "detail", "errors", "result", "id", "jsonrpc"),
@@ -284,7 +285,7 @@ def test_every_operation_has_arguments_here() -> None:
     good_handshake=st.sampled_from([True, True, False]),
     check=st.sampled_from(CHECKS),
 )
-@settings(quick, max_examples=120)
+@in_one_folder(120)
 def test_any_reply_at_all_gives_a_typed_result_or_a_ferry_error(
     tmp_path: Path,
     check: Callable[..., None],
@@ -307,7 +308,7 @@ def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(tmp_path: Path, body:
 
 
 @given(retry_after=retry_afters, status=st.sampled_from([200, 429, 503]))
-@quick
+@in_one_folder(60)
 def test_any_retry_after_gives_a_typed_result_or_a_ferry_error(
     tmp_path: Path, retry_after: str, status: int
 ) -> None:
@@ -337,7 +338,7 @@ def test_any_retry_after_gives_a_typed_result_or_a_ferry_error(
     body=st.sampled_from([b"", PDF, b"<html>", b" " * 2000 + PDF]),
 )
 @example(url="https://cdn.example/", status=302, location="https://[", body=b"")
-@settings(quick, max_examples=120)
+@in_one_folder(120)
 def test_any_address_of_a_voucher_gives_a_file_or_a_ferry_error(
     tmp_path: Path, url: object, status: int, location: str | None, body: bytes
 ) -> None:
@@ -443,7 +444,7 @@ def test_a_good_reply_gives_a_typed_result(
 
 @pytest.mark.parametrize("name", mostly_long(OPERATIONS, short=6))
 @given(data=st.data())
-@settings(quick, max_examples=25)
+@in_one_folder(25)
 def test_a_spoilt_good_reply_gives_a_typed_result_or_a_ferry_error(
     good_replies: dict[str, Any], tmp_path: Path, name: str, data: st.DataObject
 ) -> None:

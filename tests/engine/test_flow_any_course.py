@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import SAFETY, FerryError, OutcomeUnknownError, UnexpectedResponseError
@@ -39,7 +39,7 @@ from tests.support.samples import (
     TICKET_CANCELLATION,
     VOUCHER,
 )
-from tests.support.tiers import mostly_long
+from tests.support.tiers import examples, mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,7 +189,7 @@ def judge(name: str, outcome: Any, became: list[Reply | FerryError], notes: Note
 
 @pytest.mark.parametrize("name", mostly_long(NAMES, short=6))
 @given(data=st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_any_course_of_events_ends_truthfully(name: str, data: st.DataObject) -> None:
     said = data.draw(st.lists(replies, max_size=8), label="said")
     last = data.draw(replies, label="then")

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event
 
@@ -22,7 +22,7 @@ from ferry_sdk import (
 from ferry_sdk.journal import Journal
 from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import confirmation, intent
-from tests.support.tiers import mostly_long
+from tests.support.tiers import examples, mostly_long
 
 NO_UTF_8 = "CAST(x'ff' AS TEXT)"
 FIELDS = (
@@ -148,7 +148,7 @@ class TestOneEntry:
         ),
         is_text=st.booleans(),
     )
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_whatever_is_in_its_place_every_answer_is_typed(
         self, tmp_path_factory, field, value, is_text
     ):

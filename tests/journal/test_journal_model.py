@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 from ferry_sdk import InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from tests.journal.intents import confirmation
+from tests.support.tiers import examples
 
 RANK = {"open": 0, "unknown": 1, "not_sent": 2, "rejected": 2, "done": 3}
 
@@ -120,7 +121,7 @@ class Machine(RuleBasedStateMachine):
 
 
 def test_any_sequence_in_memory():
-    run_state_machine_as_test(Machine, settings=settings(max_examples=25, stateful_step_count=20))
+    run_state_machine_as_test(Machine, settings=examples(25, stateful_step_count=20))
 
 
 def test_any_sequence_with_two_clients(url):

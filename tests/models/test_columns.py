@@ -42,7 +42,7 @@ from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import columns_of, validate_columns
 from tests.support import samples
 from tests.support.operations import OPERATIONS, described
-from tests.support.tiers import LONG, mostly_long
+from tests.support.tiers import LONG, examples, mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -311,7 +311,7 @@ def test_every_model_that_lists_are_answered_of_is_here() -> None:
 
 
 @EVERY_LIST
-@settings(max_examples=80)
+@examples(80)
 @given(st.data())
 def test_a_list_reads_as_pydantic_reads_each_of_its_records(
     model: type[BaseModel], data: st.DataObject
@@ -322,7 +322,7 @@ def test_a_list_reads_as_pydantic_reads_each_of_its_records(
 
 
 @LONG
-@settings(max_examples=250)
+@examples(250)
 @given(st.lists(records(Availability, ANY), max_size=3))
 def test_a_search_reads_as_pydantic_reads_each_of_its_sailings(items: list[samples.Wire]) -> None:
     assert_same_result(Availability, text_of(items), assert_alike)
@@ -349,7 +349,7 @@ def test_odd_records_of_a_long_list_are_told_by_their_places(
 
 
 @BY_COLUMNS
-@settings(max_examples=60)
+@examples(60)
 @given(st.data())
 def test_what_the_interface_shows_is_read_by_columns(
     model: type[BaseModel], data: st.DataObject
@@ -448,7 +448,7 @@ def changeable(value: Any) -> Iterator[int]:
             yield from changeable(inner)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(records(Availability, ANY))
 def test_two_records_share_nothing_that_can_be_changed(record: samples.Wire) -> None:
     first = [availability(places=[{**samples.PLACE}]), availability()]

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import ClassVar, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -71,8 +71,9 @@ from ferry_sdk.models import (
 from ferry_sdk.models.bookings import Balance
 from tests.support import samples
 from tests.support.cases import case
+from tests.support.tiers import examples
 
-MANY = settings(deadline=None, max_examples=60)
+MANY = examples(60)
 
 RECORDS = {
     Availability: samples.AVAILABILITY,

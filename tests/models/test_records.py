@@ -8,13 +8,14 @@ import pickle
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import Availability, Port, Records, UnexpectedResponseError, Unreadable
 from ferry_sdk._engine.parsing import Record, RecordList
 from tests.support import samples
 from tests.support.summer import search, stopped
+from tests.support.tiers import examples
 
 CANARY = "Zq7-canary"
 GOOD = samples.AVAILABILITY
@@ -97,7 +98,7 @@ class TestReading:
         assert caught.value.outcome == "unknown"
         assert CANARY not in str(caught.value)
 
-    @settings(deadline=None, max_examples=50)
+    @examples(50)
     @given(
         st.lists(
             st.one_of(

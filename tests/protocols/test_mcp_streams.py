@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, UnexpectedResponseError
@@ -16,6 +16,7 @@ from ferry_sdk._protocols.mcp.jsonrpc import EventStream, ReplyListener
 from tests.support.mcp_samples import BOOKING, TICKET, book, view
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.stopwatch import Stopwatch
+from tests.support.tiers import examples
 from tests.support.trip import PASSENGERS, found
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def test_an_event_is_told_at_its_blank_line_and_not_before():
     assert list(parser.feed(b"\n")) == [b"a"]
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(st.data())
 def test_any_bytes_give_the_same_events_however_they_are_cut(data):
     alphabet = st.sampled_from(
@@ -131,7 +132,7 @@ NOISE = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(
     before=st.lists(NOISE, max_size=4),
     words=st.text(max_size=20) | st.just(SEPARATORS),
@@ -153,7 +154,7 @@ def test_our_reply_is_found_however_the_stream_is_cut(before, words, line_end, b
     assert listener.reply == message
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(st.binary(max_size=200), st.booleans())
 def test_a_stream_of_anything_is_no_reply_and_no_crash(rubbish, in_data):
     listener = ReplyListener(MINE)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ferry_sdk import (
@@ -28,6 +28,7 @@ from ferry_sdk import (
     UnexpectedResponseError,
 )
 from tests.support.exchanges import TOKEN, URL, caught, client_of
+from tests.support.tiers import examples
 from tests.support.trip import booked
 
 if TYPE_CHECKING:
@@ -390,7 +391,7 @@ pieces = st.sampled_from(
 @example(url="https://evil.example\\@ferry.example/")
 @example(url="https://ferry.example\\@evil.example/")
 @example(url="https://ferry.example\t@evil.example/")
-@settings(deadline=None, max_examples=300)
+@examples(300)
 def test_whatever_the_address_the_token_reaches_only_the_service(
     tmp_path_factory: pytest.TempPathFactory, url: str
 ) -> None:

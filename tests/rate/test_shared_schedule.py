@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.rate.simulation import Loop, World
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ PROCESSES = 8
 
 
 @pytest.mark.parametrize(
-    ("text", "limit"), [("50/second", 50), ("1200/minute", 20), ("5/second", 5)]
+    ("text", "limit"), mostly_long([("50/second", 50), ("1200/minute", 20), ("5/second", 5)])
 )
 def test_the_rate_is_used_and_kept_in_every_second(
     world: World, virtual_redis: VirtualRedis, text: str, limit: int
@@ -98,6 +99,7 @@ def fail_over(seconds: float) -> Callable[[VirtualRedis, World], None]:
 
 
 DISTURBANCES: dict[str, list[tuple[float, Callable[[VirtualRedis, World], None]]]] = {
+    "everything": [(3, pause), (4, step(2)), (5.4, step(-5)), (7, lose), (9, fail_over(0.7))],
     "undisturbed": [],
     "pauses": [(at, pause) for at in (3, 9, 15)],
     "slow answers": [(3, slow_down)],
@@ -108,11 +110,10 @@ DISTURBANCES: dict[str, list[tuple[float, Callable[[VirtualRedis, World], None]]
     "lost": [(3, lose)],
     "lost often": [(3 + at / 5, lose) for at in range(20)],
     "failovers": [(3, fail_over(0)), (6, fail_over(1.5)), (9, fail_over(-1.5))],
-    "everything": [(3, pause), (4, step(2)), (5.4, step(-5)), (7, lose), (9, fail_over(0.7))],
 }
 
 
-@pytest.mark.parametrize("name", DISTURBANCES)
+@pytest.mark.parametrize("name", mostly_long(DISTURBANCES))
 def test_no_disturbance_of_the_storage_exceeds_the_limit_or_starves_a_process(
     world: World, virtual_redis: VirtualRedis, name: str
 ) -> None:

@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
@@ -28,8 +28,9 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
+from tests.support.tiers import examples
 
-MANY = settings(deadline=None, max_examples=60)
+MANY = examples(60)
 CANARY = "Zq7-canary"
 TRIP = {
     "company": "GNV",

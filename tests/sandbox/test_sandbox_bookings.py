@@ -5,7 +5,6 @@ from itertools import product
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from offline_service import (
@@ -24,6 +23,7 @@ from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import payment_of, stage_of, status_of
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.requests.access import Access
+from tests.support.tiers import examples
 
 CHILD = {"order": 2, "type": "Child", "param": "C", "gender": "Male", "age": 8}
 YOUNG_GUEST = {"type": "Child", "first_name": "Tom", "last_name": "Byron"}
@@ -566,5 +566,5 @@ class BookingLife(RuleBasedStateMachine):
         assert len(set(self.issued.values())) == len(self.issued)
 
 
-BookingLife.TestCase.settings = settings(max_examples=60, stateful_step_count=15, deadline=None)
+BookingLife.TestCase.settings = examples(60, stateful_step_count=15)
 TestBookingLife = BookingLife.TestCase

@@ -7,7 +7,7 @@ from datetime import date
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from offline_service import (
     ADULT,
@@ -22,6 +22,7 @@ from offline_service import (
 from ferry_sdk.sandbox.api.rest import ENDPOINTS
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.server import Sandbox
+from tests.support.tiers import examples
 from tests.support.wire import TLS
 
 EXPECTED = {
@@ -378,7 +379,7 @@ def test_faults_apply_to_rest_requests(client, sandbox):
     assert sandbox.counters.requests["bookings.create"] == 2
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     body=st.binary(max_size=60)
     | st.dictionaries(st.sampled_from(["id", "booking_id", "x"]), st.text() | st.integers()).map(

@@ -16,6 +16,7 @@ from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.api.mcp.methods import TOOLS
 from ferry_sdk.sandbox.requests.errors import messages
 from tests.support.shapes import is_about_shape
+from tests.support.tiers import examples
 from tests.support.wire import TLS
 
 
@@ -164,7 +165,7 @@ def test_the_service_accepts_the_shape_of_every_value_that_a_schema_allows(tools
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_the_service_refuses_the_shape_of_every_value_that_a_schema_refuses(tools, name):
-    @settings(max_examples=25)
+    @examples(25)
     @given(damage_one_value(requests(tools, name)))
     def check(arguments):
         if tools.validators[name].is_valid(arguments):

@@ -5,11 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 LONG = pytest.mark.long
+QUICK_EXAMPLES = 20
+
+settings.register_profile("long", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("long"), max_examples=QUICK_EXAMPLES)
+
+
+def load_profile(marks: str) -> None:
+    """Have hypothesis try fewer examples where the long tests are left out.
+
+    Args:
+        marks: The expression by which tests are selected.
+    """
+    settings.load_profile("quick" if "not long" in marks else "long")
+
+
+def examples(count: int, **options: Any) -> settings:
+    """Return the settings of a test that tries so many examples, and fewer in the quick tier."""
+    is_quick = settings.default.max_examples == QUICK_EXAMPLES
+    return settings(max_examples=min(count, QUICK_EXAMPLES) if is_quick else count, **options)
 
 
 def mostly_long(

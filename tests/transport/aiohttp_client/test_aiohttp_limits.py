@@ -10,7 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, RequestTimeoutError
@@ -280,7 +280,6 @@ ACTS = st.tuples(
 )
 
 
-@settings(max_examples=100)
 @given(st.lists(ACTS, max_size=40), st.integers(1, 3))
 def test_no_permit_is_lost_or_given_twice(acts: list[tuple[Any, int]], most: int) -> None:
     """Also if a task is cancelled in the moment in which it gets its permit."""
