@@ -201,8 +201,9 @@ class StateFile(State):
     def _forget_oldest(self) -> None:
         for kind, most in self._changed.items():
             self.execute(
-                "DELETE FROM entries WHERE kind = ?1 AND place <= (SELECT place FROM entries "
-                "WHERE kind = ?1 ORDER BY place DESC LIMIT 1 OFFSET ?2)",
+                "DELETE FROM entries WHERE kind = ? AND place <= (SELECT place FROM entries "
+                "WHERE kind = ? ORDER BY place DESC LIMIT 1 OFFSET ?)",
+                kind,
                 kind,
                 most,
             )
