@@ -146,6 +146,7 @@ class Judgement:
         may_have_been = any(harm.kind == "close" for harm in self.schedule.harms) or any(
             operation_of(one) == "?" for one in self.evidence.passages
         )
+        may_have_been |= self._may_have_joined_a_refused_call
         if all(is_refused(one) for one in self.writes) and not may_have_been:
             yield f"{SOFT}unknown, said the client, and no request of it was left open: {error!r}"
 
@@ -206,8 +207,17 @@ class Judgement:
                 yield f"on record as {state}, and the client said {said}"
         is_settled = any(outcome.error is None for outcome in self.evidence.recovered)
         after = {*(self.evidence.records_after or {}).values()} - {"not_sent"}  # another caller's
-        if is_settled and not self.schedule.is_pickled and after != {"done"}:
+        true = [{"done"}, {"rejected"}] if self._may_have_joined_a_refused_call else [{"done"}]
+        if is_settled and not self.schedule.is_pickled and after not in true:
             yield f"recovered, and on record as {after}"
+
+    @property
+    def _may_have_joined_a_refused_call(self) -> bool:
+        """Whether a caller may have left during the read that follows another caller's refusal.
+
+        The refusal is on record; the caller that left cannot know of it, and reads back.
+        """
+        return self.schedule.callers > 1 and self.schedule.is_repeated
 
     def _writes(self) -> list[Passage]:
         """The requests of a write, as far as one came."""
