@@ -53,7 +53,7 @@ class Record(Generic[ModelT]):
         """Parse the record; the error of an invalid one names the field."""
         _check_ids(self.asked, value)
         try:
-            return self.model.model_validate(value)
+            return self.model.__pydantic_validator__.validate_python(value)
         except ValidationError as error:
             where, problem = path_of(error)
             raise unreadable_error(self.model.__name__, where, problem, value) from None
@@ -123,7 +123,7 @@ class RecordList(Generic[ModelT]):
     ) -> Iterator[ModelT]:
         for index, item in enumerate(items, first):
             try:
-                yield self.model.model_validate(item)
+                yield self.model.__pydantic_validator__.validate_python(item)
             except ValidationError as error:
                 where, problem = path_of(error)
                 lost.append(Unreadable(index=index, field=where, problem=problem, raw=item))

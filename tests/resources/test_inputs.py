@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -22,8 +23,9 @@ from ferry_sdk import (
     Vehicle,
     VehicleQuery,
 )
+from ferry_sdk._protocols.json_body import encode_json
 from ferry_sdk.models.base import Money
-from ferry_sdk.resources.arguments import clock_time, day, moment
+from ferry_sdk.resources.arguments import clock_time, day, moment, to_wire
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup
@@ -404,6 +406,73 @@ class TestLeftOut:
     def test_the_order_is_the_place_in_the_list(self):
         party = [ADULT, {**ADULT, "order": 7}, ADULT]
         assert [one["order"] for one in search_body(passengers=party)["passengers"]] == [1, 7, 3]
+
+
+TEXTS = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=12).filter(str.strip)
+DAYS = st.one_of(
+    st.dates(),
+    st.dates().map(str),
+    st.dates().map(lambda each: datetime.combine(each, time())),
+)
+GENDERS = st.sampled_from(["F", "male", Gender.MALE])
+AGES = st.one_of(st.integers(0, 130), st.integers(0, 130).map(str), st.booleans())
+KINDS = st.sampled_from([*PassengerType, "A", "chd"])
+ORDERS = st.one_of(st.none(), st.integers(min_value=1))
+
+
+def inputs(model, required, /, **optional):
+    """Return a strategy for inputs of a model."""
+    return st.fixed_dictionaries(required, optional=optional).map(model.model_validate)
+
+
+WIRE_INPUTS = st.one_of(
+    inputs(
+        Passenger,
+        {"type": KINDS, "first_name": TEXTS, "last_name": TEXTS},
+        gender=GENDERS,
+        age=AGES,
+        birth_date=DAYS,
+        nationality=st.sampled_from(["es", "FR"]),
+        doc_type=TEXTS,
+        doc_number=TEXTS,
+        doc_expiration=DAYS,
+        email=TEXTS,
+        order=ORDERS,
+    ),
+    inputs(
+        Selection,
+        {"availability_id": TEXTS, "tariff_id": TEXTS, "place_id": TEXTS},
+        amount=st.decimals(0, 900, places=2),
+        currency=st.just("eur"),
+        expiration_date=st.datetimes(timezones=st.just(timezone.utc)),
+        company=TEXTS,
+        roundtrip_locked=st.booleans(),
+        reservation_type=TEXTS,
+    ),
+    inputs(
+        Vehicle,
+        {"code": TEXTS},
+        vehicule_code=TEXTS,
+        brand=TEXTS,
+        model=st.none(),
+        identification=TEXTS,
+    ),
+    inputs(Contact, {"name": TEXTS, "email": TEXTS}, prefix=TEXTS, phone=TEXTS),
+    inputs(VehicleQuery, {"code": TEXTS}),
+    inputs(
+        SearchPassenger,
+        {"type": KINDS, "gender": GENDERS, "age": AGES},
+        order=ORDERS,
+    ),
+)
+
+
+@MANY
+@given(WIRE_INPUTS)
+def test_an_input_is_the_same_on_the_wire_as_pydantic_writes_it(model):
+    by_pydantic = model.model_dump(mode="json", exclude_none=True, exclude=set(model.not_sent))
+    assert json.dumps(to_wire(model)) == json.dumps(by_pydantic)
+    assert encode_json(to_wire(model)) == encode_json(by_pydantic)
 
 
 class TestTexts:
