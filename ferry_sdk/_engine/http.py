@@ -123,7 +123,7 @@ def parse_date(date: str) -> float | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Head:
     """Status and headers of a reply."""
 
@@ -147,7 +147,7 @@ class Head:
         return 300 <= self.status_code < 400  # noqa: PLR2004 -- the range is its name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reply(Head):
     """One HTTP reply, as far as it was read."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
@@ -17,6 +17,9 @@ from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+"""One for all calls, because making one takes as long as the rest of a description."""
 
 
 class Call(Protocol):
@@ -73,7 +76,7 @@ class Guard(Generic[T_co]):
     suggests: Callable[[Any], bool] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Write(Generic[T_co]):
     """What the library knows about a write besides its request.
 
@@ -86,10 +89,10 @@ class Write(Generic[T_co]):
     """
 
     identity: Mapping[str, object] = field(repr=False)
-    subject: Mapping[str, str] = field(default_factory=dict[str, str])
+    subject: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     read_back: ReadBack[T_co] | None = None
     guard: Guard[T_co] | None = None
-    expiries: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
+    expiries: Mapping[str, datetime] = field(default_factory=lambda: _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ class Wait:
     on_progress: Callable[[Any], Awaitable[None] | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Operation(Generic[T_co]):
     """The description of a call.
 
@@ -130,7 +133,7 @@ class Operation(Generic[T_co]):
     safety: Safety
     write: Write[T_co] | None = None
     wait: Wait | None = None
-    argument_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    argument_names: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
 
     def argument_at(self, path: str) -> str:
         """Return the argument of the call for a path in the request."""

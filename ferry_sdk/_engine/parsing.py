@@ -53,10 +53,11 @@ class Record(Generic[ModelT]):
         """Parse the record; the error of an invalid one names the field."""
         _check_ids(self.asked, value)
         try:
-            return self.model.__pydantic_validator__.validate_python(value)
+            record: ModelT = self.model.__pydantic_validator__.validate_python(value)
         except ValidationError as error:
             where, problem = path_of(error)
             raise unreadable_error(self.model.__name__, where, problem, value) from None
+        return record
 
     def __repr__(self) -> str:
         return f"Record({self.model.__name__})"

@@ -21,7 +21,7 @@ from ferry_sdk.types import RequestDigest
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rest:
     """A call of the REST API.
 
@@ -40,7 +40,7 @@ class Rest:
     @classmethod
     def get(cls, *segments: str) -> Rest:
         """Describe a GET request."""
-        return cls("GET", "/".join(map(_encode_segment, segments)))
+        return cls("GET", _path(*segments))
 
     @classmethod
     def post(
@@ -50,7 +50,7 @@ class Rest:
         authority: Authority = "token",
     ) -> Rest:
         """Describe a POST request."""
-        return cls("POST", "/".join(map(_encode_segment, segments)), body, authority)
+        return cls("POST", _path(*segments), body, authority)
 
     @property
     def route(self) -> str:
@@ -89,8 +89,8 @@ class Rest:
 
 
 @lru_cache(maxsize=256)
-def _encode_segment(segment: str) -> str:
-    return quote(segment, safe="")
+def _path(*segments: str) -> str:
+    return "/".join(quote(segment, safe="") for segment in segments)
 
 
 def value_of(reply: Reply) -> object:

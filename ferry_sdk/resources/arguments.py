@@ -288,9 +288,11 @@ def _parse_list(model: type[ModelT], values: object, argument: str) -> list[Mode
 
 def _parse(model: type[ModelT], value: object, argument: str, index: int | None = None) -> ModelT:
     try:
-        return model.__pydantic_validator__.validate_python(value)
+        checked: ModelT = model.__pydantic_validator__.validate_python(value)
     except ValidationError as error:
         where, problem = path_of(error)
+    else:
+        return checked
     if index is not None:
         argument = f"{argument}[{index}]"
     raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)

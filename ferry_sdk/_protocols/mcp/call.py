@@ -44,7 +44,7 @@ _SESSION_CODES: Final = frozenset({"SESSION_EXPIRED", "SESSION_NOT_FOUND", "SESS
 _MOST_PAGES: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Mcp:
     """A call of the MCP endpoint.
 
