@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
-from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.effects import Flow, Send
 from ferry_sdk._engine.hook_runner import HookRunner
-from ferry_sdk._engine.http import Reply, Sending, parse_date
+from ferry_sdk._engine.http import Reply, parse_date
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._version import __version__
@@ -91,7 +91,7 @@ class CallState:
     operation: str = ""
     attempt: int = 0
     secrets: Callable[[], frozenset[str]] = field(default=frozenset, repr=False)
-    sending: Sending | None = None
+    sending: Send | None = None
     is_in_doubt: bool = False
     is_done: bool = False
     is_rejected: bool = False

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ferry_sdk._engine.http import Listener, Reply, Request, Sending, Timeout
+from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
 
 E = TypeVar("E")
 R = TypeVar("R")
@@ -37,14 +37,34 @@ class Effect(Generic[R]):
 class Send(Effect[Reply]):
     """Send the request and read the reply, to its end or until the listener stops.
 
-    The effect ends at `until` on the monotonic clock at the latest.
+    It also tells how far the request got, by the trace events of the HTTP library.
+
+    Attributes:
+        request: The request.
+        timeout: Its timeouts.
+        listener: Receives the body while it is read.
+        until: When the effect ends at the latest, on the monotonic clock.
+        is_handed_over: Whether the HTTP library has the request.
+        is_own: Whether the HTTP client is ours, which reports every step.
+        is_followed: Whether the HTTP library has reported a step.
+        is_sent: Whether its first byte was about to leave.
     """
 
     request: Request
     timeout: Timeout
     listener: Listener | None = None
     until: float | None = None
-    sending: Sending = field(default_factory=Sending)
+    is_handed_over: bool = False
+    is_own: bool = False
+    is_followed: bool = False
+    is_sent: bool = False
+
+    @property
+    def may_have_left(self) -> bool:
+        """Whether anything may have reached the service; True if that is not known."""
+        if self.is_own or self.is_followed:
+            return self.is_sent
+        return self.is_handed_over
 
 
 class Signal:

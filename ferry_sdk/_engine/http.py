@@ -167,30 +167,6 @@ class Listener(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Sending:
-    """How far a request got, by the trace events of the HTTP library.
-
-    Attributes:
-        is_handed_over: Whether the HTTP library has the request.
-        is_own: Whether the HTTP client is ours, which reports every step.
-        is_followed: Whether the HTTP library has reported a step.
-        is_sent: Whether its first byte was about to leave.
-    """
-
-    is_handed_over: bool = False
-    is_own: bool = False
-    is_followed: bool = False
-    is_sent: bool = False
-
-    @property
-    def may_have_left(self) -> bool:
-        """Whether anything may have reached the service; True if that is not known."""
-        if self.is_own or self.is_followed:
-            return self.is_sent
-        return self.is_handed_over
-
-
 LARGEST_REPLY: Final = 64 * 1024 * 1024
 """Bytes of one reply after decompression."""
 

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send
-from ferry_sdk._engine.http import Listener, Reply, Request, Sending, Timeout
+from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
 from ferry_sdk._engine.limiter import acquire
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
@@ -40,8 +40,8 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
         yield from acquire(context.settings.limiter, context, until)
     timeout = _timeouts_until(context, until)
     # Set before the request leaves, so that no interruption finds it missing.
-    sending = context.state.sending = Sending()
-    reply = yield from _exchange(context, Send(request, timeout, listener, until, sending))
+    effect = context.state.sending = Send(request, timeout, listener, until)
+    reply = yield from _exchange(context, effect)
     _refuse_another_calls(context, reply)
     context.session.update_clock_skew(reply.headers.get("date"), context.now())
     return reply

@@ -197,14 +197,14 @@ class AsyncTransport:
             return await self._exchange(client, effect, exchange)
         with anyio.move_on_after(seconds_until(effect.until + GRACE, math.inf)):
             return await self._exchange(client, effect, exchange)
-        raise exchange.give_up()
+        raise exchange.stop()
 
     async def _exchange(
         self, client: AsyncHttpClient[Any], effect: Send, exchange: Exchange
     ) -> Reply:
         try:
             request = _http.build_request(
-                client, effect.request, effect.timeout, exchange.tracing.on_event_async
+                client, effect.request, effect.timeout, exchange.on_event_async
             )
             with _http.Quiet():
                 response = await client.send(
@@ -220,7 +220,7 @@ class AsyncTransport:
                                 break
                     return exchange.reply()
                 finally:
-                    exchange.tracing.end_request()
+                    exchange.end_request()
                     await response.aclose()
         except Exception as error:
             failure = exchange.failure(error)

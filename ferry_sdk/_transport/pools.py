@@ -122,9 +122,10 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
 
     def prepare(self) -> None:
         """Load and make what the calls of this process need, so that no call does."""
-        load_for_threads()
-        with suppress(FerryError):  # the call raises it
-            self.resources()
+        if process_id() not in self._resources:
+            load_for_threads()
+            with suppress(FerryError):  # the call raises it
+                self.resources()
 
     def sleep(
         self, seconds: float, stop: Signal | None = None, signal: Signal | None = None

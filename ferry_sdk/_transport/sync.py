@@ -221,13 +221,11 @@ class Transport:
         except BaseException:
             exchange.give_up()  # the thread sends nothing from now on
             raise
-        raise exchange.give_up()
+        raise exchange.stop()
 
     def _exchange(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         try:
-            request = _http.build_request(
-                client, effect.request, effect.timeout, exchange.tracing.on_event
-            )
+            request = _http.build_request(client, effect.request, effect.timeout, exchange.on_event)
             with _http.Quiet():
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
                 try:
@@ -238,7 +236,7 @@ class Transport:
                             break
                     return exchange.reply()
                 finally:
-                    exchange.tracing.end_request()
+                    exchange.end_request()
                     response.close()
         except Exception as error:
             failure = exchange.failure(error)

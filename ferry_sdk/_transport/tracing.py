@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 
 import anyio
 
-from ferry_sdk._engine.http import Sending
+from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.validation import is_loopback
 from ferry_sdk._fork import process_id
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
@@ -81,21 +81,19 @@ class Tracing:
     """Follows the steps of one request, and can stop it before its first byte.
 
     Args:
-        sending: Records how far the request got.
+        effect: The request; records how far it got.
         connections: The connections of the client.
-        is_plain: Whether the request goes without TLS.
     """
 
-    def __init__(self, sending: Sending, connections: OpenConnections, *, is_plain: bool) -> None:
-        self._sending = sending
-        self._is_local_only = is_plain and connections.is_local_only
+    def __init__(self, effect: Send, connections: OpenConnections) -> None:
+        self._effect = effect
         self._connections = connections
         self._lock = threading.RLock()
         self._socket: socket | None = None
         self._stream: Any = None
         self.is_given_up = False
-        sending.is_handed_over = True
-        sending.is_own = connections.is_ours
+        effect.is_handed_over = True
+        effect.is_own = connections.is_ours
 
     def on_event(self, event: str, info: Mapping[str, Any]) -> None:
         """Record a step; raise if the request must not be sent any more.
@@ -134,11 +132,11 @@ class Tracing:
             self.is_given_up = True
             if self._socket is not None:
                 shut(self._socket)
-            return self._sending.may_have_left
+            return self._effect.may_have_left
 
     def _record_step(self, event: str, info: Mapping[str, Any]) -> bool:
         """Record a step; return True if TLS was interrupted: httpcore leaves that stream open."""
-        self._sending.is_followed = True
+        self._effect.is_followed = True
         step = _step(event)
         if step == "connected":
             self._stream = info["return_value"]
@@ -160,12 +158,14 @@ class Tracing:
             if self._connections.is_closed:
                 raise ConnectionFailedError("the client was closed during the call")
             # A reused connection was checked when it was made.
-            if self._is_local_only and self._socket is not None and _is_remote(self._socket):
+            is_plain = not self._effect.request.url.lower().startswith("https:")
+            is_local_only = is_plain and self._connections.is_local_only
+            if is_local_only and self._socket is not None and _is_remote(self._socket):
                 raise ConfigurationError(
                     "base_url: plain http would expose the token to the network: the connection "
                     "leads to another machine"
                 )
-            self._sending.is_sent = True
+            self._effect.is_sent = True
 
 
 def shut(connection: socket) -> None:

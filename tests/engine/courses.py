@@ -276,7 +276,7 @@ class Course:
         return value
 
     def _send(self, effect: Send) -> Reply:
-        effect.sending.is_handed_over = effect.sending.is_own = effect.sending.is_followed = True
+        effect.is_handed_over = effect.is_own = effect.is_followed = True
         request = effect.request
         message = json.loads(request.content or b"{}") if request.rpc_method else {}
         name = self.kind.name
@@ -346,7 +346,7 @@ class Course:
             came = self.choose(*options, *ends, *lates)
         said = came.partition(",")[0]
         left = said not in {"not sent", "stop", "late"}
-        effect.sending.is_sent = left
+        effect.is_sent = left
         if is_write:
             self.effects += came.endswith("done")
             status = int(said) if said.isdigit() else STATUS.get(said)

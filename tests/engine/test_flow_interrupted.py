@@ -90,7 +90,7 @@ class Stopped(Driver):
             self.seen.append(type(effect).__name__)
             if len(self.seen) == self._number + 1:
                 if isinstance(effect, Send):
-                    effect.sending.is_handed_over = True
+                    effect.is_handed_over = True
                 raise self._stop
         return super().perform(effect)
 
@@ -211,9 +211,9 @@ def test_a_request_that_was_interrupted_before_it_left_is_not_sent(
     name: str, is_handed_over: bool, is_followed: bool, is_sent: bool, state: str
 ) -> None:
     def connecting(_: Request) -> Reply:
-        sending = last_of(driver).sending
-        sending.is_handed_over = is_handed_over
-        sending.is_followed, sending.is_sent = is_followed, is_sent
+        effect = last_of(driver)
+        effect.is_handed_over = is_handed_over
+        effect.is_followed, effect.is_sent = is_followed, is_sent
         raise KeyboardInterrupt
 
     driver, notes = scripted_driver(refused(), connecting), Notes()
@@ -224,7 +224,7 @@ def test_a_request_that_was_interrupted_before_it_left_is_not_sent(
 
 def test_a_look_that_was_interrupted_before_it_left_changes_no_doubt() -> None:
     def connecting(_: Request) -> Reply:
-        last_of(driver).sending.is_followed = True
+        last_of(driver).is_followed = True
         raise KeyboardInterrupt
 
     driver, notes = scripted_driver(reset(), connecting), Notes()

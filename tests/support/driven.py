@@ -132,7 +132,7 @@ class Driver:
         raise NotImplementedError(effect)
 
     def _exchange(self, effect: Send) -> Reply:
-        effect.sending.is_handed_over = True
+        effect.is_handed_over = True
         self.requests.append(effect.request)
         if effect.until is not None and self.now + self.latency > effect.until:
             self.now = effect.until
