@@ -106,15 +106,16 @@ def log_text(error: FerryError) -> str:
 
 def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     value, reply = yield from operation.call.exchange(context, operation.answer.read)
-    context.state.attempts.append(
-        Attempt(
-            sent=True,
-            status_code=reply.status_code,
-            request_id=_request_id(reply, operation, context),
-            operation=operation.name,
+    if context.is_watched or (operation.write is not None and operation.write.subject):
+        context.state.attempts.append(
+            Attempt(
+                sent=True,
+                status_code=reply.status_code,
+                request_id=_request_id(reply, operation, context),
+                operation=operation.name,
+            )
         )
-    )
-    _log(operation, context)
+        _log(operation, context)
     elapsed = context.clock() - context.began
     return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.state.attempts))
 

@@ -123,7 +123,8 @@ class Context(NamedTuple):
         deadline: End of the call on the monotonic clock; None: no limit.
         hook_runner: Runs the client's hooks; None without hooks.
         state: How far the call got.
-        is_watched: Whether hooks, a raw response or the log show the attempts of a success.
+        is_watched: Whether hooks, a raw response, the log or a later error of the same call show
+            the attempts of a success.
         keeps_reserve: Whether requests end early enough to leave time for reading back.
         goes_first: Whether requests leave before others that wait for the rate limiter.
     """
@@ -180,7 +181,8 @@ class Context(NamedTuple):
             until: Their deadline, if it is earlier than that of the call.
         """
         deadlines = [moment for moment in (self.deadline, until) if moment is not None]
-        return self._replace(deadline=min(deadlines, default=None), state=replace(self.state))
+        until = min(deadlines, default=None)
+        return self._replace(deadline=until, state=replace(self.state), is_watched=True)
 
     def headers(self) -> dict[str, str]:
         """Return the headers of a request to the service, in either protocol, but for its token."""

@@ -77,7 +77,7 @@ def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context
         OutcomeUnknownError: The outcome is still unknown; the error has updated attributes.
     """
     context.state.is_in_doubt = True
-    context = context._replace(goes_first=True)
+    context = context._replace(goes_first=True, is_watched=True)
     return _with_outcome_event(_recover(error, read_back, context), context)
 
 

@@ -48,7 +48,7 @@ class Request:
         url: The URL.
         headers: All headers except those that the HTTP library sets.
         content: The body.
-        route: Path of the URL, with ``{id}`` in place of an id.
+        route: Path of the URL, with ``{id}`` in place of an id; for hooks, so empty without them.
         rpc_method: Method of the JSON-RPC message; None without one.
     """
 

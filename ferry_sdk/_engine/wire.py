@@ -124,10 +124,10 @@ def _refuse_another_calls(context: Context, reply: Reply) -> None:
 
 def _send_deadline(context: Context) -> float | None:
     """Return the deadline of the next request, which leaves time to read back."""
-    remaining = context.remaining()
-    if context.deadline is None or remaining is None or not context.keeps_reserve:
+    if context.deadline is None or not context.keeps_reserve:
         return context.deadline
-    return context.deadline - min(_LONGEST_RESERVE, max(0.0, remaining) / 4)
+    remaining = max(0.0, context.deadline - context.clock())
+    return context.deadline - min(_LONGEST_RESERVE, remaining / 4)
 
 
 def _timeouts_until(context: Context, until: float | None) -> Timeout:

@@ -74,7 +74,7 @@ class Rest:
             url=f"{settings.base_url}/api/{self.path}",
             headers=headers,
             content=None if self.body is None else encode_json(self.body),
-            route=self.route,
+            route=self.route if context.hook_runner is not None else "",
         )
         reply = yield from send(context, request)
         return (yield from read(context, reply, lambda: parse(value_of(reply)))), reply

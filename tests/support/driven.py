@@ -90,6 +90,7 @@ class Driver:
             self.session,
             name,
             correlation_id=correlation_id,
+            is_raw=True,
             clock=self.clock,
             now=self.calendar,
         )
