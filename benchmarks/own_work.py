@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 CREATE_BAR: Final = Bar(4)
 READ_BAR: Final = Bar(7)
-DIFFERENT_BAR: Final = Bar(4)
-REFUSED_BAR: Final = Bar(12)
-LIMITED_BAR: Final = Bar(12)
-MCP_BAR: Final = Bar(7)
+DIFFERENT_BAR: Final = Bar(3.2)
+REFUSED_BAR: Final = Bar(17)
+LIMITED_BAR: Final = Bar(17)
+MCP_BAR: Final = Bar(5.5)
 CALLS: Final = 100
 ROUNDS: Final = 61
 _UUID: Final = "6f1d0c6a-2b7c-4a0f-9d55-0b8e5c0e3a1d"
