@@ -17,7 +17,7 @@ from .memory import WAYS
 if TYPE_CHECKING:
     from ._measure import Effort
 
-BAR: Final = Bar(2.3)
+BAR: Final = Bar(1.7)
 CLIENTS: Final = ("ferry_over_aiohttp", "aiohttp", "ferry")
 
 
