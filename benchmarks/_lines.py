@@ -10,12 +10,13 @@ if TYPE_CHECKING:
 
     from ._measure import Figures
 
-Unit = Literal["ms", "µs", "MB", "calls", "calls/s", "times"]
+Unit = Literal["ms", "µs", "MB", "KB", "calls", "calls/s", "times"]
 
 _SCALE: Final[Mapping[Unit, float]] = {
     "ms": 1e3,
     "µs": 1e6,
     "MB": 1e-6,
+    "KB": 1e-3,
     "calls": 1.0,
     "calls/s": 1.0,
     "times": 1.0,

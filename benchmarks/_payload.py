@@ -46,19 +46,15 @@ FEE: Final = (
     b'{"penalty_amount":48.13,"refund_amount":100.05,"currency":"EUR","ticket_status":"Issued"}'
 )
 
-_TRAVELLER: Final = {
-    "type": "Adult",
-    "first_name": "Ada",
-    "last_name": "Reyes",
-    "gender": "Female",
-    "age": 34,
-}
-
 CREATED: Final = (
     b'{"booking_id":"7d3f0c9ad0a14f1f","booking_reference":"Q25XLLFM","stage":"payment_due",'
     b'"possible_actions":{"Pay":{"type":"mandatory"}},"status":"Blocked","total_price":148.18,'
     b'"currency":"EUR"}'
 )
+
+REFUSED: Final = b'{"error":true,"code":"BOOKING_CREATE_ERROR","message":"No cabins are left"}'
+
+RATE_LIMITED: Final = b'{"error":true,"code":"RATE_LIMITED","message":"Too many requests"}'
 
 _FIRST = datetime.fromisoformat("2026-07-14T00:20:00+03:00")
 _SWEDEN = timezone(timedelta(hours=2))
@@ -87,9 +83,29 @@ _ON_BOARD = (
 
 def bookings() -> Iterator[dict[str, Any]]:
     """The arguments of creates, each of another booking: the library sends a duplicate once."""
-    for number in numbers():
-        choice = {"availability_id": f"a-{number}", "tariff_id": "t-1", "place_id": "p-1"}
-        yield {"availabilities": [choice], "passengers": [_TRAVELLER]}
+    return map(booking, numbers())
+
+
+def booking(number: int) -> dict[str, Any]:
+    """The arguments of a create; the number makes its sailing and its two travellers."""
+    letters = "".join(chr(ord("a") + int(digit)) for digit in str(number))
+    return {
+        "availabilities": [
+            {"availability_id": f"a-{number}", "tariff_id": "t-1", "place_id": "p-1"}
+        ],
+        "passengers": [
+            {
+                "type": "Adult",
+                "first_name": f"{first_name}{letters}",
+                "last_name": f"Reyes{letters}",
+                "gender": gender,
+                "birth_date": f"{1940 + number % 60}-03-02",
+                "doc_number": f"XD{first_name[0]}{number}",
+                "email": f"{gender}.reyes{letters}@mail.example",
+            }
+            for first_name, gender in (("Zoé", "Female"), ("Leo", "Male"))
+        ],
+    }
 
 
 def search_answer(count: int) -> bytes:
@@ -101,6 +117,12 @@ def mcp_answers(count: int) -> dict[bytes, bytes]:
     """What `/mcp` answers, by a word of the request: the handshake, and a search as a text."""
     found = {"content": [{"type": "text", "text": search_answer(count).decode()}], "isError": False}
     return mcp_result(b'"tools/call"', found)
+
+
+def mcp_created() -> dict[bytes, bytes]:
+    """What `/mcp` answers, by a word of the request: the handshake, and a create as a text."""
+    created = {"content": [{"type": "text", "text": CREATED.decode()}], "isError": False}
+    return mcp_result(b'"tools/call"', created)
 
 
 def mcp_result(word: bytes, result: Mapping[str, object]) -> dict[bytes, bytes]:

@@ -29,6 +29,7 @@ ROWS: Final = (
     "big_answer",
     "big_answer_openai",
     "memory",
+    "memory_in_flight",
     "small_call",
     "own_work",
     "in_flight_core",

@@ -122,7 +122,7 @@ def replayed(status: str, body: bytes) -> bytes:
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
         "Date: Fri, 01 May 2026 12:00:00 GMT",
-        "X-Request-Id: 6f1d0c6a-2b7c-4a0f-9d3e-5c0e3a1d4f7c",
+        "X-Request-Id: r1",
         "X-Client-Correlation-Id: 0b8e5c0e3a1d4f7c",
     )
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

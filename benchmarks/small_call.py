@@ -1,8 +1,9 @@
-"""One small call after the other: what stands between a program and the wire."""
+"""One small call after the other, a read and a create, over a socket."""
 
 from __future__ import annotations
 
 import sys
+from time import process_time
 from typing import TYPE_CHECKING, Final
 
 from ._clients import installed, opened
@@ -15,16 +16,30 @@ if TYPE_CHECKING:
     from ._measure import Effort
 
 BAR: Final = Bar(1.0)
+CREATE_BAR: Final = Bar(1.6)
 
 
 def measure(effort: Effort) -> list[Line]:
     """Measure it, each on a connection that is open."""
     clients = ("ferry", "httpx", "http_client", *installed("openai"))
-    with Service(FEW) as service, opened("fee", clients, service.base_url) as calls:
-        contenders = {name: timed(call, effort.of(30, 2)) for name, call in calls.items()}
-        figures = in_turn(contenders, rounds=effort.of(31))
+    with Service(FEW) as service:
+        with opened("fee", clients, service.base_url) as calls:
+            contenders = {name: timed(call, effort.of(30, 2)) for name, call in calls.items()}
+            figures = in_turn(contenders, rounds=effort.of(31))
+        creates = _creates(service.base_url, effort)
     what = "bookings.cancel_fee"
-    return [compared(figures, what, "µs", BAR, ours="ferry", to="httpx", floor="http_client")]
+    read = compared(figures, what, "µs", BAR, ours="ferry", to="httpx", floor="http_client")
+    return [read, creates]
+
+
+def _creates(base_url: str, effort: Effort) -> Line:
+    with opened("create", ("ferry", "httpx"), base_url) as calls:
+        contenders = {
+            name: timed(call, effort.of(30, 2), clock=process_time) for name, call in calls.items()
+        }
+        figures = in_turn(contenders, rounds=effort.of(31))
+    what = "CPU of bookings.create"
+    return compared(figures, what, "µs", CREATE_BAR, ours="ferry", to="httpx")
 
 
 if __name__ == "__main__":

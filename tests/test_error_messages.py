@@ -6,10 +6,8 @@ import copy
 import html
 import logging
 import pickle
-import sys
 import traceback
 import unicodedata
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -297,61 +295,6 @@ def test_a_long_message_is_cut_after_500_characters() -> None:
     ):
         reply = httpx.Response(409, json={"code": "X", "message": message})
         assert refusal(client(reply).bookings.get, "b-1").message == shown_message
-
-
-def calls_of(function: Callable[[], object]) -> int:
-    """The number of Python functions that are called."""
-    number = 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal number
-        number += event == "call"
-
-    previous = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        function()
-    finally:
-        sys.setprofile(previous)
-    return number
-
-
-def test_a_call_does_not_pay_for_an_id_that_nobody_sees() -> None:
-    def booking(number: int) -> Any:
-        digits = "".join(chr(ord("a") + int(digit)) for digit in str(number))
-        passengers = [
-            PASSENGER | {"first_name": f"{name}{digits}", "last_name": f"Okonkwo{digits}"}
-            for name in ("Ada", "Leo")
-        ]
-        return BOOKING | {"passengers": passengers}
-
-    def count(reply: httpx.Response) -> list[int]:
-        ferry = client(reply, max_retries=0)
-        counts: list[int] = []
-        for number in range(5):
-            arguments = booking(number)
-
-            def call(arguments: Any = arguments) -> None:
-                with suppress(APIError):
-                    ferry.bookings.create(**arguments)
-
-            counts.append(calls_of(call))
-        return counts[1:]  # the first loads modules
-
-    uuid = "4ee86a9c-1e54-4bd2-9b31-2f3c3b8d7e6f"
-    created = [
-        count(httpx.Response(200, json=BOOKING_CREATED, headers={"x-request-id": request_id}))
-        for request_id in ("r1", uuid)
-    ]
-    assert max(created[0]) <= 1.1 * min(created[1])
-    refused = count(
-        httpx.Response(
-            422,
-            json={"code": "BOOKING_CREATE_ERROR", "message": MESSAGES[0]},
-            headers={"x-request-id": "r1"},
-        )
-    )
-    assert max(refused) <= min(created[1]) + 250
 
 
 def test_an_id_is_redacted_where_somebody_sees_it(caplog: pytest.LogCaptureFixture) -> None:

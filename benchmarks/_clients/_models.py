@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, create_model
 
 from benchmarks._records import availability
+from ferry_sdk.models import Passenger, Selection  # noqa: TC001 -- pydantic reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+class Booking(BaseModel):
+    """The body of a create, validated as the library validates it."""
+
+    availabilities: list[Selection]
+    passengers: list[Passenger]
 
 
 def found(base: type[BaseModel] = BaseModel, **kinds: type) -> Any:  # noqa: ANN401 -- a type made here

@@ -6,23 +6,16 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import aiohttp
-from pydantic import BaseModel
 
 from benchmarks._payload import BOOKING_ID, HEADERS, bookings
 from ferry_sdk import BookingCreated, CancellationFee
-from ferry_sdk.models import Passenger, Selection  # noqa: TC001 -- pydantic reads the annotations
+
+from ._models import Booking
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from benchmarks._clients import Call
-
-
-class _Booking(BaseModel):
-    """The body of a create, validated as the library validates it."""
-
-    availabilities: list[Selection]
-    passengers: list[Passenger]
 
 
 @asynccontextmanager
@@ -47,7 +40,7 @@ async def async_create(base_url: str) -> AsyncGenerator[Call]:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
         async def call() -> BookingCreated:
-            body = _Booking.model_validate(next(arguments)).model_dump_json(exclude_unset=True)
+            body = Booking.model_validate(next(arguments)).model_dump_json(exclude_unset=True)
             async with session.post(url, data=body.encode(), headers=headers) as reply:
                 return BookingCreated.model_validate_json(await reply.read())
 

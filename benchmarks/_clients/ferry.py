@@ -31,6 +31,14 @@ def fee(base_url: str) -> Generator[Call]:
         yield partial(ferry.bookings.cancel_fee, BOOKING_ID)
 
 
+@contextmanager
+def create(base_url: str) -> Generator[Call]:
+    """A write, of other travellers each time."""
+    with Ferry(TOKEN, base_url=base_url) as ferry:
+        arguments = bookings()
+        yield lambda: ferry.bookings.create(**next(arguments))
+
+
 @asynccontextmanager
 async def async_fee(base_url: str, client: Any = None) -> AsyncGenerator[Call]:  # noqa: ANN401 -- of any library
     """A small call, async, over a client of the caller's own if there is one."""

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
-from benchmarks._payload import BOOKING_ID, HEADERS, MANY, QUESTION
+from benchmarks._payload import BOOKING_ID, HEADERS, MANY, QUESTION, bookings
 from benchmarks._reading import read_dicts
-from ferry_sdk import CancellationFee
+from ferry_sdk import BookingCreated, CancellationFee
+
+from ._models import Booking
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator
@@ -41,6 +43,22 @@ def fee(base_url: str) -> Generator[Call]:
         yield lambda: CancellationFee.model_validate_json(
             http.post(url, json=body, headers=HEADERS).content
         )
+
+
+@contextmanager
+def create(base_url: str) -> Generator[Call]:
+    """A write, its input and its answer validated."""
+    with httpx.Client() as http:
+        url = f"{base_url}/api/booking"
+        arguments = bookings()
+        headers = HEADERS | {"Content-Type": "application/json"}
+
+        def call() -> BookingCreated:
+            body = Booking.model_validate(next(arguments)).model_dump_json(exclude_unset=True)
+            reply = http.post(url, content=body, headers=headers)
+            return BookingCreated.model_validate_json(reply.content)
+
+        yield call
 
 
 @asynccontextmanager

@@ -1,0 +1,201 @@
+"""How many Python functions a call enters, which depends on no machine and no load.
+
+A call may enter at most 10 % more functions than `function_calls.json` records for this Python, or
+for the newest recorded Python before it. This command records the numbers of the running Python
+anew, and prints them without ``--record``::
+
+    python -m tests.transport.test_function_calls --record
+
+Record in an environment with the lowest versions of the dependencies: most of them enter more
+functions of their own than the newest ones. The library's own functions are the same with all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+from unittest.mock import patch
+
+import pytest
+
+from benchmarks._memory_client import (
+    AsyncMemoryClient,
+    MemoryClient,
+    MemoryReply,
+    always,
+    by_word,
+)
+from benchmarks._payload import CREATED, FEE, REFUSED, TOKEN, booking, mcp_created
+from ferry_sdk import (
+    AsyncFerry,
+    BookingConfirmation,
+    BookingCreated,
+    BookingCreateError,
+    CancellationFee,
+    Ferry,
+    FerryError,
+    _threads,
+)
+from ferry_sdk.journal import Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+RECORD = Path(__file__).with_name("function_calls.json")
+COMMAND = "python -m tests.transport.test_function_calls --record"
+SPARE = 1.1
+WARM_UPS = 3
+"""Calls before the counted ones: they load modules and open the journal and the MCP session."""
+ROUNDS = 5
+HARNESS = ("benchmarks", __name__.partition(".")[0])
+UUID = "4ee86a9c-1e54-4bd2-9b31-2f3c3b8d7e6f"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of call.
+
+    Attributes:
+        answer: Returns the reply to a URL and a body.
+        call: Makes the call; other numbers give other travellers.
+        outcome: The type of what the call returns or raises.
+        has_journal: Whether the client has a journal.
+    """
+
+    answer: Callable[[str, bytes], MemoryReply]
+    call: Callable[[Any, int], Any]
+    outcome: type
+    has_journal: bool = False
+
+
+def confirmed(_url: str, content: bytes) -> MemoryReply:
+    reply = {"status": "confirmed", "ticket_id": "t-1", "ticket_number": "CTN-0001"}
+    return MemoryReply(json.dumps({"booking_id": json.loads(content)["id"], **reply}).encode())
+
+
+def create(ferry: Any, number: int) -> Any:
+    return ferry.bookings.create(**booking(number))
+
+
+CASES = {
+    "create": Case(always(MemoryReply(CREATED)), create, BookingCreated),
+    "create, id is a UUID": Case(
+        always(MemoryReply(CREATED, request_id=UUID)), create, BookingCreated
+    ),
+    "read": Case(
+        always(MemoryReply(FEE)),
+        lambda ferry, number: ferry.bookings.cancel_fee(f"b-{number}"),
+        CancellationFee,
+    ),
+    "refused create": Case(always(MemoryReply(REFUSED, 422)), create, BookingCreateError),
+    "MCP create": Case(
+        by_word(mcp_created()),
+        lambda ferry, number: ferry.mcp.create_booking(**booking(number)),
+        BookingCreated,
+    ),
+    "confirmation with a journal": Case(
+        confirmed,
+        lambda ferry, number: ferry.bookings.confirm(f"b-{number}"),
+        BookingConfirmation,
+        has_journal=True,
+    ),
+}
+ROWS = [f"{kind} {name}" for name in CASES for kind in ("sync", "async")]
+
+
+class Counter:
+    """A profile function that counts the Python functions which its thread enters."""
+
+    def __init__(self) -> None:
+        self.ours = self.all = 0
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if event == "call" and package not in HARNESS:
+            self.all += 1
+            self.ours += package == "ferry_sdk"
+
+
+def no_thread(*_: object, **__: object) -> NoReturn:
+    """Have the caller's thread do the work of the journal, where it is counted."""
+    raise _threads.NoThreadError
+
+
+async def outcome_of(call: Callable[[Any, int], Any], ferry: Any, number: int) -> object:
+    try:
+        result = call(ferry, number)
+        return await result if isinstance(ferry, AsyncFerry) else result
+    except FerryError as error:
+        return error
+
+
+async def counts_of(row: str) -> dict[str, int]:
+    """Return the largest numbers of functions that a call of a row enters."""
+    kind, _, name = row.partition(" ")
+    case = CASES[name]
+    settings: Any = {"base_url": "https://ferry.example", "max_retries": 0}
+    if case.has_journal:
+        settings["journal"] = Journal("sqlite://")
+    ferry: Any = (
+        Ferry(TOKEN, http_client=MemoryClient(case.answer), **settings)
+        if kind == "sync"
+        else AsyncFerry(TOKEN, http_client=AsyncMemoryClient(case.answer), **settings)
+    )
+    for number in range(WARM_UPS):
+        await outcome_of(case.call, ferry, number)
+    counters = [Counter() for _ in range(ROUNDS)]
+    re.purge()  # an earlier row may have compiled the patterns of the same travellers
+    gc.collect()
+    gc.disable()  # the collector calls functions of other libraries
+    previous = sys.getprofile()
+    try:
+        with patch.object(_threads, "start_thread", no_thread):
+            for number, counter in enumerate(counters, WARM_UPS):
+                sys.setprofile(counter)
+                outcome = await outcome_of(case.call, ferry, number)
+                sys.setprofile(previous)
+                assert isinstance(outcome, case.outcome), outcome
+    finally:
+        sys.setprofile(previous)
+        gc.enable()
+    return {
+        "ferry_sdk": max(counter.ours for counter in counters),
+        "all": max(counter.all for counter in counters),
+    }
+
+
+def recorded(row: str) -> dict[str, int]:
+    """Return the numbers of this Python, or of the newest recorded one before it."""
+    record = {tuple(map(int, name.split("."))): rows for name, rows in load().items()}
+    return record[max(version for version in record if version <= sys.version_info)][row]
+
+
+def load() -> dict[str, dict[str, dict[str, int]]]:
+    return json.loads(RECORD.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_call_enters_no_more_functions_than_recorded(row: str) -> None:
+    counts, limits = asyncio.run(counts_of(row)), recorded(row)
+    print(f"{row}: {counts}, recorded {limits}; to record anew: {COMMAND}")  # noqa: T201
+    assert {name: count for name, count in counts.items() if count > SPARE * limits[name]} == {}
+
+
+def main(arguments: list[str]) -> None:
+    counts = {row: asyncio.run(counts_of(row)) for row in ROWS}
+    for row, numbers in counts.items():
+        print(f"{row}: {numbers}")  # noqa: T201 -- a command
+    if "--record" in arguments:
+        record = load() | {f"{sys.version_info[0]}.{sys.version_info[1]}": counts}
+        RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
