@@ -31,9 +31,8 @@ from ferry_sdk.sandbox.requests.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.searches import DepartureQuery, Search
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.responses.catalogue import Departures
     from ferry_sdk.sandbox.responses.control import BookingsState
-    from ferry_sdk.sandbox.responses.fields import Error, FieldError
+    from ferry_sdk.sandbox.responses.fields import Error, FieldError, JsonObject
 
 # Each handler takes the arguments that `OPERATIONS` names for its operation.
 Handler = Callable[[Any, CallContext], object]
@@ -200,7 +199,7 @@ def _catalogue_handlers(offers: Offers) -> dict[str, Handler]:
     def find(request: Search, context: CallContext) -> object:
         return search(request, offers, context)
 
-    def departures(request: DepartureQuery, _: CallContext) -> Departures:
+    def departures(request: DepartureQuery, _: CallContext) -> JsonObject:
         if request.journey_ids == [] and offers.profile.no_journeys == "none":
             return {"departures": []}
         found = catalogue.departures(request.provider_id, request.journey_ids or ())

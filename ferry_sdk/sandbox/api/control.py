@@ -32,7 +32,7 @@ from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.requests.control import ClockUpdate, CountersQuery, RequestsQuery
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 from ferry_sdk.sandbox.responses import control as responses
-from ferry_sdk.sandbox.responses.control import JsonObject
+from ferry_sdk.sandbox.responses.fields import JsonObject
 from ferry_sdk.sandbox.service import Service
 
 _Fields = Mapping[str, JsonValue]

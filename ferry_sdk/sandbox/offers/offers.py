@@ -36,7 +36,7 @@ from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, no
 from ferry_sdk.sandbox.requests.searches import Search, SearchRequest
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.responses.availability import Availability
+    from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _CACHE_SIZE = 50_000
 _OPEN_DAYS = 7
@@ -252,7 +252,7 @@ def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:
             raise invalid("vehicle.code", "vehicle_too_high")
 
 
-def search(request: Search, offers: Offers, context: CallContext) -> list[Availability]:
+def search(request: Search, offers: Offers, context: CallContext) -> list[JsonObject]:
     """Return the availabilities that match a search.
 
     Raises:

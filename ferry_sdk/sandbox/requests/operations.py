@@ -32,14 +32,14 @@ _SEARCH = Operation(searches.Search, error_code="AVAILABILITY_ERROR")
 _CREATE = Operation(bookings.NewBooking, _WRITE, "BOOKING_CREATE_ERROR")
 _CONFIRM = Operation(bookings.Identified, _WRITE, "BOOKING_CONFIRM_ERROR")
 _TICKET = Operation(bookings.Identified, error_code="TICKET_VIEW_ERROR", reads_ticket=True)
-_CANCEL_TICKET = Operation(bookings.TicketCancellation, _WRITE, "TICKET_CANCEL_ERROR")
+_CANCEL_TICKET = Operation(bookings.TicketToCancel, _WRITE, "TICKET_CANCEL_ERROR")
 
 OPERATIONS: Mapping[str, Operation] = {
     "availability.search": _SEARCH,
     "bookings.create": _CREATE,
     "bookings.confirm": _CONFIRM,
     "bookings.get": Operation(bookings.Identified),
-    "bookings.cancel": Operation(bookings.BookingCancellation, _WRITE),
+    "bookings.cancel": Operation(bookings.BookingToCancel, _WRITE),
     "bookings.cancel_fee": Operation(bookings.Identified),
     "tickets.get": _TICKET,
     "tickets.cancel": _CANCEL_TICKET,

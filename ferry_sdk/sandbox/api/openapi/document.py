@@ -21,7 +21,7 @@ from ferry_sdk.sandbox.http.conventions import CORRELATION_ID, REQUEST_ID
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.requests.errors import text
 from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.responses.answers import ANSWERS
+from ferry_sdk.sandbox.responses.answers import ANSWERS, MEMBERS
 from ferry_sdk.sandbox.responses.fields import Error
 from ferry_sdk.sandbox.service import code_of
 
@@ -72,6 +72,15 @@ _LINKS: Mapping[str, Mapping[str, Json]] = {
 }
 """By operation: what its answer is used for, and the arguments that come from it."""
 
+_CLIENT_FIELDS = {
+    "BookingConfirmation": ("read_back",),
+    "BookingCancellation": ("read_back", "previewed"),
+    "TicketCancellation": ("read_back", "previewed"),
+    "PaymentRecorded": ("read_back",),
+    "Port": ("country_code",),
+}
+"""The fields of the client's records that no service sends."""
+
 
 class _Schemas(GenerateJsonSchema):
     """Schemas without titles of fields and without defaults.
@@ -91,6 +100,10 @@ class _Schemas(GenerateJsonSchema):
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        del schema
+        return {"type": "number"}  # the service sends numbers, whatever else the client reads
 
 
 @cache
@@ -122,28 +135,33 @@ def document() -> Json:
 
 def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the named schemas; and those of arguments by model and of answers by operation."""
-    answers = {name: TypeAdapter[Any](answer) for name, answer in ANSWERS.items()}
-    answers["Error"] = TypeAdapter[Any](Error)
-    models: dict[str, Any] = {
-        model.__name__: model for model in (OPERATIONS[name].arguments for name in ANSWERS)
-    }
+    models: dict[str, Any] = {**ANSWERS, "Error": Error}
+    models |= {model.__name__: model for model in (OPERATIONS[name].arguments for name in ANSWERS)}
     for each in control.ENDPOINTS:
         models[f"control.{each.handle.__name__}"] = each.answer
         if each.fields is not None:
             models[each.fields.__name__] = each.fields
     found, whole = TypeAdapter.json_schemas(
-        [
-            *((name, "serialization", adapter) for name, adapter in answers.items()),
-            *((name, "validation", TypeAdapter[Any](model)) for name, model in models.items()),
-        ],
+        [(name, "validation", TypeAdapter[Any](model)) for name, model in models.items()],
         ref_template="#/components/schemas/{model}",
         schema_generator=_Schemas,
     )
     definitions: dict[str, Json] = whole["$defs"]
     for schema in definitions.values():  # the fields have descriptions of their own
         if "description" in schema:
-            schema["description"] = schema["description"].partition("\n\nAttributes:")[0]
-    return definitions, {str(key): schema for (key, _), schema in found.items()}
+            words = schema["description"].partition("\n\nAttributes:")[0]
+            schema["description"] = words.partition("Interface:")[0].strip()
+    for name, fields in _CLIENT_FIELDS.items():
+        for field in fields:
+            del definitions[name]["properties"][field]
+    for field in ("date", "expiration_date"):
+        moment = {"type": "integer", "description": "Seconds since 1970-01-01T00:00:00Z."}
+        definitions["Tariff"]["properties"][field] = moment
+    schemas = {str(key): schema for (key, _), schema in found.items()}
+    for name, member in MEMBERS.items():
+        properties = {member: schemas[name]}
+        schemas[name] = {"type": "object", "properties": properties, "required": [member]}
+    return definitions, schemas
 
 
 def _operation(
@@ -220,9 +238,10 @@ def _control(endpoint: control.Endpoint, schemas: Json, definitions: Mapping[str
 
 def _description(schema: Json, definitions: Mapping[str, Json]) -> str:
     """Return the description of the type of an answer."""
-    named: str = schema.get("items", schema)["$ref"].rpartition("/")[2]
+    (record,) = schema.get("properties", {"": schema}).values()
+    named: str = record.get("items", record)["$ref"].rpartition("/")[2]
     words: str = definitions[named]["description"]
-    return f"A list: {words[0].lower()}{words[1:]}" if "items" in schema else words
+    return f"A list: {words[0].lower()}{words[1:]}" if "items" in record else words
 
 
 def _links(operation: str) -> Json:
