@@ -17,8 +17,9 @@ from starlette.routing import BaseRoute, Route
 from ferry_sdk.sandbox.api.control_page import page
 from ferry_sdk.sandbox.clock import Clock, to_utc
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.fault import DETAILS, Fault, FaultRequest
+from ferry_sdk.sandbox.faults.fault import Fault, FaultRequest
 from ferry_sdk.sandbox.faults.faults import Faults
+from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     has_local_origin,
@@ -113,7 +114,7 @@ class Control:
 
     def list_kinds(self, _: _Fields) -> JsonObject:
         """List the kinds of fault, with the JSON Schema of their details."""
-        return {kind.value: details.model_json_schema() for kind, details in DETAILS.items()}
+        return {kind.value: kind.details.model_json_schema() for kind in FaultKind}
 
     def list_trial_routes(self, _: _Fields) -> responses.TrialRoutes:
         """List the routes that each misbehave in one way."""
