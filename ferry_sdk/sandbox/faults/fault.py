@@ -12,8 +12,8 @@ from pydantic_core import PydanticCustomError
 
 from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.sandbox.faults.kinds import FaultKind
+from ferry_sdk.sandbox.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.errors import parse_fields
-from ferry_sdk.sandbox.requests.operations import OPERATIONS
 
 
 def _check_operation(pattern: str) -> str:
