@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pydantic import BaseModel, JsonValue
 from starlette.requests import Request
@@ -138,19 +138,7 @@ class Control:
         wanted = parse_fields(RequestsQuery, fields).correlation_id
         return {
             "requests": [
-                {
-                    "at": each.at.isoformat(),
-                    "method": each.method,
-                    "path": each.path,
-                    "operation": each.operation,
-                    "status": each.status,
-                    "milliseconds": each.milliseconds,
-                    "correlation_id": each.correlation_id,
-                    "request_id": each.request_id,
-                    "faults": list(each.faults),
-                    "booking_id": each.booking_id,
-                    "ticket_id": each.ticket_id,
-                }
+                cast("responses.RecordedRequest", {**asdict(each), "at": each.at.isoformat()})
                 for each in self.log.entries(wanted)
             ]
         }
@@ -172,11 +160,7 @@ class Control:
         return {
             "requests": dict(self.counters.requests),
             "effects": [
-                {
-                    "operation": effect.operation,
-                    "subject": effect.subject,
-                    "at": effect.at.isoformat(),
-                }
+                cast("responses.RecordedEffect", {**asdict(effect), "at": effect.at.isoformat()})
                 for effect in effects[after:end]
             ],
             "totals": dict(Counter(effect.operation for effect in effects)),
