@@ -41,7 +41,6 @@ WITHOUT_ENDPOINT = {
     "mcp.read_resource",
 }
 """Methods that call the endpoint of another, or one that the caller names."""
-LISTS = {"mcp.list_tools", "mcp.list_resources"}
 
 
 def has_endpoint(operation: str) -> bool:
@@ -51,15 +50,7 @@ def has_endpoint(operation: str) -> bool:
 
 FILES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "ferry_sdk/safety.py": ("the row of", lambda _: True),
-    "ferry_sdk/sandbox/requests/operations.py": ("the row of", has_endpoint),
-    "ferry_sdk/sandbox/api/rest.py": (
-        "the endpoint of",
-        lambda name: has_endpoint(name) and not name.startswith("mcp."),
-    ),
-    "ferry_sdk/sandbox/service.py": (
-        "the handler of",
-        lambda name: has_endpoint(name) and name not in LISTS,
-    ),
+    "ferry_sdk/sandbox/operations.json": ("the row of", has_endpoint),
     "tests/support/operations.py": ("the arguments of", lambda _: True),
 }
 """The files that name methods, and which of them."""

@@ -11,7 +11,9 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from operator import attrgetter
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue
 
@@ -24,19 +26,18 @@ from ferry_sdk.sandbox.faults import request_context
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import Refused
 from ferry_sdk.sandbox.network.seeded_random import Ids
-from ferry_sdk.sandbox.offers.offers import Offers, search
+from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
+from ferry_sdk.sandbox.requests.body import Nothing
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
-from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.requests.searches import DepartureQuery, Search
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.responses.catalogue import Departures
     from ferry_sdk.sandbox.responses.control import BookingsState
     from ferry_sdk.sandbox.responses.fields import Error, FieldError
 
-# Each handler takes the arguments that `OPERATIONS` names for its operation.
-Handler = Callable[[Any, CallContext], object]
+# A handler takes the model of its arguments and the context; without arguments, the language.
+Handler = Callable[..., object]
 
 _CODES = {403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 422: "VALIDATION_ERROR"}
 
@@ -89,8 +90,12 @@ class Service:
         self.counters = counters
         self._lock = threading.Lock()
         self._sales = Sales(offers, faults, counters, ids or Ids(None), state)
-        self._sales_handlers = _sales_handlers(self._sales)
-        self._handlers = {**self._sales_handlers, **_catalogue_handlers(offers)}
+        parts = SimpleNamespace(sales=self._sales, offers=offers, catalogue=offers.catalogue)
+        self._handlers: dict[str, Handler] = {
+            each.name: attrgetter(each.handler)(parts)
+            for each in OPERATIONS.values()
+            if each.handler
+        }
 
     def perform(self, operation: str, arguments: Mapping[str, object], caller: Caller) -> JsonValue:
         """Perform an operation and return its answer as JSON.
@@ -104,15 +109,19 @@ class Service:
             ServiceError: The service refuses the request.
             KeyError: The operation does not exist.
         """
-        known, handler = OPERATIONS[operation], self._handlers[operation]
+        row, handler = OPERATIONS[operation], self._handlers[operation]
         try:
-            _check_access(caller.access, known.access)
-            request = known.arguments.read(arguments)
+            _check_access(caller.access, row.access)
+            request = row.arguments.read(arguments)
             self.check_refused(operation, caller)
             # Only the bookings have state, so a slow search does not block other calls.
-            with self._selling() if operation in self._sales_handlers else nullcontext():
+            sells = row.handler is not None and row.handler.startswith("sales.")
+            with self._selling() if sells else nullcontext():
                 context = CallContext(operation, caller, self.clock.now())
-                made = cast("JsonValue", handler(request, context))
+                takes = (caller.language,) if row.arguments is Nothing else (request, context)
+                made = cast("JsonValue", handler(*takes))
+            if row.member is not None:
+                made = {row.member: made}
             _note_ids(operation, made)
             answer = change_answer(self._profile, operation, made)
         except RefusedError as error:
@@ -176,60 +185,6 @@ def _check_access(access: Access, needed: Access) -> None:
         raise RefusedError(403, Problem("organisation_only" if paying else "forbidden"))
 
 
-def _sales_handlers(sales: Sales) -> dict[str, Handler]:
-    return {
-        "bookings.create": sales.create,
-        "bookings.confirm": sales.confirm,
-        "bookings.get": sales.booking,
-        "bookings.cancel": sales.cancel_booking,
-        "bookings.cancel_fee": sales.cancellation_fee,
-        "tickets.get": sales.ticket,
-        "tickets.cancel": sales.cancel_ticket,
-        "tickets.pdf": sales.voucher_address,
-        "tickets.mark_paid": sales.mark_paid,
-        "mcp.create_booking": sales.create_by_tool,
-        "mcp.confirm_booking": sales.confirm,
-        "mcp.view_ticket": sales.ticket_by_tool,
-        "mcp.cancel_ticket": sales.cancel_ticket,
-    }
-
-
-def _catalogue_handlers(offers: Offers) -> dict[str, Handler]:
-    catalogue = offers.catalogue
-
-    def find(request: Search, context: CallContext) -> object:
-        return search(request, offers, context)
-
-    def departures(request: DepartureQuery, _: CallContext) -> Departures:
-        if request.journey_ids == [] and offers.profile.no_journeys == "none":
-            return {"departures": []}
-        found = catalogue.departures(request.provider_id, request.journey_ids or ())
-        return {"departures": found}
-
-    def list_of(records: Callable[[str], object], name: str | None = None) -> Handler:
-        def handle(_: object, context: CallContext) -> object:
-            found = records(context.caller.language)
-            return found if name is None else {name: found}
-
-        return handle
-
-    return {
-        "availability.search": find,
-        "mcp.search_availability": find,
-        "catalogue.ports": list_of(catalogue.ports, "ports"),
-        "catalogue.journeys": list_of(catalogue.journeys, "journeys"),
-        "catalogue.departures": departures,
-        "catalogue.vehicle_brands": list_of(catalogue.vehicle_brands, "brands"),
-        "catalogue.vehicle_types": list_of(catalogue.vehicle_types, "vehicle_types"),
-        "mcp.ports": list_of(catalogue.ports_with_places),
-        "mcp.companies": list_of(catalogue.companies),
-        "mcp.countries": list_of(catalogue.countries),
-        "mcp.vehicle_brands": list_of(catalogue.vehicle_brands),
-        "mcp.vehicle_data": list_of(catalogue.vehicles),
-        "mcp.departures": list_of(catalogue.scheduled_departures),
-    }
-
-
 def _service_error(error: RefusedError, operation: str, caller: Caller) -> ServiceError:
     messages = [
         (problem.path, text(problem.text, caller.language, problem.values))
@@ -257,10 +212,10 @@ def code_of(operation: str, status: int, *, malformed: bool) -> str:
         status: The HTTP status.
         malformed: Whether a REST request is invalid, independent of the state of the service.
     """
-    known = OPERATIONS[operation]
-    if status == HTTPStatus.NOT_FOUND and known.reads_ticket:
-        return "TICKET_NOT_FOUND"
+    row = OPERATIONS[operation]
+    if status == HTTPStatus.NOT_FOUND and row.unknown_id_code:
+        return row.unknown_id_code
     general = status == HTTPStatus.FORBIDDEN or malformed
-    if known.error_code and not general:
-        return known.error_code
+    if row.error_code and not general:
+        return row.error_code
     return _CODES.get(status) or HTTPStatus(status).name

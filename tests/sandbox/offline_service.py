@@ -6,12 +6,12 @@ from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
-from ferry_sdk.sandbox.api.rest import ENDPOINTS
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.operations import ENDPOINTS
 from ferry_sdk.sandbox.requests.access import Access, Caller
 from ferry_sdk.sandbox.service import Service, ServiceError
 
@@ -161,7 +161,7 @@ class ServiceOverHttp(OfflineService):
             answer, failed = result["structuredContent"], result.get("isError")
             status = None
         else:
-            (endpoint,) = (each for each in ENDPOINTS if each.operation == operation)
+            (endpoint,) = (each for each in ENDPOINTS if each.name == operation)
             path = endpoint.path.format(id=body.get("id"))
             if "{id}" in endpoint.path:
                 body.pop("id", None)

@@ -8,7 +8,6 @@ import socket
 import threading
 import time
 from datetime import datetime, timedelta, timezone
-from typing import get_args
 
 import httpx
 import pytest
@@ -18,12 +17,12 @@ from starlette.routing import Route
 
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.arguments import FaultDetails, FaultName
-from ferry_sdk.sandbox.faults.fault import DETAILS, Fault
+from ferry_sdk.sandbox.faults.fault import Fault
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError
+from scripts import fault_arguments
 from tests.support.stopwatch import Stopwatch
 from tests.support.wire import TLS
 
@@ -419,7 +418,15 @@ def test_a_client_that_disconnects_while_sending_leaves_no_trace(service, caplog
     assert caplog.records == []
 
 
-def test_the_typed_arguments_name_every_kind_and_every_detail():
-    details = {name for model in DETAILS.values() for name in model.model_fields}
-    assert set(FaultDetails.__annotations__) == details
-    assert set(get_args(FaultName)) == {kind.value for kind in FaultKind} == set(DETAILS)
+def test_the_stub_names_every_kind_and_every_detail():
+    fault_arguments.main("--check")
+
+
+def test_the_check_fails_where_the_stub_is_old(tmp_path, monkeypatch):
+    monkeypatch.setattr(fault_arguments, "STUB", tmp_path / "arguments.pyi")
+    fault_arguments.main()
+    fault_arguments.main("--check")
+    text = fault_arguments.STUB.read_text("utf-8")
+    fault_arguments.STUB.write_text(text.replace('    "cut_before",\n', ""), "utf-8")
+    with pytest.raises(SystemExit, match=r"arguments\.pyi differs .* run scripts/api-map"):
+        fault_arguments.main("--check")

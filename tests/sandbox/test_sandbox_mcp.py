@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from ferry_sdk.sandbox import McpOptions, McpSwitches, Sandbox
-from ferry_sdk.sandbox.api.mcp.methods import RESOURCES, TOOLS
+from ferry_sdk.sandbox.operations import RESOURCES, TOOLS
 from tests.support.wire import TLS
 
 BOTH = "application/json, text/event-stream"

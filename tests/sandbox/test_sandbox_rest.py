@@ -19,8 +19,8 @@ from offline_service import (
     selection,
 )
 
-from ferry_sdk.sandbox.api.rest import ENDPOINTS
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
+from ferry_sdk.sandbox.operations import ENDPOINTS
 from ferry_sdk.sandbox.server import Sandbox
 from tests.support.tiers import examples
 from tests.support.wire import TLS

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.api.mcp.methods import TOOLS
+from ferry_sdk.sandbox.operations import TOOLS
 from ferry_sdk.sandbox.requests.errors import messages
 from tests.support.shapes import is_about_shape
 from tests.support.tiers import examples

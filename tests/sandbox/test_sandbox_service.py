@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from offline_service import ADULT, ONE_TICKET, TWO_TICKETS
 
+from ferry_sdk.sandbox.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
-from ferry_sdk.sandbox.requests.operations import OPERATIONS
 from ferry_sdk.sandbox.service import ServiceError
 
 CATALOGUES = [name for name in OPERATIONS if name.startswith("catalogue.")]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pydantic import BaseModel, JsonValue
 from starlette.requests import Request
@@ -17,8 +17,9 @@ from starlette.routing import BaseRoute, Route
 from ferry_sdk.sandbox.api.control_page import page
 from ferry_sdk.sandbox.clock import Clock, to_utc
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.fault import DETAILS, Fault, FaultRequest
+from ferry_sdk.sandbox.faults.fault import Fault, FaultRequest
 from ferry_sdk.sandbox.faults.faults import Faults
+from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     has_local_origin,
@@ -32,7 +33,7 @@ from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.requests.control import ClockUpdate, CountersQuery, RequestsQuery
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 from ferry_sdk.sandbox.responses import control as responses
-from ferry_sdk.sandbox.responses.control import JsonObject
+from ferry_sdk.sandbox.responses.fields import JsonObject
 from ferry_sdk.sandbox.service import Service
 
 _Fields = Mapping[str, JsonValue]
@@ -113,7 +114,7 @@ class Control:
 
     def list_kinds(self, _: _Fields) -> JsonObject:
         """List the kinds of fault, with the JSON Schema of their details."""
-        return {kind.value: details.model_json_schema() for kind, details in DETAILS.items()}
+        return {kind.value: kind.details.model_json_schema() for kind in FaultKind}
 
     def list_trial_routes(self, _: _Fields) -> responses.TrialRoutes:
         """List the routes that each misbehave in one way."""
@@ -137,19 +138,7 @@ class Control:
         wanted = parse_fields(RequestsQuery, fields).correlation_id
         return {
             "requests": [
-                {
-                    "at": each.at.isoformat(),
-                    "method": each.method,
-                    "path": each.path,
-                    "operation": each.operation,
-                    "status": each.status,
-                    "milliseconds": each.milliseconds,
-                    "correlation_id": each.correlation_id,
-                    "request_id": each.request_id,
-                    "faults": list(each.faults),
-                    "booking_id": each.booking_id,
-                    "ticket_id": each.ticket_id,
-                }
+                cast("responses.RecordedRequest", {**asdict(each), "at": each.at.isoformat()})
                 for each in self.log.entries(wanted)
             ]
         }
@@ -171,11 +160,7 @@ class Control:
         return {
             "requests": dict(self.counters.requests),
             "effects": [
-                {
-                    "operation": effect.operation,
-                    "subject": effect.subject,
-                    "at": effect.at.isoformat(),
-                }
+                cast("responses.RecordedEffect", {**asdict(effect), "at": effect.at.isoformat()})
                 for effect in effects[after:end]
             ],
             "totals": dict(Counter(effect.operation for effect in effects)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -18,41 +17,13 @@ from ferry_sdk.sandbox.http.conventions import (
     parse_json,
     weights,
 )
+from ferry_sdk.sandbox.operations import ENDPOINTS, Operation
 from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
 from ferry_sdk.sandbox.service import Service, ServiceError
 
 
-class Endpoint(NamedTuple):
-    """One method of one path, with its operation, its status on success and what it does."""
-
-    method: str
-    path: str
-    operation: str
-    success: int
-    summary: str
-
-
-ENDPOINTS = (
-    Endpoint("POST", "/api/availability", "availability.search", 200, "Search sailings"),
-    Endpoint("POST", "/api/booking", "bookings.create", 201, "Create a booking"),
-    Endpoint("POST", "/api/booking/confirm", "bookings.confirm", 201, "Confirm a booking"),
-    Endpoint("POST", "/api/booking/cancel", "bookings.cancel", 201, "Cancel a booking"),
-    Endpoint("POST", "/api/booking/cancel-fee", "bookings.cancel_fee", 200, "Preview a fee"),
-    Endpoint("GET", "/api/booking/{id}", "bookings.get", 200, "Read a booking"),
-    Endpoint("POST", "/api/ticket/cancel", "tickets.cancel", 201, "Cancel a ticket"),
-    Endpoint("GET", "/api/ticket/{id}", "tickets.get", 200, "Read a ticket"),
-    Endpoint("GET", "/api/ticket/{id}/pdf", "tickets.pdf", 200, "Find a voucher"),
-    Endpoint("POST", "/api/ticket/{id}/mark-paid", "tickets.mark_paid", 200, "Record a payment"),
-    Endpoint("POST", "/api/departure", "catalogue.departures", 201, "List departures"),
-    Endpoint("POST", "/api/journey", "catalogue.journeys", 201, "List journeys"),
-    Endpoint("GET", "/api/port", "catalogue.ports", 200, "List ports"),
-    Endpoint("GET", "/api/vehicle-brand", "catalogue.vehicle_brands", 200, "List vehicle brands"),
-    Endpoint("GET", "/api/vehicle-data", "catalogue.vehicle_types", 200, "List vehicle types"),
-)
-
-
 def routes(service: Service, tokens: Tokens, faults: Faults) -> list[BaseRoute]:
-    """Return the routes of the 15 endpoints, of the voucher files and of the health check."""
+    """Return the routes of the endpoints, of the voucher files and of the health check."""
     api = _Api(service, tokens, faults)
     endpoints = [Route(each.path, api.endpoint(each), methods=[each.method]) for each in ENDPOINTS]
     voucher = Route("/voucher/{ticket_id}/{key}.pdf", api.voucher, methods=["GET"])
@@ -72,14 +43,14 @@ class _Api:
         self._tokens = tokens
         self._faults = faults
 
-    def endpoint(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+    def endpoint(self, endpoint: Operation) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             async def produce() -> Response:
                 return await run_in_threadpool(
                     self._answer, endpoint, request, await request.body()
                 )
 
-            return await self._around(endpoint.operation, request, produce)
+            return await self._around(endpoint.name, request, produce)
 
         return answer
 
@@ -107,7 +78,7 @@ class _Api:
         self._service.counters.request(operation)
         return await self._faults.around(operation, request, produce)
 
-    def _answer(self, endpoint: Endpoint, request: Request, body: bytes) -> Response:
+    def _answer(self, endpoint: Operation, request: Request, body: bytes) -> Response:
         try:
             access = self._tokens.access_of(request.headers.get("authorization"))
         except Unauthorized:
@@ -123,7 +94,7 @@ class _Api:
         caller = caller_of(request, access, "rest")
         try:
             answer = self._service.perform(
-                endpoint.operation, {**arguments, **request.path_params}, caller
+                endpoint.name, {**arguments, **request.path_params}, caller
             )
         except ServiceError as error:
             return JSONResponse(error.to_wire(), error.status)

@@ -7,7 +7,7 @@ import io
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import segno
 
@@ -22,14 +22,14 @@ from ferry_sdk.sandbox.requests.bookings import Passenger
 from ferry_sdk.sandbox.requests.errors import text
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.responses import bookings as responses
     from ferry_sdk.sandbox.responses.control import BookingSummary
+    from ferry_sdk.sandbox.responses.fields import JsonObject
 
 CURRENCY = "EUR"
-_KEYS: dict[Direction, Literal["outward", "return"]] = {"Outward": "outward", "Return": "return"}
+_KEYS: dict[Direction, str] = {"Outward": "outward", "Return": "return"}
 
 
-def booking_record(booking: Booking, context: CallContext) -> responses.Booking:
+def booking_record(booking: Booking, context: CallContext) -> JsonObject:
     """Return a booking, as the read endpoint answers it."""
     payment, language = payment_of(booking.tickets), context.caller.language
     return {
@@ -44,7 +44,7 @@ def booking_record(booking: Booking, context: CallContext) -> responses.Booking:
     }
 
 
-def created_record(booking: Booking, now: datetime) -> responses.CreatedBooking:
+def created_record(booking: Booking, now: datetime) -> JsonObject:
     """Return a booking, as the create endpoint answers it."""
     status = status_of(booking.tickets)
     return {
@@ -81,7 +81,7 @@ def summary_record(booking: Booking) -> BookingSummary:
     }
 
 
-def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> responses.Ticket:
+def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> JsonObject:
     """Return a ticket, as the read endpoint answers it."""
     issued, language = ticket.status is TicketStatus.ISSUED, context.caller.language
     pending = ticket.status is TicketStatus.PENDING
@@ -99,14 +99,14 @@ def ticket_record(ticket: Ticket, booking: Booking, context: CallContext) -> res
     }
 
 
-_ROLES: dict[Access, tuple[Literal["agency", "organisation"], Decimal]] = {
+_ROLES: dict[Access, tuple[str, Decimal]] = {
     Access.READ_WRITE: ("agency", Decimal("0.05")),
     Access.ORGANISATION: ("organisation", Decimal("0.08")),
 }
 """The role of a token's owner, and their commission."""
 
 
-def pricing_record(booking: Booking, access: Access, language: str) -> responses.Pricing | None:
+def pricing_record(booking: Booking, access: Access, language: str) -> JsonObject | None:
     """Return the `pricing` object; None for a token without a role.
 
     `received` is the payments less the refunds. The commission is kept, and the rest is passed on
@@ -155,7 +155,7 @@ def pricing_record(booking: Booking, access: Access, language: str) -> responses
     }
 
 
-def fee_record(fee: Fee, status: TicketStatus) -> responses.CancellationFee:
+def fee_record(fee: Fee, status: TicketStatus) -> JsonObject:
     """Return a fee, as the preview endpoint answers it."""
     return {
         "penalty_amount": float(fee.penalty),
@@ -180,10 +180,10 @@ def qr_code(content: str) -> str:
     return f"data:image/png;base64,{base64.b64encode(image.getvalue()).decode()}"
 
 
-def possible_actions(booking: Booking, now: datetime) -> responses.PossibleActions:
+def possible_actions(booking: Booking, now: datetime) -> JsonObject:
     """Return the actions that the stage allows, with their time limits."""
     stage = booking.stage
-    actions: responses.PossibleActions = {}
+    actions: JsonObject = {}
     if stage is Stage.PAYMENT_DUE:
         actions["Pay"] = _action(ActionType.MANDATORY, booking.expires_at)
     if stage is Stage.ISSUANCE_DUE:
@@ -199,7 +199,7 @@ def possible_actions(booking: Booking, now: datetime) -> responses.PossibleActio
     return actions
 
 
-def _action(importance: ActionType, limit: datetime | None) -> responses.Action:
+def _action(importance: ActionType, limit: datetime | None) -> JsonObject:
     return {"type": importance, "timeLimit": _timestamp(limit), "requestedItems": {}}
 
 
@@ -211,7 +211,7 @@ def _day(day: date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-def _journey(leg: Leg, language: str) -> responses.Journey:
+def _journey(leg: Leg, language: str) -> JsonObject:
     sailing = leg.offer.sailing
     return {
         "depart_at": sailing.depart_at.isoformat(),
@@ -222,7 +222,7 @@ def _journey(leg: Leg, language: str) -> responses.Journey:
     }
 
 
-def _validity(leg: Leg) -> responses.Validity:
+def _validity(leg: Leg) -> JsonObject:
     """Return the validity of an open crossing; nothing for a fixed one."""
     until = leg.offer.valid_until
     if until is None:
@@ -230,8 +230,8 @@ def _validity(leg: Leg) -> responses.Validity:
     return {"is_open": True, "valid_until": until.isoformat(timespec="seconds")}
 
 
-def _crossings(ticket: Ticket, language: str) -> responses.Crossings:
-    crossings: responses.Crossings = {}
+def _crossings(ticket: Ticket, language: str) -> JsonObject:
+    crossings: JsonObject = {}
     for leg in ticket.legs:
         crossings[_KEYS[leg.offer.direction]] = {
             "journey": _journey(leg, language),
@@ -240,8 +240,8 @@ def _crossings(ticket: Ticket, language: str) -> responses.Crossings:
     return crossings
 
 
-def _journey_details(booking: Booking, language: str) -> responses.DetailsByDirection:
-    details: responses.DetailsByDirection = {}
+def _journey_details(booking: Booking, language: str) -> JsonObject:
+    details: JsonObject = {}
     for ticket in booking.tickets:
         for leg in ticket.legs:
             details[_KEYS[leg.offer.direction]] = {
@@ -258,7 +258,7 @@ def _journey_details(booking: Booking, language: str) -> responses.DetailsByDire
     return details
 
 
-def _vehicle(booking: Booking, ticket: Ticket) -> responses.TicketVehicle | None:
+def _vehicle(booking: Booking, ticket: Ticket) -> JsonObject | None:
     searched, booked = ticket.legs[0].offer.vehicle, booking.vehicle
     if searched is None or booked is None:
         return None
@@ -271,7 +271,7 @@ def _vehicle(booking: Booking, ticket: Ticket) -> responses.TicketVehicle | None
     }
 
 
-def _passenger(passenger: Passenger) -> responses.TicketPassenger:
+def _passenger(passenger: Passenger) -> JsonObject:
     return {
         "first_name": passenger.first_name,
         "last_name": passenger.last_name,

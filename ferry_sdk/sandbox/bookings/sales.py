@@ -38,8 +38,8 @@ from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import conflict, invalid, not_found
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.responses import bookings as responses
     from ferry_sdk.sandbox.responses.control import BookingsState
+    from ferry_sdk.sandbox.responses.fields import JsonObject
 
 # No vowels and no similar characters: a reference spells no word and is easy to read.
 _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
@@ -81,9 +81,7 @@ class Sales:
         """Save nothing from now on."""
         self._state = None
 
-    def create(
-        self, request: requests.NewBooking, context: CallContext
-    ) -> responses.CreatedBooking:
+    def create(self, request: requests.NewBooking, context: CallContext) -> JsonObject:
         """Book the selected availabilities."""
         tickets = chosen_tickets(request, self._offers, self._ids, context.now)
         self._faults.about(_journeys(tickets))
@@ -105,18 +103,14 @@ class Sales:
         self._counters.effect("bookings.create", booking.id)
         return created_record(booking, context.now)
 
-    def create_by_tool(
-        self, request: requests.McpNewBooking, context: CallContext
-    ) -> responses.CreatedBooking:
+    def create_by_tool(self, request: requests.McpNewBooking, context: CallContext) -> JsonObject:
         """Book the selected availabilities, or the cheapest tariff and place of one."""
         chosen = request.availabilities or [
             cheapest_selection(request.id or "", request.reservation_type, self._offers)
         ]
         return self.create(request.to_rest(chosen), context)
 
-    def confirm(
-        self, request: requests.Identified, context: CallContext
-    ) -> responses.ConfirmedBooking:
+    def confirm(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Pay and issue the tickets that wait or have failed."""
         booking = self._booking(request.id, context)
         if any(ticket.status in WAITING for ticket in booking.tickets) and self._faults.take(
@@ -145,13 +139,11 @@ class Sales:
             "ticket_number": numbers[0],
         }
 
-    def booking(self, request: requests.Identified, context: CallContext) -> responses.Booking:
+    def booking(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Return a booking."""
         return booking_record(self._booking(request.id, context), context)
 
-    def cancel_booking(
-        self, request: requests.BookingCancellation, context: CallContext
-    ) -> responses.CancelledBooking:
+    def cancel_booking(self, request: requests.BookingToCancel, context: CallContext) -> JsonObject:
         """Cancel every open ticket of a booking."""
         booking = self._booking(request.booking_id, context, "booking_id")
         if request.booking_reference not in {None, booking.reference}:
@@ -161,9 +153,7 @@ class Sales:
         refund = float(fee.refund)
         return {"booking_id": booking.id, "status": "cancelled", "refund_amount": refund}
 
-    def cancellation_fee(
-        self, request: requests.Identified, context: CallContext
-    ) -> responses.CancellationFee:
+    def cancellation_fee(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Return the fee of cancelling a booking or a ticket, without cancelling it."""
         if request.id in self._bookings:
             booking = self._booking(request.id, context)
@@ -173,14 +163,12 @@ class Sales:
             return fee_record(ticket.fee(context.now), ticket.status)
         raise not_found("id_unknown", "id")
 
-    def ticket(self, request: requests.Identified, context: CallContext) -> responses.Ticket:
+    def ticket(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Return a ticket."""
         booking, ticket = self._ticket(request.id, context)
         return ticket_record(ticket, booking, context)
 
-    def ticket_by_tool(
-        self, request: requests.Identified, context: CallContext
-    ) -> responses.ViewedTicket:
+    def ticket_by_tool(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Return a ticket with a summary of its booking."""
         booking, ticket = self._ticket(request.id, context)
         return {
@@ -193,9 +181,7 @@ class Sales:
             },
         }
 
-    def cancel_ticket(
-        self, request: requests.TicketCancellation, context: CallContext
-    ) -> responses.CancelledTicket:
+    def cancel_ticket(self, request: requests.TicketToCancel, context: CallContext) -> JsonObject:
         """Cancel one ticket."""
         _, ticket = self._ticket(request.ticket_id, context, "ticket_id")
         if request.ticket_number not in {None, ticket.number}:
@@ -204,14 +190,12 @@ class Sales:
         self._counters.effect("tickets.cancel", ticket.id)
         return {"ticket_id": ticket.id, "status": "cancelled"}
 
-    def voucher_address(
-        self, request: requests.Identified, context: CallContext
-    ) -> responses.VoucherAddress:
+    def voucher_address(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Return the URL of a ticket's voucher."""
         _, ticket = self._ticket(request.id, context)
         return {"url": voucher_url(ticket, context)}
 
-    def mark_paid(self, request: requests.Payment, context: CallContext) -> responses.PaidTicket:
+    def mark_paid(self, request: requests.Payment, context: CallContext) -> JsonObject:
         """Record an external payment; repeating the same payment changes nothing."""
         _, ticket = self._ticket(request.id, context)
         if ticket.pay(request.external_payment_ref):

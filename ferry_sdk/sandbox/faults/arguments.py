@@ -1,93 +1,11 @@
-"""The arguments that request a fault, for type checkers and editors.
+"""The arguments that request a fault; their types are in the stub, which `scripts/api-map` writes.
 
-The models of the details check the values; a test compares the names with them.
+At run time the models of the details check the values.
 """
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import JsonValue
-from typing_extensions import TypedDict
 
-FaultName = Literal[
-    "cut_before",
-    "delay_before",
-    "rate_limited",
-    "server_error",
-    "request_timeout",
-    "unauthorized",
-    "not_acceptable",
-    "redirect",
-    "session_expired",
-    "session_required",
-    "lose_reply",
-    "truncate",
-    "delay_after",
-    "trickle",
-    "left_open",
-    "close_connection",
-    "server_error_after",
-    "request_timeout_after",
-    "html_page",
-    "not_json",
-    "not_utf8",
-    "empty_body",
-    "wrong_shape",
-    "unknown_enum",
-    "missing_field",
-    "null_field",
-    "price_change",
-    "option_expired",
-    "ticket_fails",
-    "refused",
-    "place_taken",
-    "fails_later",
-    "sailing_cancelled",
-    "departure_moved",
-    "mcp_envelope",
-]
-"""The values of `FaultKind`."""
-
-
-class FaultDetails(TypedDict, total=False):
-    """The details of every kind of fault; each kind takes some of them."""
-
-    amount: float
-    as_date: bool
-    chunked: bool
-    code: str | None
-    comments: bool
-    ended_early: bool
-    error: str
-    error_id: str
-    factor: float
-    field: str | None
-    handshake: str
-    index: int
-    is_absent: bool
-    keep: float
-    left_open: bool
-    line_end: str
-    location: str
-    message: str | None
-    minutes: int
-    notification_first: bool
-    only_issued: bool
-    pieces: int
-    raw_separators: bool
-    reply: str
-    request_first: bool
-    reset: bool
-    resource: str
-    result: str
-    retry_after: int | None
-    seconds: float
-    session: str
-    session_seconds: float
-    several_lines: bool
-    sold_out: bool
-    status: int | None
-    stray_session_ids: bool
-    unknown_resource_code: int
-    value: JsonValue
+FaultName = str
+FaultDetails = dict[str, JsonValue]

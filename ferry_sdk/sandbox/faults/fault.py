@@ -11,50 +11,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
 from ferry_sdk.models.docstrings import describe_properties
-from ferry_sdk.sandbox.faults import kinds, reply_faults, socket_faults, value_faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind
-from ferry_sdk.sandbox.faults.mcp_options import McpOptions
+from ferry_sdk.sandbox.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.errors import parse_fields
-from ferry_sdk.sandbox.requests.operations import OPERATIONS
-
-DETAILS: dict[FaultKind, type[BaseModel]] = {
-    FaultKind.CUT_BEFORE: socket_faults.CutBefore,
-    FaultKind.DELAY_BEFORE: kinds.Delay,
-    FaultKind.RATE_LIMITED: reply_faults.RateLimited,
-    FaultKind.SERVER_ERROR: reply_faults.FailBefore,
-    FaultKind.REQUEST_TIMEOUT: reply_faults.RequestTimeout,
-    FaultKind.UNAUTHORIZED: reply_faults.Unauthorized,
-    FaultKind.NOT_ACCEPTABLE: reply_faults.NotAcceptable,
-    FaultKind.REDIRECT: reply_faults.Redirect,
-    FaultKind.SESSION_EXPIRED: kinds.Details,
-    FaultKind.SESSION_REQUIRED: kinds.Details,
-    FaultKind.LOSE_REPLY: socket_faults.LoseReply,
-    FaultKind.TRUNCATE: socket_faults.Truncate,
-    FaultKind.DELAY_AFTER: kinds.Delay,
-    FaultKind.TRICKLE: socket_faults.Trickle,
-    FaultKind.LEFT_OPEN: socket_faults.LeaveOpen,
-    FaultKind.CLOSE_CONNECTION: socket_faults.CloseConnection,
-    FaultKind.SERVER_ERROR_AFTER: reply_faults.FailAfter,
-    FaultKind.REQUEST_TIMEOUT_AFTER: reply_faults.RequestTimeoutAfter,
-    FaultKind.HTML_PAGE: reply_faults.HtmlPage,
-    FaultKind.NOT_JSON: reply_faults.NotJson,
-    FaultKind.NOT_UTF8: reply_faults.NotUtf8,
-    FaultKind.EMPTY_BODY: reply_faults.EmptyBody,
-    FaultKind.WRONG_SHAPE: value_faults.WrongShape,
-    FaultKind.UNKNOWN_ENUM: value_faults.UnknownEnum,
-    FaultKind.MISSING_FIELD: value_faults.MissingField,
-    FaultKind.NULL_FIELD: value_faults.NullField,
-    FaultKind.PRICE_CHANGE: kinds.PriceChange,
-    FaultKind.OPTION_EXPIRED: kinds.Details,
-    FaultKind.TICKET_FAILS: kinds.TicketFails,
-    FaultKind.REFUSED: kinds.Refused,
-    FaultKind.PLACE_TAKEN: kinds.PlaceTaken,
-    FaultKind.FAILS_LATER: kinds.FailsLater,
-    FaultKind.SAILING_CANCELLED: kinds.SailingCancelled,
-    FaultKind.DEPARTURE_MOVED: kinds.DepartureMoved,
-    FaultKind.MCP_ENVELOPE: McpOptions,
-}
-"""The model of the details of each kind of fault."""
 
 
 def _check_operation(pattern: str) -> str:
@@ -113,7 +72,7 @@ class Fault:
             InvalidOrderError: A field is unknown or has an invalid value; a `ValueError`.
         """
         head = parse_fields(FaultRequest, request)
-        details = parse_fields(DETAILS[head.kind], head.model_extra or {})
+        details = parse_fields(head.kind.details, head.model_extra or {})
         return Fault(head.kind, head.operation, head.company, head.times, head.after, details)
 
     def to_wire(self) -> dict[str, JsonValue]:

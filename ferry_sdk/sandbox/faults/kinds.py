@@ -3,88 +3,107 @@
 from __future__ import annotations
 
 from enum import Enum
+from importlib import import_module
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import Self
 
 
 class FaultKind(str, Enum):
     """A kind of failure; the value is its name in fault requests."""
 
-    CUT_BEFORE = "cut_before"
+    # Each member is written with the place of the model of its details, which is imported when it
+    # is used: some models need the extra.
+    _details: str
+
+    def __new__(cls, name: str, details: str) -> Self:  # noqa: D102 -- no name of users
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member._details = details  # noqa: SLF001 -- its own
+        return member
+
+    @property
+    def details(self) -> type[BaseModel]:
+        """The model of its details."""
+        module, name = self._details.split(".")
+        model: type[BaseModel] = getattr(import_module(f"{__package__}.{module}"), name)
+        return model
+
+    CUT_BEFORE = "cut_before", "socket_faults.CutBefore"
     """The request is read, nothing is done, and the connection is cut."""
-    DELAY_BEFORE = "delay_before"
+    DELAY_BEFORE = "delay_before", "kinds.Delay"
     """The work starts some seconds late."""
-    RATE_LIMITED = "rate_limited"
+    RATE_LIMITED = "rate_limited", "reply_faults.RateLimited"
     """The reply is 429, with or without `Retry-After`; nothing is done."""
-    SERVER_ERROR = "server_error"
+    SERVER_ERROR = "server_error", "reply_faults.FailBefore"
     """The reply has a status of 500 or above; nothing is done."""
-    REQUEST_TIMEOUT = "request_timeout"
+    REQUEST_TIMEOUT = "request_timeout", "reply_faults.RequestTimeout"
     """The reply is 408; nothing is done."""
-    UNAUTHORIZED = "unauthorized"
+    UNAUTHORIZED = "unauthorized", "reply_faults.Unauthorized"
     """The reply is 401 or 403 although the token is valid; nothing is done."""
-    NOT_ACCEPTABLE = "not_acceptable"
+    NOT_ACCEPTABLE = "not_acceptable", "reply_faults.NotAcceptable"
     """The reply is 406 or 415; nothing is done."""
-    REDIRECT = "redirect"
+    REDIRECT = "redirect", "reply_faults.Redirect"
     """The reply is a redirect; nothing is done."""
-    SESSION_EXPIRED = "session_expired"
+    SESSION_EXPIRED = "session_expired", "kinds.Details"
     """The MCP session of the request ends and the reply is 404; nothing is done."""
-    SESSION_REQUIRED = "session_required"
+    SESSION_REQUIRED = "session_required", "kinds.Details"
     """The reply is 400, as if the MCP request needed a session; nothing is done."""
 
-    LOSE_REPLY = "lose_reply"
+    LOSE_REPLY = "lose_reply", "socket_faults.LoseReply"
     """The work is done, then the connection is cut without a reply."""
-    TRUNCATE = "truncate"
+    TRUNCATE = "truncate", "socket_faults.Truncate"
     """The work is done, then the connection ends within the reply."""
-    DELAY_AFTER = "delay_after"
+    DELAY_AFTER = "delay_after", "kinds.Delay"
     """The work is done at once; the reply comes some seconds late."""
-    TRICKLE = "trickle"
+    TRICKLE = "trickle", "socket_faults.Trickle"
     """The work is done; the body of the reply comes in small pieces."""
-    LEFT_OPEN = "left_open"
+    LEFT_OPEN = "left_open", "socket_faults.LeaveOpen"
     """The work is done; the reply is sent, but its end comes some seconds late."""
-    CLOSE_CONNECTION = "close_connection"
+    CLOSE_CONNECTION = "close_connection", "socket_faults.CloseConnection"
     """The work is done and answered; then the connection closes without notice."""
-    SERVER_ERROR_AFTER = "server_error_after"
+    SERVER_ERROR_AFTER = "server_error_after", "reply_faults.FailAfter"
     """The work is done; the reply has a status of 500 or above."""
-    REQUEST_TIMEOUT_AFTER = "request_timeout_after"
+    REQUEST_TIMEOUT_AFTER = "request_timeout_after", "reply_faults.RequestTimeoutAfter"
     """The work is done; the reply is 408."""
-    HTML_PAGE = "html_page"
+    HTML_PAGE = "html_page", "reply_faults.HtmlPage"
     """The work is done; the reply is an HTML page."""
-    NOT_JSON = "not_json"
+    NOT_JSON = "not_json", "reply_faults.NotJson"
     """The work is done; the reply claims to be JSON but is not."""
-    NOT_UTF8 = "not_utf8"
+    NOT_UTF8 = "not_utf8", "reply_faults.NotUtf8"
     """The work is done; the JSON reply contains bytes that are not UTF-8."""
-    EMPTY_BODY = "empty_body"
+    EMPTY_BODY = "empty_body", "reply_faults.EmptyBody"
     """The work is done; the reply has no body."""
 
-    WRONG_SHAPE = "wrong_shape"
+    WRONG_SHAPE = "wrong_shape", "value_faults.WrongShape"
     """The work is done; the reply is valid JSON with an unexpected type."""
-    UNKNOWN_ENUM = "unknown_enum"
+    UNKNOWN_ENUM = "unknown_enum", "value_faults.UnknownEnum"
     """One enumeration of the reply has an unknown value."""
-    MISSING_FIELD = "missing_field"
+    MISSING_FIELD = "missing_field", "value_faults.MissingField"
     """One field of one record in the reply is missing."""
-    NULL_FIELD = "null_field"
+    NULL_FIELD = "null_field", "value_faults.NullField"
     """One field of one record in the reply is null."""
 
-    PRICE_CHANGE = "price_change"
+    PRICE_CHANGE = "price_change", "kinds.PriceChange"
     """A booking is created at a different price from the search."""
-    OPTION_EXPIRED = "option_expired"
+    OPTION_EXPIRED = "option_expired", "kinds.Details"
     """The booking has expired when it is confirmed."""
-    TICKET_FAILS = "ticket_fails"
+    TICKET_FAILS = "ticket_fails", "kinds.TicketFails"
     """One ticket fails when the booking is confirmed."""
 
-    REFUSED = "refused"
+    REFUSED = "refused", "kinds.Refused"
     """The service refuses a valid request with a status and a code; nothing is done."""
-    PLACE_TAKEN = "place_taken"
+    PLACE_TAKEN = "place_taken", "kinds.PlaceTaken"
     """Somebody else takes the selected place before the booking is created."""
-    FAILS_LATER = "fails_later"
+    FAILS_LATER = "fails_later", "kinds.FailsLater"
     """One ticket is Pending after the confirmation, and fails some seconds later."""
-    SAILING_CANCELLED = "sailing_cancelled"
+    SAILING_CANCELLED = "sailing_cancelled", "kinds.SailingCancelled"
     """The company has cancelled a sailing when its booking or ticket is next used."""
-    DEPARTURE_MOVED = "departure_moved"
+    DEPARTURE_MOVED = "departure_moved", "kinds.DepartureMoved"
     """The company has moved a departure when its booking or ticket is next used."""
 
-    MCP_ENVELOPE = "mcp_envelope"
+    MCP_ENVELOPE = "mcp_envelope", "mcp_options.McpOptions"
     """One MCP reply uses other options than the current ones."""
 
 

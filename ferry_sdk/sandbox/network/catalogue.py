@@ -13,8 +13,7 @@ from ferry_sdk.sandbox.network.timetable import Sailing, Timetable
 from ferry_sdk.sandbox.requests.errors import invalid
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.responses import catalogue as responses
-    from ferry_sdk.sandbox.responses.availability import VehicleModel as VehicleModelRecord
+    from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _DAYS = 7
 _NEXT = 3
@@ -28,7 +27,7 @@ class Catalogue:
         self._timetable = timetable
         self._clock = clock
 
-    def ports(self, language: str) -> list[responses.Port]:
+    def ports(self, language: str) -> list[JsonObject]:
         """Return the ports with code, name and country."""
         return [
             {
@@ -39,7 +38,7 @@ class Catalogue:
             for port in self._network.ports.values()
         ]
 
-    def ports_with_places(self, language: str) -> list[responses.PlacedPort]:
+    def ports_with_places(self, language: str) -> list[JsonObject]:
         """Return the ports with city, country code, coordinates and time zone too."""
         return [
             {
@@ -55,7 +54,7 @@ class Catalogue:
             for port in self._network.ports.values()
         ]
 
-    def journeys(self, language: str) -> list[responses.RouteJourney]:
+    def journeys(self, language: str) -> list[JsonObject]:
         """Return the journeys with route, usual duration, port codes and companies."""
         return [
             {
@@ -69,9 +68,7 @@ class Catalogue:
             for journey in self._network.journeys.values()
         ]
 
-    def departures(
-        self, company_key: str, journey_ids: Sequence[str] = ()
-    ) -> list[responses.JourneyDepartures]:
+    def departures(self, company_key: str, journey_ids: Sequence[str] = ()) -> list[JsonObject]:
         """Return the departure times of a company in the next seven days, by journey.
 
         Args:
@@ -98,7 +95,7 @@ class Catalogue:
             for journey in journeys
         ]
 
-    def scheduled_departures(self, language: str) -> list[responses.ScheduledDeparture]:
+    def scheduled_departures(self, language: str) -> list[JsonObject]:
         """Return the next three departures of each company on each journey."""
         return [
             {
@@ -120,7 +117,7 @@ class Catalogue:
             for sailing in islice(self._upcoming(company, journey), _NEXT)
         ]
 
-    def companies(self, language: str) -> list[responses.Company]:
+    def companies(self, language: str) -> list[JsonObject]:
         """Return the companies with id, code, name, logo, website and country."""
         return [
             {
@@ -135,7 +132,7 @@ class Catalogue:
             for company in self._network.companies.values()
         ]
 
-    def countries(self, language: str) -> list[responses.Country]:
+    def countries(self, language: str) -> list[JsonObject]:
         """Return the countries with code, phone prefix and names in every language."""
         return [
             {
@@ -147,14 +144,14 @@ class Catalogue:
             for country in self._network.countries.values()
         ]
 
-    def vehicle_brands(self, _: str) -> list[responses.VehicleBrand]:
+    def vehicle_brands(self, _: str) -> list[JsonObject]:
         """Return the vehicle brands with id and name."""
         return [
             {"id": brand.code, "name": brand.name}
             for brand in self._network.vehicle_brands.values()
         ]
 
-    def vehicle_types(self, _: str) -> list[responses.VehicleType]:
+    def vehicle_types(self, _: str) -> list[JsonObject]:
         """Return the vehicle types with their maximum length and height in metres."""
         return [
             {
@@ -166,7 +163,7 @@ class Catalogue:
             for kind in self._network.vehicle_types.values()
         ]
 
-    def vehicles(self, _: str) -> list[VehicleModelRecord]:
+    def vehicles(self, _: str) -> list[JsonObject]:
         """Return the vehicle models with brand, type, length and height in metres."""
         return [vehicle_record(model) for model in self._network.vehicle_models.values()]
 
@@ -186,7 +183,7 @@ class Catalogue:
         )
 
 
-def vehicle_record(vehicle: VehicleModel) -> VehicleModelRecord:
+def vehicle_record(vehicle: VehicleModel) -> JsonObject:
     """Return a vehicle with the code of its type."""
     return {
         "code": vehicle.code,

@@ -16,7 +16,7 @@ from ferry_sdk.sandbox.offers.fares import Fares, euros
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.requests.party import PassengerType
-    from ferry_sdk.sandbox.responses.availability import Animals, Meal
+    from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _LONG, _SUITES_FROM = 240, 480
 _COUPLE, _SHARING = 2, 3
@@ -185,7 +185,7 @@ def _groups_of(route: Route) -> set[str]:
     return groups
 
 
-def meals_on(sailing: Sailing, language: str) -> list[Meal]:
+def meals_on(sailing: Sailing, language: str) -> list[JsonObject]:
     """Return the meals on a sailing, with the price for one person."""
     groups = _groups_of(sailing.journey.route)
     return [
@@ -201,7 +201,7 @@ def meals_on(sailing: Sailing, language: str) -> list[Meal]:
     ]
 
 
-def animals_on(sailing: Sailing) -> Animals | None:
+def animals_on(sailing: Sailing) -> JsonObject | None:
     """Return how animals travel; None on fast ships, which take none."""
     route = sailing.journey.route
     if route.fast:

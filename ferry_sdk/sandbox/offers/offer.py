@@ -15,7 +15,7 @@ from ferry_sdk.sandbox.offers.accommodation import Party, Place, animals_on, mea
 from ferry_sdk.sandbox.offers.fares import Tariff, round_to_cents
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.responses import availability as responses
+    from ferry_sdk.sandbox.responses.fields import JsonObject
 
 Direction = Literal["Outward", "Return"]
 
@@ -77,7 +77,7 @@ class Offer(OfferInputs):
         """Return the price for the whole party, in euros."""
         return round_to_cents((self.fare + place.supplement) * tariff.level.rate)
 
-    def to_wire(self, language: str) -> responses.Availability:
+    def to_wire(self, language: str) -> JsonObject:
         """Return the availability as the interface represents it."""
         sailing, company, journey = self.sailing, self.sailing.company, self.sailing.journey
         return {
@@ -111,8 +111,8 @@ class Offer(OfferInputs):
             "duration": max(1, (sailing.minutes + 30) // 60),
         }
 
-    def _tariff_record(self, tariff: Tariff) -> responses.Tariff:
-        record: responses.Tariff = {
+    def _tariff_record(self, tariff: Tariff) -> JsonObject:
+        record: JsonObject = {
             "id": tariff.id,
             "type": tariff.level.type,
             "amount": float(tariff.amount),
@@ -125,14 +125,14 @@ class Offer(OfferInputs):
             record["roundtrip_locked"] = tariff.level.roundtrip
         return record
 
-    def _vehicle_record(self, vehicle: VehicleModel) -> responses.CarriedVehicle:
+    def _vehicle_record(self, vehicle: VehicleModel) -> JsonObject:
         return {
             **vehicle_record(vehicle),
             "amount": float(self.vehicle_fare),
             "currency": "Eur",
         }
 
-    def _place_record(self, place: Place, language: str) -> responses.Place:
+    def _place_record(self, place: Place, language: str) -> JsonObject:
         kind = place.kind
         return {
             "id": place.id,

@@ -33,10 +33,10 @@ from ferry_sdk.sandbox.offers.offer import Direction, Offer, OfferInputs
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.errors import Problem, RefusedError, invalid, not_found
-from ferry_sdk.sandbox.requests.searches import Search, SearchRequest
+from ferry_sdk.sandbox.requests.searches import DepartureQuery, Search, SearchRequest
 
 if TYPE_CHECKING:
-    from ferry_sdk.sandbox.responses.availability import Availability
+    from ferry_sdk.sandbox.responses.fields import JsonObject
 
 _CACHE_SIZE = 50_000
 _OPEN_DAYS = 7
@@ -83,6 +83,31 @@ class Offers:
         self._fares = Fares(random)
         self._cache: OrderedDict[str, OfferInputs] = OrderedDict()
         self._lock = threading.Lock()
+
+    def availabilities(self, request: Search, context: CallContext) -> list[JsonObject]:
+        """Return the availabilities that match a search.
+
+        Raises:
+            RefusedError: A date is past, a name is unknown or does not fit the others, or no
+                outward sailing matches.
+        """
+        past = tuple(_past_dates(request.request, self, context))
+        if past:
+            raise RefusedError(422, *past)
+        found = self.search(request)
+        if not any(offer.direction == "Outward" for offer in found):
+            raise not_found("no_sailings")
+        return [offer.to_wire(context.caller.language) for offer in found]
+
+    def departures(self, request: DepartureQuery, _: CallContext) -> list[JsonObject]:
+        """Return the departures of a company, by journey.
+
+        Raises:
+            RefusedError: The company or a journey is unknown, or the company does not sail it.
+        """
+        if request.journey_ids == [] and self.profile.no_journeys == "none":
+            return []
+        return self.catalogue.departures(request.provider_id, request.journey_ids or ())
 
     def search(self, wanted: Search) -> tuple[Offer, ...]:
         """Return the offers that match, outward then return, earliest departure first.
@@ -250,22 +275,6 @@ def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:
             raise invalid("vehicle.code", "no_vehicles")
         if journey.route.fast and vehicle.height > _FAST_HEIGHT:
             raise invalid("vehicle.code", "vehicle_too_high")
-
-
-def search(request: Search, offers: Offers, context: CallContext) -> list[Availability]:
-    """Return the availabilities that match a search.
-
-    Raises:
-        RefusedError: A date is past, a name is unknown or does not fit the others, or no outward
-            sailing matches.
-    """
-    past = tuple(_past_dates(request.request, offers, context))
-    if past:
-        raise RefusedError(422, *past)
-    found = offers.search(request)
-    if not any(offer.direction == "Outward" for offer in found):
-        raise not_found("no_sailings")
-    return [offer.to_wire(context.caller.language) for offer in found]
 
 
 def _past_dates(request: SearchRequest, offers: Offers, context: CallContext) -> Iterator[Problem]:

@@ -193,14 +193,14 @@ class McpNewBooking(_Booking):
         )
 
 
-class BookingCancellation(Body):
+class BookingToCancel(Body):
     """The arguments that cancel a booking."""
 
     booking_id: Text = Field(description="The id of the booking.")
     booking_reference: Text | None = optional("Its reference; if given, it must be correct.")
 
 
-class TicketCancellation(Body):
+class TicketToCancel(Body):
     """The arguments that cancel a ticket."""
 
     ticket_id: Text = Field(description="The id of the ticket.")

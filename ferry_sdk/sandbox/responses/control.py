@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
-from ferry_sdk.sandbox.responses.fields import Timestamp
-
-JsonObject = dict[str, JsonValue]
+from ferry_sdk.sandbox.responses.fields import JsonObject, Timestamp
 
 
 class ClockReading(TypedDict):

@@ -54,7 +54,7 @@ const tariff = sailing?.tariffs.find((each) => each.type === "Ticket");
 const place = sailing?.places[0];
 assert(sailing && tariff && place);
 
-async function book(): Promise<Schemas["CreatedBooking"]> {
+async function book(): Promise<Schemas["BookingCreated"]> {
   assert(sailing && tariff && place);
   return dataOf(
     await ferry.POST("/api/booking", {
@@ -70,7 +70,7 @@ async function book(): Promise<Schemas["CreatedBooking"]> {
 
 const created = await book();
 assert.equal(created.stage satisfies Schemas["Stage"], "payment_due");
-assert(created.possible_actions.Pay);
+assert(created.possible_actions["Pay"]);
 const id = created.booking_id;
 
 const booking = dataOf(await ferry.GET("/api/booking/{id}", { params: { path: { id } } }));
@@ -88,7 +88,7 @@ assert.equal(confirmed.ticket_id, unpaid.id);
 
 const ticket = dataOf(await ferry.GET("/api/ticket/{id}", { params: { path } }));
 assert.equal(ticket.status, "Issued");
-assert.equal(ticket.availability.outward?.journey.depart_at, sailing.depart_at);
+assert.equal(ticket.availability.outward?.journey?.depart_at, sailing.depart_at);
 
 const { url } = dataOf(await ferry.GET("/api/ticket/{id}/pdf", { params: { path } }));
 assert(url);

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from pydantic import JsonValue
 
@@ -20,18 +18,12 @@ from ferry_sdk.sandbox.api.mcp.envelopes import (
     tool_failure,
 )
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
+from ferry_sdk.sandbox.operations import RESOURCES, TOOLS
 from ferry_sdk.sandbox.requests.access import Access, Caller
-from ferry_sdk.sandbox.requests.operations import OPERATIONS
 from ferry_sdk.sandbox.service import Service, ServiceError
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The protocol versions that start with initialize, newest first."""
-
-_DATA: dict[str, dict[str, Any]] = json.loads(
-    Path(__file__).with_name("tools.json").read_text(encoding="utf-8")
-)
-TOOLS, RESOURCES = _DATA["tools"], _DATA["resources"]
-"""Each tool, with the operation `mcp.` and its name, and the description of each resource."""
 
 _OPERATIONS = {
     "initialize": "mcp.initialize",
@@ -100,20 +92,15 @@ class Call:
         """
         if self.method == "tools/call":
             if (name := self.text("name")) in TOOLS:
-                return f"mcp.{name}"
+                return TOOLS[name].name
             raise JsonRpcError(INVALID_PARAMS, f"Unknown tool: {name}")
         if self.method == "resources/read":
             if (uri := self.text("uri")) in RESOURCES:
-                return resource_operation(uri)
+                return RESOURCES[uri].name
             raise UnknownResourceError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
         if self.method in _OPERATIONS:
             return _OPERATIONS[self.method]
         raise JsonRpcError(METHOD_NOT_FOUND, f"Method not found: {self.method}")
-
-
-def resource_operation(uri: str) -> str:
-    """Return the public name of the operation that reads a resource."""
-    return "mcp." + uri.rpartition("/")[2].replace("-", "_")
 
 
 def answer(call: Call, service: Service, caller: Caller, options: McpOptions) -> JsonValue:
@@ -157,11 +144,8 @@ def _result_of(call: Call, options: McpOptions) -> Json:
     if call.method == "tools/list":
         return {
             "tools": [
-                {
-                    **tool_record(name),
-                    "inputSchema": OPERATIONS[f"mcp.{name}"].arguments.model_json_schema(),
-                }
-                for name in TOOLS
+                {**tool_record(name), "inputSchema": tool.arguments.model_json_schema()}
+                for name, tool in TOOLS.items()
             ]
         }
     if call.method == "resources/list":
@@ -170,10 +154,10 @@ def _result_of(call: Call, options: McpOptions) -> Json:
                 {
                     "uri": uri,
                     "name": uri.rpartition("/")[2],
-                    "description": description,
+                    "description": resource.description,
                     "mimeType": "application/json",
                 }
-                for uri, description in RESOURCES.items()
+                for uri, resource in RESOURCES.items()
             ]
         }
     if call.method == "resources/templates/list":
@@ -184,14 +168,14 @@ def _result_of(call: Call, options: McpOptions) -> Json:
 def tool_record(name: str) -> Json:
     """Return a tool without the schema of its arguments."""
     tool = TOOLS[name]
-    reads = OPERATIONS[f"mcp.{name}"].access is Access.READ_ONLY
+    reads = tool.access is Access.READ_ONLY
     return {
         "name": name,
-        "title": tool["title"],
-        "description": tool["description"],
+        "title": tool.summary,
+        "description": tool.description,
         "annotations": {
             "readOnlyHint": reads,
-            "destructiveHint": tool["destroys"],
+            "destructiveHint": tool.destroys,
             "idempotentHint": reads,
             "openWorldHint": False,
         },

@@ -14,14 +14,13 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from ferry_sdk._version import __version__
-from ferry_sdk.sandbox.api import control, rest
-from ferry_sdk.sandbox.api.mcp.methods import RESOURCES, TOOLS, resource_operation, tool_record
+from ferry_sdk.sandbox.api import control
+from ferry_sdk.sandbox.api.mcp.methods import tool_record
 from ferry_sdk.sandbox.api.openapi.examples import Example, examples
 from ferry_sdk.sandbox.http.conventions import CORRELATION_ID, REQUEST_ID
+from ferry_sdk.sandbox.operations import ENDPOINTS, OPERATIONS, RESOURCES, TOOLS, Operation
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.requests.errors import text
-from ferry_sdk.sandbox.requests.operations import OPERATIONS
-from ferry_sdk.sandbox.responses.answers import ANSWERS
 from ferry_sdk.sandbox.responses.fields import Error
 from ferry_sdk.sandbox.service import code_of
 
@@ -49,28 +48,14 @@ _REFUSALS = {
     409: "It conflicts with the current state.",
     422: "The request is invalid, or does not fit the search or the network.",
 }
-_SELECTION = {
-    "availability_id": "$response.body#/0/id",
-    "tariff_id": "$response.body#/0/tariffs/0/id",
-    "place_id": "$response.body#/0/places/0/id",
+_CLIENT_FIELDS = {
+    "BookingConfirmation": ("read_back",),
+    "BookingCancellation": ("read_back", "previewed"),
+    "TicketCancellation": ("read_back", "previewed"),
+    "PaymentRecorded": ("read_back",),
+    "Port": ("country_code",),
 }
-_BOOKING, _TICKET = "$response.body#/booking_id", "$response.body#/ticket_id"
-_LINKS: Mapping[str, Mapping[str, Json]] = {
-    "availability.search": {"bookings.create": {"availabilities": [_SELECTION]}},
-    "bookings.create": {
-        "bookings.get": {"id": _BOOKING},
-        "bookings.confirm": {"id": _BOOKING},
-        "bookings.cancel": {"booking_id": _BOOKING},
-        "bookings.cancel_fee": {"id": _BOOKING},
-    },
-    "bookings.confirm": {
-        "tickets.get": {"id": _TICKET},
-        "tickets.pdf": {"id": _TICKET},
-        "tickets.cancel": {"ticket_id": _TICKET},
-    },
-    "bookings.get": {"tickets.mark_paid": {"id": "$response.body#/tickets/0/id"}},
-}
-"""By operation: what its answer is used for, and the arguments that come from it."""
+"""The fields of the client's records that no service sends."""
 
 
 class _Schemas(GenerateJsonSchema):
@@ -92,6 +77,10 @@ class _Schemas(GenerateJsonSchema):
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
 
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        del schema
+        return {"type": "number"}  # the service sends numbers, whatever else the client reads
+
 
 @cache
 def document_text() -> str:
@@ -105,9 +94,9 @@ def document() -> Json:
     definitions, schemas = _schemas()
     performed = examples()
     paths: dict[str, Json] = {}
-    for endpoint in rest.ENDPOINTS:
-        record = _operation(endpoint, schemas, definitions, performed[endpoint.operation])
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = record
+    for operation in ENDPOINTS:
+        record = _operation(operation, schemas, definitions, performed[operation.name])
+        paths.setdefault(operation.path, {})[operation.method.lower()] = record
     paths.update(whole["paths"])
     for each in control.ENDPOINTS:
         record = _control(each, schemas, definitions)
@@ -122,64 +111,69 @@ def document() -> Json:
 
 def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the named schemas; and those of arguments by model and of answers by operation."""
-    answers = {name: TypeAdapter[Any](answer) for name, answer in ANSWERS.items()}
-    answers["Error"] = TypeAdapter[Any](Error)
-    models: dict[str, Any] = {
-        model.__name__: model for model in (OPERATIONS[name].arguments for name in ANSWERS)
-    }
+    answering = [each for each in OPERATIONS.values() if each.answer]
+    models: dict[str, Any] = {each.name: each.answer_type() for each in answering}
+    models |= {each.arguments.__name__: each.arguments for each in answering} | {"Error": Error}
     for each in control.ENDPOINTS:
         models[f"control.{each.handle.__name__}"] = each.answer
         if each.fields is not None:
             models[each.fields.__name__] = each.fields
     found, whole = TypeAdapter.json_schemas(
-        [
-            *((name, "serialization", adapter) for name, adapter in answers.items()),
-            *((name, "validation", TypeAdapter[Any](model)) for name, model in models.items()),
-        ],
+        [(name, "validation", TypeAdapter[Any](model)) for name, model in models.items()],
         ref_template="#/components/schemas/{model}",
         schema_generator=_Schemas,
     )
     definitions: dict[str, Json] = whole["$defs"]
     for schema in definitions.values():  # the fields have descriptions of their own
         if "description" in schema:
-            schema["description"] = schema["description"].partition("\n\nAttributes:")[0]
-    return definitions, {str(key): schema for (key, _), schema in found.items()}
+            words = schema["description"].partition("\n\nAttributes:")[0]
+            schema["description"] = words.partition("Interface:")[0].strip()
+    for name, fields in _CLIENT_FIELDS.items():
+        for field in fields:
+            del definitions[name]["properties"][field]
+    for field in ("date", "expiration_date"):
+        moment = {"type": "integer", "description": "Seconds since 1970-01-01T00:00:00Z."}
+        definitions["Tariff"]["properties"][field] = moment
+    schemas = {str(key): schema for (key, _), schema in found.items()}
+    for name, member in ((each.name, each.member) for each in answering if each.member):
+        properties = {member: schemas[name]}
+        schemas[name] = {"type": "object", "properties": properties, "required": [member]}
+    return definitions, schemas
 
 
 def _operation(
-    endpoint: rest.Endpoint, schemas: Json, definitions: dict[str, Json], example: Example
+    operation: Operation, schemas: Json, definitions: dict[str, Json], example: Example
 ) -> Json:
-    operation = OPERATIONS[endpoint.operation]
     model = definitions[operation.arguments.__name__]
     parameters: list[Json] = [
         {"$ref": f"#/components/parameters/{name}"} for name in ("language", "correlation")
     ]
     record: Json = {
-        "operationId": endpoint.operation,
-        "summary": endpoint.summary,
+        "operationId": operation.name,
+        "summary": operation.summary,
         "description": _ACCESS[operation.access],
-        "tags": [endpoint.operation.partition(".")[0]],
+        "tags": [operation.name.partition(".")[0]],
         "parameters": parameters,
     }
     arguments = dict(example.arguments)
-    if "{id}" in endpoint.path:
+    if "{id}" in operation.path:
         field = {"schema": model["properties"]["id"], "example": arguments.pop("id")}
         parameters.insert(0, {"name": "id", "in": "path", "required": True, **field})
-    if endpoint.method == "POST":
-        if "{id}" in endpoint.path:  # the body has the other arguments
+    if operation.method == "POST":
+        if "{id}" in operation.path:  # the body has the other arguments
             del model["properties"]["id"]
             model["required"].remove("id")
         body = {"schema": schemas[operation.arguments.__name__], "example": arguments}
         record["requestBody"] = {"required": "required" in model, "content": {_JSON: body}}
-    answer = schemas[endpoint.operation]
+    answer = schemas[operation.name]
     record["responses"] = {
-        str(endpoint.success): {
+        str(operation.success): {
             "description": _description(answer, definitions),
             "headers": _HEADERS,
             "content": {_JSON: {"schema": answer, "example": example.answer}},
-            **_links(endpoint.operation),
+            **_links(operation),
         },
-        **dict(sorted(_errors(endpoint, example))),
+        **dict(sorted(_errors(operation, example))),
     }
     return record
 
@@ -220,35 +214,35 @@ def _control(endpoint: control.Endpoint, schemas: Json, definitions: Mapping[str
 
 def _description(schema: Json, definitions: Mapping[str, Json]) -> str:
     """Return the description of the type of an answer."""
-    named: str = schema.get("items", schema)["$ref"].rpartition("/")[2]
+    (record,) = schema.get("properties", {"": schema}).values()
+    named: str = record.get("items", record)["$ref"].rpartition("/")[2]
     words: str = definitions[named]["description"]
-    return f"A list: {words[0].lower()}{words[1:]}" if "items" in schema else words
+    return f"A list: {words[0].lower()}{words[1:]}" if "items" in record else words
 
 
-def _links(operation: str) -> Json:
+def _links(operation: Operation) -> Json:
     """Return what the answer of an operation is used for, as links."""
     links: Json = {}
-    for target, arguments in _LINKS.get(operation, {}).items():
-        path = next(each.path for each in rest.ENDPOINTS if each.operation == target)
-        where = "parameters" if "{id}" in path else "requestBody"
+    for target, arguments in operation.links.items():
+        where = "parameters" if "{id}" in OPERATIONS[target].path else "requestBody"
         links[target] = {"operationId": target, where: arguments}
     return {"links": links} if links else {}
 
 
-def _errors(endpoint: rest.Endpoint, example: Example) -> Iterator[tuple[str, Json]]:
+def _errors(operation: Operation, example: Example) -> Iterator[tuple[str, Json]]:
     """Yield the errors of an operation, by status."""
-    in_path = "{id}" in endpoint.path
+    in_path = "{id}" in operation.path
     statuses = [401, 406]
-    if OPERATIONS[endpoint.operation].access is not Access.READ_ONLY:
+    if operation.access is not Access.READ_ONLY:
         statuses.append(403)
-    if endpoint.method == "POST":
+    if operation.method == "POST":
         statuses += [400, 413, 415]
     for status in statuses:
         yield str(status), {"$ref": f"#/components/responses/Error{status}"}
-    if endpoint.method == "POST" or in_path:  # the others take no arguments
+    if operation.method == "POST" or in_path:  # the others take no arguments
         for status, error in example.errors.items():
             malformed = status == HTTPStatus.UNPROCESSABLE_ENTITY
-            codes = {code_of(endpoint.operation, status, malformed=it) for it in (False, malformed)}
+            codes = {code_of(operation.name, status, malformed=it) for it in (False, malformed)}
             if in_path and status == HTTPStatus.NOT_FOUND:  # an id with a slash is another path
                 codes.add("NOT_FOUND")
             yield str(status), _error(_REFUSALS[status], codes, error)
@@ -274,18 +268,17 @@ def _error(words: str, codes: set[str], example: Error) -> Json:
 
 def _mcp(schemas: Json) -> Json:
     """Return the tools and the resources, with the schemas of what they take and answer."""
-    tools = {name: OPERATIONS[f"mcp.{name}"].arguments.__name__ for name in TOOLS}
     return {
         "tools": [
             {
                 **tool_record(name),
-                "inputSchema": schemas[arguments],
-                "result": schemas[f"mcp.{name}"],
+                "inputSchema": schemas[tool.arguments.__name__],
+                "result": schemas[tool.name],
             }
-            for name, arguments in tools.items()
+            for name, tool in TOOLS.items()
         ],
         "resources": [
-            {"uri": uri, "description": words, "content": schemas[resource_operation(uri)]}
-            for uri, words in RESOURCES.items()
+            {"uri": uri, "description": each.description, "content": schemas[each.name]}
+            for uri, each in RESOURCES.items()
         ],
     }

@@ -6,9 +6,11 @@ year is far ahead, so that the example of a search can be sent to a running serv
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
@@ -16,7 +18,7 @@ from pydantic import JsonValue
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.network.network import Network, journey_id
+from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
@@ -27,51 +29,6 @@ NOW = datetime(2030, 5, 6, 9, tzinfo=timezone.utc)
 _UNKNOWN = "00000000-0000-4000-8000-000000000000"
 _BASE_URL = "http://127.0.0.1:8080"
 _LONGEST_IMAGE, _LONGEST_LIST = 60, 2
-
-_REQUEST = {
-    "company": "CTN",
-    "depart_code": "FRMRS",
-    "arrive_code": "TNLGN",
-    "out_journey_id": journey_id("FRMRS", "TNLGN"),
-    "out_at": "2030-07-05",
-    "out_time": "00:00",
-    "ret_journey_id": "",
-    "ret_at": "",
-    "ret_time": "",
-}
-_SEARCH = {
-    "request": _REQUEST,
-    "passengers": [{"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}],
-    "vehicle": {"code": "PEUGEOT__208"},
-}
-_PASSENGER = {
-    "type": "Adult",
-    "first_name": "Ada",
-    "last_name": "Byron",
-    "age": 35,
-    "gender": "F",
-    "birth_date": "1994-12-10",
-    "nationality": "GB",
-    "doc_type": "Passport",
-    "doc_number": "AB1234567",
-    "doc_expiration": "2034-01-31",
-}
-_BOOKING = {
-    "passengers": [_PASSENGER],
-    "reservation_type": "TICKET",
-    "vehicle": {"code": "CAR", "brand": "Peugeot", "model": "208", "identification": "AB-123-CD"},
-    "contact": {
-        "name": "Ada Byron",
-        "email": "ada@example.org",
-        "prefix": "+44",
-        "phone": "7700900123",
-    },
-}
-_OTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
-    "availability.search": {"request": {**_REQUEST, "out_time": "23:59"}},
-    "tickets.mark_paid": {"external_payment_ref": "pi_other"},
-}
-"""What changes when a call is made again, so that it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +48,15 @@ class Example:
 
 def examples() -> dict[str, Example]:
     """Return an example of every REST operation, and of the tool that views a ticket."""
+    requests = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
     journey = _Journey()
-    found = journey.perform("availability.search", _SEARCH)
+    found = journey.perform("availability.search", requests["search"])
     selection = {
         "availability_id": found[0]["id"],
         "tariff_id": found[0]["tariffs"][0]["id"],
         "place_id": found[0]["places"][0]["id"],
     }
-    booking = {"availabilities": [selection], **_BOOKING}
+    booking = {"availabilities": [selection], **requests["booking"]}
     created = {"id": journey.perform("bookings.create", booking)["booking_id"]}
     read = journey.perform("bookings.get", created)
     ticket = {"id": read["tickets"][0]["id"]}
@@ -116,7 +74,8 @@ def examples() -> dict[str, Example]:
     for name in ("ports", "journeys", "vehicle_brands", "vehicle_types"):
         journey.perform(f"catalogue.{name}", {})
     for operation, example in journey.examples.items():
-        journey.add_errors(operation, example)
+        # What changes when the call is made again, so that it is refused.
+        journey.add_errors(operation, example, requests["other_arguments"].get(operation, {}))
     return journey.examples
 
 
@@ -139,9 +98,9 @@ class _Journey:
         self.examples[operation] = Example(arguments, _shorten(answer))
         return answer
 
-    def add_errors(self, operation: str, example: Example) -> None:
+    def add_errors(self, operation: str, example: Example, changes: Mapping[str, Any]) -> None:
         """Make the call again, with unknown ids and with invalid fields, and note the errors."""
-        again = {**example.arguments, **_OTHER_ARGUMENTS.get(operation, {})}
+        again = {**example.arguments, **changes}
         ids = [name for name in again if name.endswith("id")]
         for arguments in (
             again,
