@@ -164,7 +164,7 @@ def _next_step(error: FerryError) -> str:
 
 def code_of(error: FerryError) -> str:
     """Return the service's code in lower case if it is known, else the error's name."""
-    if isinstance(error, APIError) and error.code in _DATA["service_codes"]:
+    if isinstance(error, APIError) and error.code and error.code in _DATA["service_codes"]:
         return error.code.lower()
     if isinstance(error, AlreadyDoneError):
         is_end = isinstance(error.result, BookingCancellation | TicketCancellation)
