@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import suppress
 from typing import Any, Final, Literal
 
 from ferry_sdk.agents.policy.answers import RefusedError
@@ -111,6 +112,11 @@ class Confirm(_Change):
             currency,
             count,
         )
+
+    def check_since(self, identity: Identity) -> Generator[Invoke, Any, None]:
+        """Refuse to confirm a booking that was cancelled, perhaps by others, or has ended since."""
+        with suppress(FerryError):
+            self._check_open((yield Invoke("bookings.get", {"booking_id": identity.target_id})))
 
 
 class Cancel(_Change):
