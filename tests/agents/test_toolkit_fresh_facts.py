@@ -258,7 +258,7 @@ def test_a_later_search_in_another_currency_is_another_price(
 ) -> None:
     toolkit = toolkit_of(writes=True, approve=lambda _: True)
     sailing = sailings(toolkit)[0]
-    offer = runner_of(toolkit)._state.known_ids.offer(sailing["id"])
+    offer = runner_of(toolkit)._state.known_ids.sailing(sailing["id"])
     tariffs = [one.model_copy(update={"currency": "GBP"}) for one in offer.sailing.tariffs]
     again = offer.sailing.model_copy(update={"id": "another", "tariffs": tariffs})
     runner_of(toolkit)._state.known_ids.remember(Records([again]), {"passengers": PARTY})
