@@ -81,9 +81,10 @@ class _MemoryClient:
         self._answer = answer
 
     def build_request(
-        self, _method: str, url: str, *, content: bytes | None = None, **_: object
+        self, method: str, url: str, *, content: bytes | None = None, **_: object
     ) -> Request:
         """Return what the answer depends on."""
+        del method
         return url, content or b""
 
 

@@ -1,4 +1,4 @@
-"""Check that other users of the machine cannot change a private SQLite database.
+"""Private SQLite databases, which other users of the machine can neither read nor change.
 
 SQLite trusts the files beside a database. It rolls a ``-journal`` back into the database and reads
 changes from a ``-wal``, whoever wrote them. So the mode of the database protects it only if nobody
@@ -8,11 +8,17 @@ else can create files in its folder, and nobody else can replace the folder.
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 _SUFFIXES: Final = ("-journal", "-wal", "-shm")
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_CREATION: Final = threading.Lock()
 _ROOT: Final = 0
 _UNMAPPED: Final = 65_534
 """The owner that Linux shows for root's folders in a user namespace without an id for root."""
@@ -93,3 +99,103 @@ def _risk_beside(file: Path) -> str | None:
     if stat.S_ISREG(status.st_mode) and status.st_uid in {os.geteuid(), _ROOT}:
         return None
     return f"{file} is not a file of yours, and SQLite would use it; find out whose it is"
+
+
+def find_exposure(status: os.stat_result, path: Path) -> str | None:
+    """Return why a file is not a regular one that only this user can use; None if it is."""
+    if not stat.S_ISREG(status.st_mode):
+        return f"{path} is not a file"
+    if os.name != "posix":
+        return None
+    if status.st_uid != os.geteuid():
+        return f"{path} belongs to another user"
+    if status.st_mode & _OTHERS:
+        return f"other users can use {path}; run: chmod 600 {path}"
+    return None
+
+
+class FileRefusedError(OSError):
+    """A file is of another kind or version, or other users can use it; the message says which."""
+
+
+class PrivateDatabase:
+    """A SQLite file of one application and version, with mode 0600.
+
+    It is created if it does not exist.
+
+    Attributes:
+        path: Its real path.
+
+    Raises:
+        FileRefusedError: Other users can change its folder.
+        OSError: It cannot be created.
+        ValueError: The path is not one of a file.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        application_id: int,
+        version: int,
+        tables: Sequence[str],
+    ) -> None:
+        if (risk := find_risk(path)) is not None:
+            raise FileRefusedError(risk)
+        self.path: Path = Path(os.path.realpath(path))
+        self._application_id = application_id
+        self._version = version
+        self._tables = tables
+        # Closing a file releases the locks that this process has on it: never open one again.
+        with _CREATION, suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+    def connect(self, timeout: float) -> sqlite3.Connection:
+        """Open the file, if it is still private.
+
+        Args:
+            timeout: Seconds to wait for another process.
+
+        Raises:
+            FileRefusedError: It is not a regular file, or other users can use it or its folder.
+            OSError: It cannot be read.
+            sqlite3.Error: SQLite cannot open it.
+        """
+        risk = find_exposure(self.path.stat(), self.path) or find_risk(self.path)
+        if risk is not None:
+            raise FileRefusedError(risk)
+        # mode=rw: SQLite must not create a file that was deleted, with other permissions.
+        return sqlite3.connect(
+            f"{self.path.as_uri()}?mode=rw",
+            uri=True,
+            timeout=timeout,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+
+    def prepare(self, connection: sqlite3.Connection) -> None:
+        """Create the tables of an empty file, in the transaction of the caller.
+
+        Raises:
+            FileRefusedError: The file is of another application or version.
+            sqlite3.Error: It cannot be read, or is not a database.
+        """
+        application_id, version, tables = (
+            connection.execute(query).fetchone()[0]
+            for query in (
+                "PRAGMA application_id",
+                "PRAGMA user_version",
+                "SELECT count(*) FROM sqlite_master",
+            )
+        )
+        if (application_id, version, tables) == (0, 0, 0):
+            for statement in self._tables:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {self._application_id}")
+            connection.execute(f"PRAGMA user_version = {self._version}")
+        elif application_id != self._application_id:
+            raise FileRefusedError(f"{self.path} is not a state file")
+        elif version != self._version:
+            raise FileRefusedError(
+                f"{self.path} has version {version}, expected {self._version}; use a new file"
+            )

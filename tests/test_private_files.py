@@ -10,7 +10,7 @@ import pytest
 from ferry_sdk import ConfigurationError, JournalError
 from ferry_sdk.agents.policy import state
 from ferry_sdk.journal import Journal
-from ferry_sdk.sandbox.bookings.state import StateFile
+from ferry_sdk.sandbox.bookings.state import SandboxState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,9 +120,9 @@ def test_a_database_that_another_user_could_change_is_not_opened(tmp_path: Path)
                 read_journal(f"sqlite:///{address}")
             assert name in str(raised.value)
         with pytest.raises(ConfigurationError, match=f"^state: .*{problem}"):
-            state.StateFile(path)
+            state.AgentState(path)
         with pytest.raises(OSError, match=problem):
-            StateFile(path)
+            SandboxState(path)
         assert {*path.parent.iterdir()} == before, name
 
 
@@ -133,14 +133,14 @@ def test_a_database_in_a_folder_of_its_user_is_opened(tmp_path: Path) -> None:
         path = make(place)
         read_journal(f"sqlite:///{path}")
         path.resolve().unlink()
-        state.StateFile(path)
+        state.AgentState(path)
         path.resolve().unlink()
-        StateFile(path).close()
+        SandboxState(path).close()
 
 
 def test_a_state_file_is_checked_again_at_each_use(tmp_path: Path) -> None:
     path = folder_of(0o700)(tmp_path)
-    kept = state.StateFile(path)
+    kept = state.AgentState(path)
     path.parent.chmod(0o777)
     with pytest.raises(ConfigurationError, match="chmod go-w"), kept.transaction():
         pass

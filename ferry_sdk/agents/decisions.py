@@ -48,6 +48,7 @@ from ferry_sdk.agents.policy.audit import (
     record,
 )
 from ferry_sdk.agents.policy.budget import Budget
+from ferry_sdk.agents.policy.changes import Confirm
 from ferry_sdk.agents.policy.duplicates import (
     CompletedWrite,
     Duplicates,
@@ -261,7 +262,12 @@ class ToolRunner:
             arguments = replace(arguments, values=selected(arguments.values, self._state.known_ids))
         identity = write.identity(arguments.values)
         call.add_ids(**identity.subject)
-        earlier = self.duplicates.begin(identity.key, identity.target_id)
+        try:
+            earlier = self.duplicates.begin(identity.key, identity.target_id)
+        except RefusedError as refusal:
+            if refusal.code == "already_done" and isinstance(write, Confirm):
+                yield from write.check_since(identity)
+            raise
         if earlier is not None:
             return (yield from self._recover(arguments, identity, earlier))
         try:

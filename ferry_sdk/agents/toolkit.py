@@ -21,7 +21,7 @@ from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
-from ferry_sdk.agents.policy.state import State, StateFile
+from ferry_sdk.agents.policy.state import AgentState, State
 from ferry_sdk.agents.tools.schemas import strict_schema
 from ferry_sdk.agents.tools.tools import AnswerT, ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
@@ -58,7 +58,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             if iscoroutinefunction(function) and self._client is Ferry:
                 raise ConfigurationError(f"{name}: an async function requires AsyncToolkit")
         self._ferry = ferry
-        self._state = store = State() if state is None else StateFile(state)
+        self._state = store = State() if state is None else AgentState(state)
         self._runner = ToolRunner(
             transport_of(ferry),
             writes=writes,

@@ -13,7 +13,7 @@ from ferry_sdk.sandbox.api import rest
 from ferry_sdk.sandbox.api.control import Control
 from ferry_sdk.sandbox.api.mcp.endpoint import McpEndpoint, McpSessions
 from ferry_sdk.sandbox.api.openapi import pages
-from ferry_sdk.sandbox.bookings.state import StateFile
+from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
@@ -111,7 +111,7 @@ class LocalService:
         self._seed = seed
         self._state_path = state
         self._inventory = inventory
-        self._state: StateFile | None = None
+        self._state: SandboxState | None = None
         self._host = host
         self._port = port
         self._server: HttpServer | None = None
@@ -211,7 +211,7 @@ class LocalService:
             if self._server is not None:
                 raise RuntimeError("the service is already running")
             if self._state_path is not None:
-                self._state = StateFile(self._state_path)
+                self._state = SandboxState(self._state_path)
             try:
                 if self._state is not None:
                     self._service, self._app = self._build()

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from ferry_sdk.sandbox.alternatives import change_answer, finds_nothing, status_of
 from ferry_sdk.sandbox.bookings.sales import Sales
-from ferry_sdk.sandbox.bookings.state import StateFile
+from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults import request_context
@@ -81,7 +81,7 @@ class Service:
         faults: Faults,
         counters: Counters,
         ids: Ids | None = None,
-        state: StateFile | None = None,
+        state: SandboxState | None = None,
     ) -> None:
         self._profile = offers.profile
         self.clock = clock

@@ -322,7 +322,7 @@ def test_other_travellers_than_in_the_search_are_refused(
 def test_tariffs_in_two_currencies_are_refused(toolkit: Any, sending_nothing: Any) -> None:
     first, second = sailings(toolkit)[:2]
     known_ids = runner_of(toolkit)._state.known_ids
-    sailing = known_ids.offer(second["id"]).sailing
+    sailing = known_ids.sailing(second["id"]).sailing
     tariffs = [one.model_copy(update={"currency": "GBP"}) for one in sailing.tariffs]
     known_ids.remember(
         Records([sailing.model_copy(update={"tariffs": tariffs})]), {"passengers": []}

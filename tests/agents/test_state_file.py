@@ -20,7 +20,7 @@ from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.policy import duplicates
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Budget
-from ferry_sdk.agents.policy.state import StateFile
+from ferry_sdk.agents.policy.state import AgentState
 from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import PASSENGERS, ShortWay, approve_all, book, error, order, result_of
 from tests.agents.agent import sailings as sailings_of
@@ -135,22 +135,22 @@ def test_a_second_toolkit_refuses_what_the_first_has_spent(again: Callable[..., 
 
 
 def test_penalties_of_one_booking_are_added_up_in_the_file(path: Path) -> None:
-    Budget(None, {"EUR": 20}, StateFile(path)).hold_penalty("b-1", "t-1", Decimal(12), "EUR")
+    Budget(None, {"EUR": 20}, AgentState(path)).hold_penalty("b-1", "t-1", Decimal(12), "EUR")
     with pytest.raises(RefusedError, match="more than allowed"):
-        Budget(None, {"EUR": 20}, StateFile(path)).hold_penalty("b-1", "t-2", Decimal(12), "EUR")
+        Budget(None, {"EUR": 20}, AgentState(path)).hold_penalty("b-1", "t-2", Decimal(12), "EUR")
 
 
 def test_a_limit_is_checked_with_equally_many_queries_for_few_and_many_amounts(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queries: list[str] = []
-    execute = StateFile.execute
+    execute = AgentState.execute
     monkeypatch.setattr(
-        StateFile,
+        AgentState,
         "execute",
         lambda file, text, *values: (queries.append(text), execute(file, text, *values))[1],
     )
-    budget = Budget({"EUR": 1_000}, None, StateFile(path))
+    budget = Budget({"EUR": 1_000}, None, AgentState(path))
     counts = set[int]()
     for number in range(20):
         queries.clear()
@@ -201,7 +201,7 @@ def test_a_write_on_another_machine_is_not_over_because_its_pid_is_unknown_here(
 ) -> None:
     with start([sys.executable, "-c", ""]) as ended:
         ended.wait()
-    other, own = (duplicates.Duplicates(StateFile(path), print) for _ in range(2))
+    other, own = (duplicates.Duplicates(AgentState(path), print) for _ in range(2))
     with monkeypatch.context() as patched:
         patched.setattr(os, "getpid", lambda: ended.pid)
         other.begin("here", "b-1")
@@ -375,6 +375,6 @@ def test_a_process_that_is_killed_before_its_write_leaves_no_amount_counted(
     writer = start_writer(ferry_sandbox, path, limit, json.dumps([asked]), "--killed")
     writer.communicate("\n", timeout=60)
     assert writer.returncode == 9
-    budget = Budget({"EUR": limit}, None, StateFile(path))
+    budget = Budget({"EUR": limit}, None, AgentState(path))
     budget.hold("another", Decimal(limit), "EUR")
     assert not ferry_sandbox.counters.effects

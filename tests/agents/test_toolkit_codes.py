@@ -10,7 +10,7 @@ import pytest
 from ferry_sdk import Records
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import Codes
-from ferry_sdk.agents.policy.known_ids import KnownIds, Offer
+from ferry_sdk.agents.policy.known_ids import KnownIds, KnownSailing
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.models import BookingCreated
 from tests.agents.agent import book, error, order, result_of, runner_of, sailings
@@ -79,7 +79,7 @@ def test_a_code_for_another_sailing_with_the_same_id_is_refused(
     wanted = order(sailings(toolkit)[0])
     code = code_of(toolkit.call("bookings_create", wanted))
     known_ids = runner_of(toolkit)._state.known_ids
-    sailing = known_ids.offer(wanted["availabilities"][0]["availability_id"]).sailing
+    sailing = known_ids.sailing(wanted["availabilities"][0]["availability_id"]).sailing
     later = sailing.model_copy(update={"depart_at": sailing.depart_at + timedelta(days=1)})
     known_ids.remember(Records([later]), {"passengers": []})
     coded = {**wanted, "confirmation_code": code}
@@ -198,7 +198,7 @@ def test_the_oldest_id_is_forgotten_beyond_the_maximum(
 
 
 def test_the_repr_of_an_offer_hides_the_sailing_and_the_search() -> None:
-    offer: Any = Offer
+    offer: Any = KnownSailing
     assert repr(offer("the sailing", "the question", vehicle_code=None)) == (
-        "Offer(vehicle_code=None)"
+        "KnownSailing(vehicle_code=None)"
     )

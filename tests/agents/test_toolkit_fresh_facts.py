@@ -165,6 +165,23 @@ def test_nobody_is_asked_to_pay_or_to_cancel_in_vain(
     book(maker, 1)  # what has ended may be booked again
 
 
+def test_a_repeated_confirmation_is_answered_by_what_is_true_now(
+    toolkit: Any, ferry_sandbox: Sandbox, sending_nothing: Any
+) -> None:
+    named = {"booking_id": book(toolkit)["booking_id"]}
+    confirmed = result_of(toolkit.call("bookings_confirm", named))
+    with sending_nothing():
+        again = error(toolkit.call("bookings_confirm", named), "already_done")
+        assert again["result"] == confirmed
+        ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
+        error(toolkit.call("bookings_confirm", named), "already_done")
+        ferry_sandbox.faults.clear()
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as somebody:
+        somebody.bookings.cancel(**named)
+    with sending_nothing():
+        error(toolkit.call("bookings_confirm", named), "already_cancelled")
+
+
 def test_a_fee_of_one_cancelled_ticket_does_not_end_its_booking(
     toolkit: Any, ferry_sandbox: Sandbox
 ) -> None:
@@ -241,7 +258,7 @@ def test_a_later_search_in_another_currency_is_another_price(
 ) -> None:
     toolkit = toolkit_of(writes=True, approve=lambda _: True)
     sailing = sailings(toolkit)[0]
-    offer = runner_of(toolkit)._state.known_ids.offer(sailing["id"])
+    offer = runner_of(toolkit)._state.known_ids.sailing(sailing["id"])
     tariffs = [one.model_copy(update={"currency": "GBP"}) for one in offer.sailing.tariffs]
     again = offer.sailing.model_copy(update={"id": "another", "tariffs": tariffs})
     runner_of(toolkit)._state.known_ids.remember(Records([again]), {"passengers": PARTY})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from contextlib import suppress
 
@@ -201,3 +202,29 @@ def test_cleaned_text_is_one_line_of_visible_characters(text, longest):
     assert {unicodedata.category(one) for one in shown}.isdisjoint(
         {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
     )
+
+
+def test_hidden_characters_are_removed_and_spaces_are_plain():
+    for character in (*HIDDEN, *UNSEEN):
+        with case(ascii(character)):
+            assert clean_text(f"a{character}b") in (
+                {"ab", "a b"} if character.isspace() else {"ab"}
+            )
+    for code in range(0x2_0000):
+        character = chr(code)
+        if character.isspace():
+            assert clean_text(character) == " "
+        elif unicodedata.category(character)[0] in "NPZ" or character.isascii():
+            with case(hex(code)):
+                assert clean_text(character) == (character if character.isprintable() else "")
+
+
+def test_a_text_without_unusual_characters_costs_one_call():
+    calls = []
+    text = "Ligne GÉNOA - Αθήνα, 49.90 EUR (王) " * 50
+    sys.setprofile(lambda _frame, event, _argument: calls.append(event))
+    try:
+        clean_text(text)
+    finally:
+        sys.setprofile(None)
+    assert calls.count("call") == 1

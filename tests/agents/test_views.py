@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
-from ferry_sdk import Booking, Ferry, InvalidInputError, Records, Ticket, Unreadable
+from ferry_sdk import Booking, Ferry, InvalidInputError, Records, Ticket, Unreadable, models
 from ferry_sdk.agents.toolkit import Toolkit
 from ferry_sdk.agents.tools.tools import TOOLS
 from ferry_sdk.agents.tools.views import SHORT, format_amount, schema_of, view_of
+from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.tickets import Voucher
@@ -176,6 +177,17 @@ def test_a_toolkit_passes_contains_on(ferry):
     assert [one["code"] for one in answer["result"]["items"]] == ["FRMRS"]
 
 
+def test_schemas_name_the_type_of_every_field():
+    sailing = schema_of(Availability, "short")["properties"]
+    assert (sailing["depart_at"]["type"], sailing["depart_at"]["format"]) == ("string", "date-time")
+    assert sailing["company"]["required"] == ["id", "name"]
+    booking = schema_of(Booking, "full")["properties"]
+    assert booking["possible_actions"]["description"].startswith("What can be done now")
+    assert booking["stage"]["type"] == "string"
+    assert "enum" not in booking["stage"]
+    assert booking["expire_at"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+
+
 def test_unreadable_records_are_counted_and_not_shown():
     records = Records(
         [Port(code="a", name="b", country="c")], [Unreadable(1, "name", "x", {"s": 1})]
@@ -190,15 +202,17 @@ def test_unreadable_records_are_counted_and_not_shown():
 def test_every_record_of_a_tool_has_a_short_view():
     for tool in TOOLS.values():
         tool.definition(approval=False, call=repr)
-    for model, names in SHORT.items():
+    for record, names in SHORT.items():
+        model = getattr(models, record)
         assert issubclass(model, Model)
         for name in names:
             assert name in model.model_fields or hasattr(model, name)
 
 
 def test_a_short_view_has_no_field_that_the_repr_hides():
-    for model, names in SHORT.items():
-        assert all(model.model_fields[name].repr for name in names if name in model.model_fields)
+    for record, names in SHORT.items():
+        fields = getattr(models, record).model_fields
+        assert all(fields[name].repr for name in names if name in fields)
 
 
 def test_unknown_fields_are_not_shown():

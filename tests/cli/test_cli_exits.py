@@ -129,6 +129,18 @@ def test_a_booking_that_has_lapsed_is_not_asked_about(cli, ferry, ferry_sandbox,
         assert "lapsed" in cli(command, booked, code=3).err
 
 
+def test_a_booking_that_is_paid_and_not_issued_yet_is_not_asked_about(
+    cli, ferry, ferry_sandbox, booked
+):
+    ferry_sandbox.faults.add("fails_later", "bookings.confirm", seconds=3600)
+    ferry.bookings.confirm(booked)
+    assert ferry.bookings.get(booked).stage == "in_progress"
+    confirmed = ferry_sandbox.counters.requests["bookings.confirm"]
+    assert "paid already, and its tickets are being issued" in cli("confirm", booked, code=3).err
+    assert "paid already" in cli("confirm", booked, "--yes", code=3).err
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == confirmed
+
+
 def test_a_booking_that_is_confirmed_while_the_question_is_open_is_already_confirmed(
     cli, ferry, ferry_sandbox, booked
 ):

@@ -26,7 +26,7 @@ from offline_service import (
 )
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.bookings.state import StateFile
+from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.requests.access import Access
 from tests.support.processes import start
 from tests.support.tiers import LONG
@@ -222,7 +222,7 @@ def test_a_record_that_cannot_be_read_shows_no_traveller(tmp_path):
     with pytest.raises(OSError, match="cannot be read") as caught:
         Sandbox(state=file).start()
     assert "Byron" not in f"{caught.value!r} {caught.value.__cause__!r}"
-    StateFile(file).close()  # it is not locked any more
+    SandboxState(file).close()  # it is not locked any more
 
 
 @LONG

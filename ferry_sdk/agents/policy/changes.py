@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import suppress
 from typing import Any, Final, Literal
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Hold
-from ferry_sdk.agents.policy.write_plan import Identity, Plan, Plans, ToolkitState
+from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.display.money import format_amount, money
@@ -38,16 +39,16 @@ class _Change:
 
     def identity(self, values: Mapping[str, Any]) -> Identity:
         """Return one identity for each booking or ticket."""
-        one: str = values[self._subject]
-        known = self._state.known_ids.record(self._subject, one)
-        if known is None:
+        some_id: str = values[self._subject]
+        record = self._state.known_ids.record(self._subject, some_id)
+        if record is None:
             raise self._state.known_ids.unseen_id(
                 "the " + self._subject.removesuffix("_id"), self._subject
             )
-        key = self._state.fingerprint(type(self).__name__, self._subject, one)
-        return Identity(key, {self._subject: one}, known.booking_id or one)
+        key = self._state.fingerprint(type(self).__name__, self._subject, some_id)
+        return Identity(key, {self._subject: some_id}, record.booking_id or some_id)
 
-    def conclude(self, _plan: Plan, _result: object) -> list[str]:
+    def conclude(self, _plan: WritePlan, _result: object) -> list[str]:
         """Return the notes of the answer."""
         return []
 
@@ -64,7 +65,7 @@ class _Change:
 class Confirm(_Change):
     """Confirm and pay a booking."""
 
-    def plan(self, values: Mapping[str, Any], identity: Identity) -> Plans:
+    def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
         """Plan the payment at the current price."""
         booking_id = identity.target_id
         booking: Booking = yield Invoke("bookings.get", {"booking_id": booking_id})
@@ -102,26 +103,31 @@ class Confirm(_Change):
             return hold
 
         before = f" ({money(*approved)} was approved when it was made)" if is_dearer else ""
-        known = self._state.known_ids.record("booking_id", booking_id)
-        return Plan(
+        record = self._state.known_ids.record("booking_id", booking_id)
+        return WritePlan(
             {"booking_id": booking_id, "expect_total": total, "currency": currency},
             f"Confirm and pay {money(total, currency)}{before}: "
-            f"{known.description if known else booking_id}",
+            f"{record.description if record else booking_id}",
             total,
             currency,
             count,
         )
 
+    def check_since(self, identity: Identity) -> Generator[Invoke, Any, None]:
+        """Refuse to confirm a booking that was cancelled, perhaps by others, or has ended since."""
+        with suppress(FerryError):
+            self._check_open((yield Invoke("bookings.get", {"booking_id": identity.target_id})))
+
 
 class Cancel(_Change):
     """Cancel a booking or a ticket."""
 
-    def plan(self, values: Mapping[str, Any], identity: Identity) -> Plans:
+    def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
         """Plan the cancellation at the current penalty."""
-        one = identity.subject[self._subject]
-        read = Invoke(_READS[self._subject], {self._subject: one})
+        some_id = identity.subject[self._subject]
+        read = Invoke(_READS[self._subject], {self._subject: some_id})
         try:
-            fee: CancellationFee = yield Invoke("bookings.cancel_fee", {"id": one})
+            fee: CancellationFee = yield Invoke("bookings.cancel_fee", {"id": some_id})
         except FerryError as refusal:
             if may_be_done(refusal):  # a service may name no fee of what is cancelled
                 self._check_open((yield read))
@@ -137,18 +143,20 @@ class Cancel(_Change):
                 penalty=format_amount(penalty),
                 currency=currency,
             )
-        known = self._state.known_ids.record(self._subject, one)
-        booking_id = one if self._subject == "booking_id" else known.booking_id if known else None
-        return Plan(
+        record = self._state.known_ids.record(self._subject, some_id)
+        description = record.description if record else some_id
+        is_booking = self._subject == "booking_id"
+        booking_id = some_id if is_booking else record.booking_id if record else None
+        return WritePlan(
             {**values, "max_penalty": penalty, "min_refund": refund, "currency": currency},
-            f"Cancel {known.description if known else one}: {money(penalty, currency)} is kept, "
+            f"Cancel {description}: {money(penalty, currency)} is kept, "
             f"{money(refund, currency)} is paid back",
             penalty,
             currency,
-            lambda: self._state.budget.hold_penalty(booking_id, one, penalty, currency),
+            lambda: self._state.budget.hold_penalty(booking_id, some_id, penalty, currency),
         )
 
-    def conclude(self, plan: Plan, result: object) -> list[str]:
+    def conclude(self, plan: WritePlan, result: object) -> list[str]:
         """Return a note if the refund is less than previewed."""
         lost = result.refund_shortfall if isinstance(result, BookingCancellation) else None
         if lost is None or lost <= 0:

@@ -8,8 +8,19 @@ from typing import Any, NamedTuple, get_args
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
-from ferry_sdk.agents.policy.known_ids import Offer, count_travellers, describe_sailing, quote
-from ferry_sdk.agents.policy.write_plan import Identity, Plan, Plans, ToolkitState, invalid
+from ferry_sdk.agents.policy.known_ids import (
+    KnownSailing,
+    count_travellers,
+    describe_sailing,
+    quote,
+)
+from ferry_sdk.agents.policy.write_plan import (
+    Identity,
+    ToolkitState,
+    WritePlan,
+    WritePlans,
+    invalid,
+)
 from ferry_sdk.agents.tools.sanitize import name_key
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.availability import Place, Tariff
@@ -33,7 +44,7 @@ _MAX_EMAIL = 254
 class _Choice(NamedTuple):
     """The tariff and the place to book on a sailing."""
 
-    offer: Offer
+    shown: KnownSailing
     tariff: Tariff
     place: Place
 
@@ -46,67 +57,69 @@ class Create:
 
     def identity(self, values: Mapping[str, Any]) -> Identity:
         """Return the same identity for the same travellers on the same sailings."""
-        offers = [one.offer.sailing_key for one in self._choices(values)]
-        who = sorted(name_key(f"{one.first_name} {one.last_name}") for one in values["passengers"])
+        offers = [choice.shown.sailing_key for choice in self._choices(values)]
+        who = sorted(
+            name_key(f"{each.first_name} {each.last_name}") for each in values["passengers"]
+        )
         key = self._state.fingerprint("bookings.create", sorted(offers), who)
-        ids = [one.availability_id for one in values["availabilities"]]
+        ids = [each.availability_id for each in values["availabilities"]]
         subject = {f"availability_id_{number}": each for number, each in enumerate(ids, 1)}
         return Identity(key, subject, key)
 
-    def plan(self, values: Mapping[str, Any], identity: Identity) -> Plans:
+    def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
         """Plan the booking at the price of the chosen tariffs."""
         chosen = self._choices(values)
         if len(identity.subject) != len(set(identity.subject.values())):
             raise invalid("a sailing is listed twice", "availabilities")
         passengers: list[Passenger] = values["passengers"]
         vehicle: Vehicle | None = values.get("vehicle")
-        for offer, _, _ in chosen:
-            if offer.sailing.passenger_count != len(passengers):
+        for shown, _, _ in chosen:
+            if shown.sailing.passenger_count != len(passengers):
                 raise RefusedError(
                     "party_changed",
-                    f"the search was for {offer.sailing.passenger_count} travellers, "
+                    f"the search was for {shown.sailing.passenger_count} travellers, "
                     f"the booking is for {len(passengers)}",
                     field="passengers",
                 )
-            if (offer.vehicle_code is None) != (vehicle is None):
+            if (shown.vehicle_code is None) != (vehicle is None):
                 raise RefusedError(
                     "party_changed",
                     "the search and the booking must both have a vehicle, or both have none",
                     field="vehicle",
                 )
         if vehicle is not None:
-            searched = {offer.vehicle_code or "" for offer, _, _ in chosen}
+            searched = {shown.vehicle_code or "" for shown, _, _ in chosen}
             values = {**values, "vehicle": (yield from _searched_vehicle(vehicle, searched))}
         currency = chosen[0].tariff.currency
-        if any(one.tariff.currency != currency for one in chosen):
+        if any(choice.tariff.currency != currency for choice in chosen):
             raise invalid("all tariffs must have the same currency", "availabilities")
         self._check(chosen)
-        amount = exact_sum(one.tariff.amount for one in chosen)
+        amount = exact_sum(choice.tariff.amount for choice in chosen)
         selections = [
-            offer.sailing.select(tariff=tariff, place=place) for offer, tariff, place in chosen
+            shown.sailing.select(tariff=tariff, place=place) for shown, tariff, place in chosen
         ]
         sailings = "; ".join(
-            f"{describe_sailing(offer.sailing)}, {quote(tariff.type)}, {quote(place.name)}"
-            for offer, tariff, place in chosen
+            f"{describe_sailing(shown.sailing)}, {quote(tariff.type)}, {quote(place.name)}"
+            for shown, tariff, place in chosen
         )
         who = count_travellers(passengers)
         and_vehicle = " and a vehicle" if vehicle is not None else ""
-        dearer = "" if all(len(offer.sailing.places) == 1 for offer, _, _ in chosen) else _DEARER
+        dearer = "" if all(len(shown.sailing.places) == 1 for shown, _, _ in chosen) else _DEARER
         kind = chosen[0].tariff.type.upper()
         if kind in _TYPES and values.get("reservation_type", kind) != kind:
             raise invalid(f"expected {kind}, the type of the tariff", "reservation_type")
-        return Plan(
+        return WritePlan(
             {**values, "availabilities": selections},
             f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}{dearer}",
             amount,
             currency,
             lambda: self._state.budget.hold(identity.key, amount, currency),
-            tuple(quote(f"{one.first_name} {one.last_name}") for one in passengers),
+            tuple(quote(f"{each.first_name} {each.last_name}") for each in passengers),
             _contact(values.get("contact"), passengers),
             check=lambda: self._check(chosen),
         )
 
-    def conclude(self, plan: Plan, result: BookingCreated) -> list[str]:
+    def conclude(self, plan: WritePlan, result: BookingCreated) -> list[str]:
         """Count the real price, and return a note if it differs from the approved one."""
         if plan.hold is not None:
             self._state.budget.settle(
@@ -124,31 +137,31 @@ class Create:
 
     def _choices(self, values: Mapping[str, Any]) -> list[_Choice]:
         return [
-            self._choice(one, f"availabilities.{index}")
-            for index, one in enumerate(values["availabilities"])
+            self._choice(selection, f"availabilities.{index}")
+            for index, selection in enumerate(values["availabilities"])
         ]
 
     def _choice(self, chosen: Selection, where: str) -> _Choice:
-        offer = self._state.known_ids.offer(chosen.availability_id)
-        if offer is None:
+        shown = self._state.known_ids.sailing(chosen.availability_id)
+        if shown is None:
             raise self._state.known_ids.unseen_id("the sailing", f"{where}.availability_id")
-        tariffs = {one.id: one for one in offer.sailing.tariffs}
+        tariffs = {tariff.id: tariff for tariff in shown.sailing.tariffs}
         if chosen.tariff_id not in tariffs:
             raise self._state.known_ids.unseen_id(
                 "the tariff of this sailing", f"{where}.tariff_id"
             )
-        places = {one.id: one for one in offer.sailing.places}
+        places = {place.id: place for place in shown.sailing.places}
         if chosen.place_id not in places:
             raise self._state.known_ids.unseen_id("the place of this sailing", f"{where}.place_id")
-        return _Choice(offer, tariffs[chosen.tariff_id], places[chosen.place_id])
+        return _Choice(shown, tariffs[chosen.tariff_id], places[chosen.place_id])
 
     def _check(self, chosen: list[_Choice]) -> None:
         """Refuse a tariff that has expired or has another price now."""
-        for index, (offer, tariff, _) in enumerate(chosen):
+        for index, (shown, tariff, _) in enumerate(chosen):
             where = f"availabilities.{index}"
             if self._state.now() >= tariff.expiration_date.timestamp():
                 raise RefusedError("offer_expired", "the tariff has expired", field=where)
-            if not self._state.known_ids.has_current_price(offer, tariff):
+            if not self._state.known_ids.has_current_price(shown, tariff):
                 raise RefusedError(
                     "price_changed",
                     "a later search showed this sailing at another price",
@@ -156,8 +169,8 @@ class Create:
                 )
 
 
-def _searched_vehicle(given: Vehicle, searched: set[str]) -> Generator[Invoke, Any, Vehicle]:
-    """Return the vehicle of the search as it is booked, with the plate that is given.
+def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke, Any, Vehicle]:
+    """Return the vehicle of the search as it is booked, with the plate that is vehicle.
 
     If the catalogue of vehicles cannot be read or does not have its type, the given vehicle is
     returned.
@@ -171,22 +184,24 @@ def _searched_vehicle(given: Vehicle, searched: set[str]) -> Generator[Invoke, A
     matches: tuple[VehicleMatch, ...] = ()
     with suppress(FerryError):
         matches = yield Invoke("vehicles.find", {"text": code}, _CATALOGUE_SECONDS)
-    known = next((one for one in matches if one.model.code == code and one.model.type), None)
-    if known is None:
-        if "__" in given.code:
+    match = next(
+        (match for match in matches if match.model.code == code and match.model.type), None
+    )
+    if match is None:
+        if "__" in vehicle.code:
             raise invalid(
                 "this is a code for searches; expected the code of a vehicle type, such as CAR, "
                 "as catalogue_vehicle_types lists it",
                 "vehicle.code",
             )
-        return given
-    booked = known.booking(identification=given.identification)
+        return vehicle
+    booked = match.booking(identification=vehicle.identification)
     for name in ("code", "vehicule_code", "brand", "model"):
-        mine, right = getattr(given, name), getattr(booked, name)
-        if mine is not None and right is not None and fold(mine) != fold(right):
+        text, expected = getattr(vehicle, name), getattr(booked, name)
+        if text is not None and expected is not None and fold(text) != fold(expected):
             raise RefusedError(
                 "party_changed",
-                f"the search was for {quote(code)}; expected {name} {quote(right)}",
+                f"the search was for {quote(code)}; expected {name} {quote(expected)}",
                 field=f"vehicle.{name}",
             )
     return booked
@@ -194,8 +209,8 @@ def _searched_vehicle(given: Vehicle, searched: set[str]) -> Generator[Invoke, A
 
 def _contact(contact: Contact | None, passengers: Sequence[Passenger]) -> tuple[str, ...]:
     """Return whom the company writes to, for a person."""
-    texts = [one.email for one in passengers]
+    texts = [passenger.email for passenger in passengers]
     if contact is not None:
         phone = " ".join(filter(None, (contact.prefix, contact.phone)))
         texts = [contact.name, contact.email, phone, *texts]
-    return tuple(quote(one, _MAX_EMAIL) for one in dict.fromkeys(texts) if one)
+    return tuple(quote(text, _MAX_EMAIL) for text in dict.fromkeys(texts) if text)

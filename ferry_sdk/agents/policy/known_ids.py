@@ -48,7 +48,7 @@ def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
     elif is_dataclass(value):
         names = tuple(value.__dataclass_fields__)
     elif isinstance(value, tuple):
-        return [_without_personal_data(one) for one in cast("tuple[object, ...]", value)]
+        return [_without_personal_data(part) for part in cast("tuple[object, ...]", value)]
     else:
         return to_jsonable_python(value)
     return {
@@ -59,7 +59,7 @@ def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class KnownSailing:
     """A sailing as a search showed it.
 
     Attributes:
@@ -75,17 +75,20 @@ class Offer:
     @property
     def sailing_key(self) -> str:
         """Identify the sailing in every search; its id differs from search to search."""
-        one = self.sailing
-        return f"{one.company.id} {one.depart_code} {one.arrive_code} {one.depart_at.isoformat()}"
+        sailing = self.sailing
+        return (
+            f"{sailing.company.id} {sailing.depart_code} {sailing.arrive_code} "
+            f"{sailing.depart_at.isoformat()}"
+        )
 
     def tariff_key(self, tariff: Tariff) -> _TariffKey:
         """Return the kind of a tariff, its rank among that kind, and its price."""
         alike = [
-            mine
-            for mine in self.sailing.tariffs
-            if (mine.type, mine.roundtrip_locked) == (tariff.type, tariff.roundtrip_locked)
+            other
+            for other in self.sailing.tariffs
+            if (other.type, other.roundtrip_locked) == (tariff.type, tariff.roundtrip_locked)
         ]
-        rank = [mine.id for mine in alike].index(tariff.id)
+        rank = [other.id for other in alike].index(tariff.id)
         return tariff.type, tariff.roundtrip_locked, rank, tariff.amount, tariff.currency
 
 
@@ -115,7 +118,7 @@ class KnownIds:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._offers = state.table("offers", Offer, REMEMBERED)
+        self._offers = state.table("offers", KnownSailing, REMEMBERED)
         self._trips = state.table("trips", KnownTrip, REMEMBERED)
         self._prices = state.table("prices", frozenset[_TariffKey], REMEMBERED)
         self._bookings = state.table("bookings", KnownRecord, REMEMBERED)
@@ -136,7 +139,7 @@ class KnownIds:
             next_step=f"{NEXT_STEPS['unseen_id']} {_RESTARTED}",
         )
 
-    def offer(self, availability_id: str) -> Offer | None:
+    def sailing(self, availability_id: str) -> KnownSailing | None:
         """Return the sailing with this id, if it is remembered."""
         with self._state.transaction():
             return self._offers.get(availability_id)
@@ -147,22 +150,22 @@ class KnownIds:
             return self._trips.get(offer)
 
     def remember_trips(
-        self, trips: Sequence[Trip], asked: Mapping[str, Any], table: TripsTable, limit: int
+        self, trips: Sequence[Trip], arguments: Mapping[str, Any], table: TripsTable, limit: int
     ) -> None:
         """Show the first trips in a table, and remember them as offers with new ids.
 
         The prices of the others are remembered, too.
         """
-        question = self._question(asked, has_return="back" in asked)
+        question = self._question(arguments, has_return="back" in arguments)
         shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
         sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
         with self._state.transaction():
             for sailing in sailings.values():
-                self._remember_sailing(sailing, question, asked, is_shown=sailing.id in shown)
+                self._remember_sailing(sailing, question, arguments, is_shown=sailing.id in shown)
             for trip in trips[:limit]:
                 offer = self._new_offer_id()
                 places = table.add(offer, trip)
-                ids = tuple({letter: one.id for letter, one in way.items()} for way in places)
+                ids = tuple({letter: place.id for letter, place in way.items()} for way in places)
                 self._trips[offer] = KnownTrip(trip, ids)
 
     def _new_offer_id(self) -> str:
@@ -170,11 +173,11 @@ class KnownIds:
         self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
         return f"{self._series.setdefault('offers', series)}{number}"
 
-    def has_current_price(self, offer: Offer, tariff: Tariff) -> bool:
+    def has_current_price(self, known_sailing: KnownSailing, tariff: Tariff) -> bool:
         """Return False if a later search with the same parameters showed another price."""
         with self._state.transaction():
-            latest = self._prices.get(f"{offer.question} {offer.sailing_key}")
-        return latest is None or offer.tariff_key(tariff) in latest
+            latest = self._prices.get(f"{known_sailing.question} {known_sailing.sailing_key}")
+        return latest is None or known_sailing.tariff_key(tariff) in latest
 
     def record(self, name: Literal["booking_id", "ticket_id"], value: str) -> KnownRecord | None:
         """Return the booking or ticket with this id, if it is remembered."""
@@ -190,19 +193,19 @@ class KnownIds:
         return (ticket.booking_id, booking.tickets) if booking and booking.tickets else None
 
     def remember(
-        self, result: object, asked: Mapping[str, Any], shown: Mapping[str, Any] | None = None
+        self, result: object, arguments: Mapping[str, Any], shown: Mapping[str, Any] | None = None
     ) -> None:
         """Remember the records of a result, of a list only those in the view that was `shown`."""
         with self._state.transaction():
             if isinstance(result, Records):
-                self._remember_offers(cast("Records[object]", result), asked, shown)
+                self._remember_offers(cast("Records[object]", result), arguments, shown)
             elif isinstance(result, BookingCreated):
                 description = f"booking {quote(result.booking_reference)}"
                 self._bookings[result.booking_id] = KnownRecord(description)
             elif isinstance(result, Booking):
                 crossings = "; ".join(filter(None, map(_describe_sailings, result.tickets)))
                 description = f"booking {quote(result.booking_reference)} ({crossings})"
-                tickets = tuple(one.id for one in result.tickets)
+                tickets = tuple(ticket.id for ticket in result.tickets)
                 self._bookings[result.booking_id] = KnownRecord(description, tickets=tickets)
                 for ticket in result.tickets:
                     self._remember_ticket(ticket, result.booking_id)
@@ -214,37 +217,42 @@ class KnownIds:
                 self._remember_ticket(result, None)
 
     def _remember_offers(
-        self, records: Records[object], asked: Mapping[str, Any], shown: Mapping[str, Any] | None
+        self,
+        records: Records[object],
+        arguments: Mapping[str, Any],
+        shown: Mapping[str, Any] | None,
     ) -> None:
-        ids = None if shown is None else {one.get("id") for one in shown["items"]}
-        for one in records:
-            if isinstance(one, Availability):
-                question = self._question(asked, has_return=asked.get("ret_journey_id") is not None)
-                is_shown = ids is None or one.id in ids
-                self._remember_sailing(one, question, asked, is_shown=is_shown)
+        ids = None if shown is None else {item.get("id") for item in shown["items"]}
+        for sailing in records:
+            if isinstance(sailing, Availability):
+                question = self._question(
+                    arguments, has_return=arguments.get("ret_journey_id") is not None
+                )
+                is_shown = ids is None or sailing.id in ids
+                self._remember_sailing(sailing, question, arguments, is_shown=is_shown)
 
     def _remember_sailing(
-        self, sailing: Availability, question: str, asked: Mapping[str, Any], *, is_shown: bool
+        self, sailing: Availability, question: str, arguments: Mapping[str, Any], *, is_shown: bool
     ) -> None:
-        vehicle = asked.get("vehicle")
-        offer = Offer(sailing, question, None if vehicle is None else vehicle.code)
+        vehicle = arguments.get("vehicle")
+        known_sailing = KnownSailing(sailing, question, None if vehicle is None else vehicle.code)
         if is_shown:
-            self._offers[sailing.id] = offer
-        prices = frozenset(map(offer.tariff_key, sailing.tariffs))
-        self._prices[f"{question} {offer.sailing_key}"] = prices
+            self._offers[sailing.id] = known_sailing
+        prices = frozenset(map(known_sailing.tariff_key, sailing.tariffs))
+        self._prices[f"{question} {known_sailing.sailing_key}"] = prices
 
-    def _question(self, asked: Mapping[str, Any], *, has_return: bool) -> str:
+    def _question(self, arguments: Mapping[str, Any], *, has_return: bool) -> str:
         """Return a hash of the parameters of a search that prices depend on."""
-        vehicle = asked.get("vehicle")
-        who = [(one.type, one.gender, one.age) for one in asked["passengers"]]
+        vehicle = arguments.get("vehicle")
+        who = [(each.type, each.gender, each.age) for each in arguments["passengers"]]
         return self._state.fingerprint(who, None if vehicle is None else vehicle.code, has_return)
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
-        known = self._tickets.get(ticket.id)
+        earlier = self._tickets.get(ticket.id)
         number = quote(ticket.ticket_number or ticket.id)
         self._tickets[ticket.id] = KnownRecord(
             f"ticket {number} ({_describe_sailings(ticket)})",
-            booking_id or (known.booking_id if known else None),
+            booking_id or (earlier.booking_id if earlier else None),
         )
 
 
@@ -263,10 +271,10 @@ def describe_sailing(sailing: Availability) -> str:
 def _describe_sailings(ticket: Ticket) -> str:
     legs = (ticket.availability.outward, ticket.availability.return_)
     crossings = "; ".join(
-        f"{quote(one.depart_port_name)} to {quote(one.arrive_port_name)}, "
-        f"{_format_time(one.depart_at)}"
+        f"{quote(journey.depart_port_name)} to {quote(journey.arrive_port_name)}, "
+        f"{_format_time(journey.depart_at)}"
         for leg in legs
-        if leg and (one := leg.journey)
+        if leg and (journey := leg.journey)
     )
     return f"{crossings}; {count_travellers(ticket.passengers)}"
 

@@ -1,29 +1,17 @@
-"""Files that only their owner can read."""
+"""An audit file that only its owner can read."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
-import stat
 from pathlib import Path
 
 from pydantic_core import to_jsonable_python
 
+from ferry_sdk._private_files import find_exposure
 from ferry_sdk.agents.policy.audit import AuditRecord
 from ferry_sdk.errors import ConfigurationError
-
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-
-
-def check_private(found: os.stat_result, path: Path, setting: str) -> None:
-    """Raise ConfigurationError unless the file is a regular one that only its owner can use."""
-    if not stat.S_ISREG(found.st_mode):
-        raise ConfigurationError(f"{setting}: {path} is not a file")
-    if os.name == "posix" and found.st_uid != os.geteuid():
-        raise ConfigurationError(f"{setting}: {path} belongs to another user")
-    if os.name == "posix" and found.st_mode & _OTHERS:
-        raise ConfigurationError(f"{setting}: other users can use {path}; run: chmod 600 {path}")
 
 
 class AuditFile:
@@ -41,15 +29,13 @@ class AuditFile:
             self._descriptor = os.open(path, flags, 0o600)
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"audit: {path} cannot be written") from error
-        try:
-            check_private(os.fstat(self._descriptor), path, "audit")
-        except ConfigurationError:
+        if (problem := find_exposure(os.fstat(self._descriptor), path)) is not None:
             self.close()
-            raise
+            raise ConfigurationError(f"audit: {problem}")
 
     def __call__(self, record: AuditRecord) -> None:
         """Write one record."""
-        fields = {one.name: getattr(record, one.name) for one in dataclasses.fields(record)}
+        fields = {each.name: getattr(record, each.name) for each in dataclasses.fields(record)}
         line = f"{json.dumps(to_jsonable_python(fields))}\n".encode()
         while line:
             line = line[os.write(self._descriptor, line) :]

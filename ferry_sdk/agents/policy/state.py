@@ -16,14 +16,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Generator, ItemsView, Iterator, MutableMapping
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from ferry_sdk._private_files import find_risk
-from ferry_sdk.agents.policy.private_file import check_private
+from ferry_sdk._private_files import FileRefusedError, PrivateDatabase
 from ferry_sdk.errors import ConfigurationError
 
 K = TypeVar("K")
@@ -34,7 +32,7 @@ _APPLICATION: Final = 0x46657272
 _VERSION: Final = 1
 _TIMEOUT: Final = 10.0
 """Seconds to wait for another process."""
-_SCHEMA: Final = (
+_TABLES: Final = (
     """
     CREATE TABLE entries (
         place INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -43,10 +41,7 @@ _SCHEMA: Final = (
     )
     """,
     "CREATE INDEX recent ON entries (kind, place)",
-    f"PRAGMA application_id = {_APPLICATION}",
-    f"PRAGMA user_version = {_VERSION}",
 )
-_CREATION: Final = threading.Lock()
 
 
 class Recent(OrderedDict[K, V]):
@@ -93,7 +88,7 @@ class State:
         return hashlib.blake2b(canonical, key=self._key).hexdigest()
 
 
-class StateFile(State):
+class AgentState(State):
     """The state of several toolkits, in a private file.
 
     Raises:
@@ -108,43 +103,17 @@ class StateFile(State):
         self._connection: sqlite3.Connection | None = None
         self._changed: dict[str, int] = {}
         try:
-            self._check_folder(path)
-            self._path = Path(os.path.realpath(os.fspath(path)))
-            with _CREATION:  # closing a file releases the locks that this process has on it
-                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
-            pass
+            self._database = PrivateDatabase(
+                path, application_id=_APPLICATION, version=_VERSION, tables=_TABLES
+            )
+        except FileRefusedError as error:
+            raise ConfigurationError(f"state: {error}") from None
         except (OSError, TypeError, ValueError):
             raise ConfigurationError(f"state: {path!s} cannot be created") from None
         with self.transaction():
-            self._prepare()
+            self._database.prepare(self._open_connection)
             keys = self.table("key", str)
             self._key = bytes.fromhex(keys.setdefault("key", self._key.hex()))
-
-    @staticmethod
-    def _check_folder(path: str | os.PathLike[str]) -> None:
-        if (risk := find_risk(path)) is not None:
-            raise ConfigurationError(f"state: {risk}")
-
-    def _prepare(self) -> None:
-        """Create the table in an empty file; refuse a file of another kind or version."""
-        application, version, tables = (
-            self.execute(question).fetchone()[0]
-            for question in (
-                "PRAGMA application_id",
-                "PRAGMA user_version",
-                "SELECT count(*) FROM sqlite_master",
-            )
-        )
-        if (application, version, tables) == (0, 0, 0):
-            for statement in _SCHEMA:
-                self.execute(statement)
-        elif application != _APPLICATION:
-            raise ConfigurationError(f"state: {self._path} is not a state file")
-        elif version != _VERSION:
-            raise ConfigurationError(
-                f"state: {self._path} has version {version}, expected {_VERSION}; use a new file"
-            )
 
     @contextmanager
     def transaction(self) -> Generator[None, None, None]:
@@ -160,35 +129,33 @@ class StateFile(State):
                 yield
                 return
             try:
-                check_private(self._path.stat(), self._path, "state")
-                self._check_folder(self._path)
-                with closing(self._connect()) as self._connection:
+                with closing(self._database.connect(_TIMEOUT)) as self._connection:
                     self.execute("BEGIN IMMEDIATE")
                     yield
                     self._forget_oldest()
                     self.execute("COMMIT")
+            except FileRefusedError as error:
+                raise ConfigurationError(f"state: {error}") from None
             except (sqlite3.Error, OSError, ValidationError) as error:
                 problem = (
                     "is not a state file"
                     if "not a database" in str(error) or isinstance(error, ValidationError)
                     else f"cannot be used ({type(error).__name__})"
                 )
-                raise ConfigurationError(f"state: {self._path} {problem}") from None
+                raise ConfigurationError(f"state: {self._database.path} {problem}") from None
             finally:
                 self._connection = None
                 self._changed.clear()
 
-    def _connect(self) -> sqlite3.Connection:
-        # mode=rw: SQLite must not create a file that was deleted, with other permissions.
-        return sqlite3.connect(
-            f"{self._path.as_uri()}?mode=rw", uri=True, timeout=_TIMEOUT, isolation_level=None
-        )
+    @property
+    def _open_connection(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise RuntimeError("no transaction")
+        return self._connection
 
     def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
         """Run a statement in the current transaction."""
-        if self._connection is None:
-            raise RuntimeError("no transaction")
-        return self._connection.execute(statement, values)
+        return self._open_connection.execute(statement, values)
 
     def table(self, name: str, kind: type[V], most: int | None = None) -> MutableMapping[str, V]:
         """Return a mapping whose values are stored as JSON."""
@@ -213,7 +180,7 @@ class _Table(MutableMapping[str, V]):
     """The entries of one kind in a file, oldest first."""
 
     def __init__(
-        self, file: StateFile, name: str, adapter: TypeAdapter[V], most: int | None
+        self, file: AgentState, name: str, adapter: TypeAdapter[V], most: int | None
     ) -> None:
         self._file = file
         self._name = name

@@ -53,7 +53,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WritePlan:
     """A write that is ready to be approved and sent.
 
     Attributes:
@@ -79,7 +79,7 @@ class Plan:
     check: Callable[[], None] = lambda: None
 
 
-Plans = Generator[Invoke, Any, Plan]
+WritePlans = Generator[Invoke, Any, WritePlan]
 
 
 def invalid(problem: str, where: str) -> RefusedError:

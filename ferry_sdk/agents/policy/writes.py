@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.changes import Cancel, Confirm
 from ferry_sdk.agents.policy.creation import Create
-from ferry_sdk.agents.policy.write_plan import Identity, Plan, ToolkitState
+from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan
 from ferry_sdk.agents.tools.tools import Arguments, Tool
 
 AnyWrite = Create | Confirm | Cancel
@@ -21,7 +21,7 @@ class Prepared:
     arguments: Arguments
     write: AnyWrite
     identity: Identity
-    plan: Plan
+    plan: WritePlan
     request: ApprovalRequest
     until: float
 

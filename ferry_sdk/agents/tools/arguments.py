@@ -40,6 +40,7 @@ from pydantic import (
 )
 from typing_extensions import is_typeddict
 
+from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.sanitize import STRING, text_type
 from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.errors import InvalidInputError
@@ -52,19 +53,7 @@ _DERIVED: Final = frozenset({"order", "param"})
 """Fields that follow from others, so that a model needs not fill them in."""
 _APPROVED: Final = frozenset({"currency", "min_refund"})
 """Arguments that the toolkit sets to what a person approves."""
-_TEXTS: Final[Mapping[str, str]] = {
-    "age": "Age in years on the day of travel.",
-    "birth_date": "As YYYY-MM-DD.",
-    "doc_expiration": "Its last day, as YYYY-MM-DD.",
-    "expect_total": "The total_price that the user agreed to, in the booking's currency. Nothing "
-    "is paid at another. Needed if it is more than was approved for the booking.",
-    "max_penalty": "The highest fee that the user accepts, in the booking's currency. Nothing is "
-    "cancelled above it.",
-    "out_at": "Date out, as YYYY-MM-DD, local to the port.",
-    "out_time": "Earliest departure, HH:MM, local to the port.",
-    "vehicule_code": "The provider's code.",
-    "provider_id": "The id of a sailing's provider, as `availability_search` shows it.",
-}
+_TEXTS: Final[Mapping[str, str]] = data_beside(__file__)
 """Descriptions of arguments for a model, in place of those for callers in Python."""
 _STRICT: Final = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
 _TIME: Final = "^([01][0-9]|2[0-3]):[0-5][0-9]$"

@@ -9,24 +9,27 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, StringConstraints, WithJsonSchema
 
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
-_UNSEEN: Final = frozenset(
+_INVISIBLE: Final = "".join(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164))
-) | frozenset(map(chr, (*range(0xFE00, 0xFE10), 0xFFA0, *range(0xE0100, 0xE01F0))))
-"""Characters whose category is a letter, mark or symbol, but which are invisible."""
+) + "".join(map(chr, (*range(0xFE00, 0xFE10), 0xFFA0, *range(0xE0100, 0xE01F0))))
+"""Letters, marks and symbols that are invisible."""
+_UNUSUAL: Final = re.compile(rf"[^ \w!-~]|[{_INVISIBLE}]")
+"""Every character that may be hidden or a space. Most texts have none, and cost no call each."""
 _PLAIN: Final = str.maketrans("æÆœŒøØđĐłŁ", "aaooooddll")
 """Letters that travel documents replace, and that Unicode does not decompose."""
 
 
-def is_hidden(character: str) -> bool:
-    """Return True for control, format and invisible characters."""
-    return unicodedata.category(character) in _HIDDEN or character in _UNSEEN
-
-
 def clean_text(text: str, longest: int | None = None) -> str:
     """Return an untrusted text in one line, without hidden characters, cut to a length."""
-    shown = "".join(" " if one.isspace() else "" if is_hidden(one) else one for one in text)
+    shown = _UNUSUAL.sub(_clean_character, text)
     return shown if longest is None or len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+def _clean_character(match: re.Match[str]) -> str:
+    character = match[0]
+    if character.isspace():
+        return " "
+    return character if character.isprintable() and character not in _INVISIBLE else ""
 
 
 def name_key(name: str) -> str:
@@ -36,16 +39,16 @@ def name_key(name: str) -> str:
     ``u``. The letters are rotated to the least order, so that swapped first and last names match.
     """
     plain = unicodedata.normalize("NFKD", name.translate(_PLAIN)).casefold()
-    plain = "".join(one for one in unicodedata.normalize("NFKD", plain) if one.isalpha())
-    plain = re.sub("ae|oe|ue|aa", lambda found: found[0][0], plain)
+    plain = "".join(filter(str.isalpha, unicodedata.normalize("NFKD", plain)))
+    plain = re.sub("ae|oe|ue|aa", lambda match: match[0][0], plain)
     return min((plain[start:] + plain[:start] for start in range(len(plain))), default="")
 
 
 def _allow(signs: str, expected: str, *, digits: bool) -> Callable[[str], str]:
     def check_text(text: str) -> str:
-        for one in text:
-            letter = unicodedata.category(one)[0] in "LM" and not is_hidden(one)
-            if not (letter or one in signs or (digits and one.isdecimal())):
+        for character in text:
+            letter = unicodedata.category(character)[0] in "LM" and character not in _INVISIBLE
+            if not (letter or character in signs or (digits and character.isdecimal())):
                 raise ValueError(f"expected only {expected}")
         if not any(map(str.isalnum, text)):
             raise ValueError("expected at least one letter or digit")
@@ -65,9 +68,9 @@ def _scripts(text: str) -> set[str]:
 
     Python has no table of scripts: the first word of a letter's name is its script.
     """
-    letters = (one for one in unicodedata.normalize("NFKC", text) if one.isalpha())
-    scripts = {unicodedata.name(one, "").partition(" ")[0] for one in letters}
-    scripts = {"CJK" if one in _EAST_ASIAN else one for one in scripts}
+    letters = filter(str.isalpha, unicodedata.normalize("NFKC", text))
+    scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in letters}
+    scripts = {"CJK" if script in _EAST_ASIAN else script for script in scripts}
     return scripts - {"MODIFIER"}  # an apostrophe that is a letter
 
 

@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, cast
 
 from pydantic import BaseModel, TypeAdapter
 
+from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.models.docstrings import split_docstring
 
 Schema = dict[str, Any]
 
-_ERROR: Final[Schema] = {
-    "type": "object",
-    "properties": {
-        "code": {"type": "string"},
-        "message": {"type": "string"},
-        "outcome": {"enum": ["not_sent", "rejected", "unknown"]},
-        "next_step": {"type": "string"},
-        "field": {"type": "string"},
-        "correlation_id": {"type": "string"},
-    },
-    "required": ["code", "message", "outcome", "next_step"],
-}
-_APPROVAL: Final[Schema] = {
-    "type": "object",
-    "properties": {
-        "summary": {"type": "string"},
-        "amount": {"type": "string"},
-        "currency": {"type": "string"},
-        "confirmation_code": {"type": "string"},
-        "expires_at": {"type": "string", "format": "date-time"},
-        "warning": {"type": "string"},
-    },
-    "required": ["summary", "amount", "currency", "confirmation_code", "expires_at", "warning"],
-}
+SHAPES: Final[Mapping[str, Schema]] = data_beside(__file__)
+"""The schemas of the parts of an answer that are no records."""
+_NESTED: Final = ("items", "additionalProperties")
 
 
 def arguments_schema(model: type[BaseModel]) -> Schema:
@@ -72,6 +52,69 @@ def _or_null(schema: Schema) -> Schema:
     return {"description": kept.pop("description"), "anyOf": [kept, {"type": "null"}]}
 
 
+def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequence[str]]) -> Schema:  # noqa: ANN401 -- a type for pydantic
+    """Return the schema of the view of a type, with the chosen fields of each record.
+
+    Args:
+        described: A type that consists of records.
+        fields_of: Return the fields that are shown, from the name of a record and all its fields.
+    """
+    schema = TypeAdapter[Any](described).json_schema(mode="serialization", by_alias=False)
+    definitions = schema.get("$defs", {})
+    for definition in (schema, *definitions.values()):
+        definition.pop("description", None)  # it describes the record to callers in Python
+
+    def shown(schema: Schema) -> Schema:
+        if "$ref" in schema:
+            schema = {**definitions[schema["$ref"].rpartition("/")[2]], **schema}
+        if "properties" in schema:
+            fields = schema["properties"]
+            names = fields_of(schema["title"], fields)
+            view = _object_schema(
+                {name: shown(fields[name]) if name in fields else SHAPES[name] for name in names}
+            )
+        elif "anyOf" in schema:
+            view = _union([shown(part) for part in schema["anyOf"]])
+        else:
+            view = {name: schema[name] for name in ("type", "format") if name in schema}
+            view |= {name: shown(schema[name]) for name in _NESTED if name in schema}
+        view = view or dict(SHAPES["any_json"])
+        if "description" in schema:
+            view["description"] = _one_line(schema["description"])
+        return view
+
+    return shown(schema)
+
+
+def records_schema(record: Schema) -> Schema:
+    """Return the schema of a list of records, of which some may be unreadable."""
+    count: Schema = {"type": "integer"}
+    items: Schema = {"type": "array", "items": record}
+    return _object_schema({"items": items, "count": count, "unreadable": count})
+
+
+def _object_schema(properties: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+def _union(schemas: list[Schema]) -> Schema:
+    """Return a schema for any of these; simple types that differ in format are merged into one."""
+    null: Schema = {"type": "null"}
+    others = [schema for schema in schemas if schema != null]
+    simple = all(schema.keys() <= {"type", "format"} for schema in others)
+    if simple and len({schema["type"] for schema in others}) == 1:
+        formats = {schema.get("format") for schema in others}
+        others = [others[0] if len(formats) == 1 else {"type": others[0]["type"]}]
+    if null in schemas:
+        others.append(null)
+    return others[0] if len(others) == 1 else {"anyOf": others}
+
+
 def type_schema(described: Any) -> Schema:  # noqa: ANN401 -- a type for pydantic
     """Return the schema of a typed dict, without references and titles."""
     schema = TypeAdapter[Any](described).json_schema()
@@ -83,10 +126,10 @@ def answer_schema(results: list[Schema], *, approval: bool) -> Schema:
     result: Schema = {"anyOf": results}
     shapes: list[tuple[str, list[str], Schema]] = [
         ("result", ["done"], result),
-        ("error", ["refused", "failed", "unknown"], _ERROR),
+        ("error", ["refused", "failed", "unknown"], SHAPES["error"]),
     ]
     if approval:
-        shapes.append(("approval", ["approval_needed"], _APPROVAL))
+        shapes.append(("approval", ["approval_needed"], SHAPES["approval"]))
     return {
         "type": "object",
         "properties": {

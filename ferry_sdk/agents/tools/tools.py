@@ -13,6 +13,7 @@ from pydantic import BaseModel, create_model
 
 from ferry_sdk.agents.tools import planning
 from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
+from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.schemas import (
     answer_schema,
     arguments_schema,
@@ -43,27 +44,8 @@ _DESCRIBED: Final[Mapping[str, Callable[..., Any]]] = {
     "bookings.create": planning.create_booking,
 }
 """The tools that are not described by their methods."""
-EXCLUDED: Final[Mapping[str, str]] = {
-    "bookings.wait": "an agent polls by calling again; it does not block",
-    "tickets.wait_pdf": "an agent polls by calling again; it does not block",
-    "tickets.cancel_fee": "bookings.cancel_fee takes a ticket too",
-    "tickets.save_pdf": "an agent writes no files",
-    "tickets.mark_paid": "it carries the organisation's token, and an agent has seen no payment",
-    "mcp.search_availability": "availability.search over another protocol",
-    "mcp.create_booking": "bookings.create over another protocol",
-    "mcp.confirm_booking": "bookings.confirm over another protocol",
-    "mcp.view_ticket": "tickets.get over another protocol",
-    "mcp.cancel_ticket": "tickets.cancel over another protocol",
-    "mcp.ports": "catalogue.ports over another protocol",
-    "mcp.countries": "no other tool accepts what it lists",
-    "mcp.vehicle_brands": "catalogue.vehicle_brands over another protocol",
-    "mcp.vehicle_data": "catalogue.vehicle_types over another protocol",
-    "mcp.departures": "it lists the sailings of all companies, too many for a conversation",
-    "mcp.read_resource": "it can read anything on the server",
-    "mcp.list_tools": "its tools are not tools here",
-    "mcp.list_resources": "no tool reads its resources",
-    "mcp.call_tool": "it can do anything on the server",
-}
+_DATA: Final = data_beside(__file__)
+EXCLUDED: Final[Mapping[str, str]] = _DATA["excluded"]
 """The operations that are not tools, each with the reason."""
 
 _TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
@@ -73,31 +55,7 @@ _BY_CODE: Final = (
     "user. Only if they agree, call again with the same arguments and the code as "
     "`confirmation_code`."
 )
-_TEXTS: Final[Mapping[str, str]] = {
-    "availability.search": "Search sailings of one company on one route and date. Then book with "
-    "`availabilities` of `bookings_create`.",
-    "bookings.confirm": "Confirm a booking, which pays it and issues its tickets. Call it when "
-    "the user has agreed to total_price, which it costs; a later cancellation may cost a fee. "
-    "Next, give the user the vouchers with `tickets_pdf`.",
-    "bookings.get": "Read a booking: its stage, price and tickets. Call it for a booking that the "
-    "user names, or to see what a call has changed. `next_actions` names the tools that come next.",
-    "bookings.cancel_fee": "Return what cancelling a booking or a ticket now would cost. Nothing "
-    "is changed. Tell the user the fee before you call `bookings_cancel` or `tickets_cancel`.",
-    "bookings.cancel": "Cancel a booking with all its tickets, which cannot be undone. It costs "
-    "the fee that `bookings_cancel_fee` shows, and the rest of the price is paid back. Call it "
-    "when the user has agreed to the fee.",
-    "catalogue.vehicle_types": "List all types of vehicles with their codes, such as CAR; lengths "
-    "and heights in metres.",
-    "mcp.companies": "List ferry companies with their codes.",
-    "tickets.get": "Read one ticket: its status, times and boarding time. `bookings_get` lists "
-    "the tickets of a booking.",
-    "tickets.pdf": "Return the address of the boarding voucher. Call it for each ticket of a "
-    "confirmed booking, and give the user the address. If there is none, it is not ready yet, or "
-    "comes by e-mail.",
-    "tickets.cancel": "Cancel one ticket before its departure, which cannot be undone; the others "
-    "of its booking stay. It costs the fee that `bookings_cancel_fee` shows for the ticket. Call "
-    "it when the user has agreed to the fee.",
-}
+_TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What tools do, when to call them, what they cost and what comes next, for a model."""
 _RARELY: Final = "Rarely needed: `trips_find` does it."
 _BY_PERSON: Final = "A person is asked before anything is changed."

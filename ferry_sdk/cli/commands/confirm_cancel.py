@@ -46,7 +46,7 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.display.money import money
-from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.models.tickets import CancellationFee, Ticket, TicketCancellation
 from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY
@@ -85,6 +85,10 @@ def confirm(
             _print_confirmation(done_before, is_new=False, as_json=as_json)
             return
         _check_stage(booking.stage, "confirmed", "BOOKING")
+        if booking.stage == Stage.IN_PROGRESS and booking.payment_status == PaymentStatus.PAID:
+            raise InvalidInputError(
+                "it is paid already, and its tickets are being issued", field="BOOKING"
+            )
         total = booking.total_price
         if expect_total is not None and expect_total != total:
             raise PriceChangedError(expected=expect_total, found=total, currency=booking.currency)

@@ -24,7 +24,7 @@ from ferry_sdk.sandbox.bookings.records import (
     voucher_url,
 )
 from ferry_sdk.sandbox.bookings.selection import cheapest_selection, chosen_tickets
-from ferry_sdk.sandbox.bookings.state import StateFile
+from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
 from ferry_sdk.sandbox.bookings.tickets import WAITING, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
@@ -56,7 +56,7 @@ class Sales:
         faults: Faults,
         counters: Counters,
         ids: Ids,
-        state: StateFile | None = None,
+        state: SandboxState | None = None,
     ) -> None:
         self._offers = offers
         self._ids = ids

@@ -12,18 +12,17 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from pathlib import Path
 
-from ferry_sdk._private_files import find_risk
+from ferry_sdk._private_files import PrivateDatabase
 from ferry_sdk.sandbox.clock import ClockState
 
 _APPLICATION = 0x46455253
 _VERSION = 1
-_SCHEMA = (
+_TIMEOUT = 1.0
+"""Seconds to wait for another service."""
+_TABLES = (
     "CREATE TABLE bookings (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, record TEXT)",
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    f"PRAGMA application_id = {_APPLICATION}",
-    f"PRAGMA user_version = {_VERSION}",
 )
 _SAVE_BOOKING = """
 INSERT INTO bookings (id, record) VALUES (?, ?)
@@ -35,7 +34,7 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.
 """
 
 
-class StateFile:
+class SandboxState:
     """The state file of one running service; thread-safe."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -45,55 +44,39 @@ class StateFile:
             OSError: It cannot be opened, another service uses it, it is another kind of file, or
                 other users can change its folder.
         """
+        self._lock = threading.Lock()
         try:
-            risk = find_risk(path)
+            file = PrivateDatabase(
+                path, application_id=_APPLICATION, version=_VERSION, tables=_TABLES
+            )
         except ValueError:
             raise OSError(f"{path!r} is not a valid file name") from None
-        if risk is not None:
-            raise OSError(risk)
-        self._lock = threading.Lock()
-        self._path = Path(os.path.realpath(path))
-        try:
-            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
-            if not self._path.is_file():
-                raise OSError(f"{path} is not a state file") from None
-            self._path.chmod(0o600)
+        if not file.path.is_file():
+            raise OSError(f"{path} is not a state file")
+        file.path.chmod(0o600)
         # Calls come from the threads of the server, one at a time.
         try:
-            self._database = sqlite3.connect(
-                self._path, timeout=1, isolation_level=None, check_same_thread=False
-            )
+            self._database = file.connect(_TIMEOUT)
         except sqlite3.Error as error:
             raise OSError(f"{path}: {error}") from None
         try:
-            self._prepare()
+            self._lock_file()
+            file.prepare(self._database)
+            self._database.execute("COMMIT")
         except sqlite3.OperationalError as error:
             self._database.close()
             raise OSError(f"{path}: {error}; another service may use this state file") from None
         except sqlite3.DatabaseError:
             self._database.close()
             raise OSError(f"{path} is not a state file") from None
+        except OSError:
+            self._database.close()
+            raise
 
-    def _prepare(self) -> None:
-        """Lock the file for this service, and create the tables in an empty one."""
+    def _lock_file(self) -> None:
+        """Lock the file for this service until it is closed, and begin a transaction."""
         self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        with self._lock:
-            self._database.execute("BEGIN EXCLUSIVE")
-            found = tuple(
-                self._database.execute(question).fetchone()[0]
-                for question in (
-                    "PRAGMA application_id",
-                    "PRAGMA user_version",
-                    "SELECT count(*) FROM sqlite_master",
-                )
-            )
-            if found == (0, 0, 0):
-                for statement in _SCHEMA:
-                    self._database.execute(statement)
-            elif found[:2] != (_APPLICATION, _VERSION):
-                raise sqlite3.DatabaseError
-            self._database.execute("COMMIT")
+        self._database.execute("BEGIN EXCLUSIVE")
 
     def bookings(self) -> list[str]:
         """Return the records of the bookings, oldest first."""
