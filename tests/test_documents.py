@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name[:5] != "test_")
-SHORT = ("README.md", "start.md")
-"""The pages whose blocks are run without --all too."""
+SHORT = "README.md"
+"""The page whose blocks are run without --all too."""
 IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
 
 
 @pytest.mark.parametrize(
     "block",
     [
-        pytest.param(block, id=block.place, marks=() if block.path.name in SHORT else LONG)
+        pytest.param(block, id=block.place, marks=() if block.path.name == SHORT else LONG)
         for block in BLOCKS
         if not block.title
     ],

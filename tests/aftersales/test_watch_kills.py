@@ -23,7 +23,7 @@ from ferry_sdk.journal import Journal
 from tests.aftersales.history import History
 from tests.support.processes import start
 from tests.support.summer import stopped
-from tests.support.tiers import LONG
+from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +106,7 @@ class Worker:
                 self.kill()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=mostly_long(["sqlite", "postgresql"]))
 def url(request) -> str:
     if request.param == "sqlite":
         return request.getfixturevalue("sqlite_url")

@@ -9,6 +9,7 @@ import sys
 import types
 from contextlib import contextmanager
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,10 +117,16 @@ def interrupt_call(call: Callable[[], object], line: int, folders: tuple[str, ..
     return where
 
 
-@pytest.mark.parametrize("call", mostly_long(CALLS))
-@pytest.mark.parametrize("name", mostly_long(STROKES))
-@pytest.mark.parametrize("deadline", mostly_long([None, 0.2], ids=str))
-@pytest.mark.parametrize("folders", [OURS, pytest.param(ALL, marks=LONG)], ids=["ours", "all"])
+@pytest.mark.parametrize(
+    ("folders", "deadline", "name", "call", "step"),
+    mostly_long(
+        [
+            *product((OURS, ALL), (None, 0.2), STROKES, CALLS, [_STEP_OF_SAMPLE]),
+            *((OURS, deadline, "right", "read", 1) for deadline in (None, 0.2)),
+        ],
+        ids=lambda walk: "-".join(map(str, ("ours" if walk[0] is OURS else "all", *walk[1:]))),
+    ),
+)
 def test_a_thread_interrupted_at_any_line_keeps_no_place(
     server: HostileServer,
     record_property: Callable[[str, object], None],
@@ -127,9 +134,8 @@ def test_a_thread_interrupted_at_any_line_keeps_no_place(
     name: str,
     deadline: float | None,
     folders: tuple[str, ...],
+    step: int,
 ) -> None:
-    is_whole = folders is OURS and (call, name) == ("read", "right")
-    step = 1 if is_whole else _STEP_OF_SAMPLE
     with Ferry("tkn", base_url=server.base_url) as ferry:
         view = ferry.with_options(deadline=deadline, timeout=0.05, max_retries=0)
         well = ferry.with_options(**_WELL)

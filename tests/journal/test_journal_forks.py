@@ -10,6 +10,7 @@ import pytest
 
 from tests.journal.forking import WRITES
 from tests.support.processes import run
+from tests.support.tiers import mostly_long
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +23,7 @@ def run_program(url, way):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("way", ["at once", "closing", "leaving it open"])
+@pytest.mark.parametrize("way", mostly_long(["at once", "closing", "leaving it open"]))
 def test_parent_and_children_write_at_once(url, way):
     report = run_program(url, way)
     everything = ["begun"] * WRITES + ["twin"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -126,4 +125,4 @@ def test_any_sequence_in_memory():
 
 def test_any_sequence_with_two_clients(url):
     machine = type("OnDisk", (Machine,), {"url": url})
-    run_state_machine_as_test(machine, settings=settings(max_examples=6, stateful_step_count=20))
+    run_state_machine_as_test(machine, settings=examples(6, stateful_step_count=20))

@@ -43,6 +43,7 @@ IMPORTS = (
     "rich.progress",
     "rich.status",
     "sqlalchemy.dialects.sqlite",
+    "tenacity",
     "time_machine",
     "typer._adapters",
     "typer._click.decorators",

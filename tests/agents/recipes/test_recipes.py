@@ -42,7 +42,7 @@ def told(result: Any) -> str:
     return str(result["error"]["code"] if "error" in result else result["status"])
 
 
-@pytest.fixture(params=mostly_long(ADAPTERS, short=2))
+@pytest.fixture(params=mostly_long(ADAPTERS))
 def run(
     request: pytest.FixtureRequest, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Run]:
