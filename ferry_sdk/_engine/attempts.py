@@ -106,7 +106,8 @@ def log_text(error: FerryError) -> str:
 
 def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     value, reply = yield from operation.call.exchange(context, operation.answer.read)
-    if context.is_watched or (operation.write is not None and operation.write.subject):
+    # Of a write, always: a caller that joins the call may want the raw response.
+    if context.is_watched or operation.write is not None:
         context.state.attempts.append(
             Attempt(
                 sent=True,
