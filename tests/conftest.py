@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import signal
 import sys
@@ -98,6 +99,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
     if exitstatus:
         for sentence in missing_operations(OPERATIONS):
             terminalreporter.write_line(sentence)
+
+
+@pytest.fixture(autouse=True)
+def _new_log_locks() -> None:
+    """Replace the locks of the log handlers.
+
+    A signal in an earlier test may have come between taking such a lock and the `try` that frees
+    it. The main thread then has it for ever, and a thread that logs waits for ever.
+    """
+    for handler in logging.getLogger().handlers:
+        handler.createLock()
 
 
 @pytest.fixture(scope="module")
