@@ -15,7 +15,7 @@ import httpx
 from typing_extensions import Self
 
 from ferry_sdk import AsyncFerry, DefaultAioHttpClient, Ferry
-from ferry_sdk._transport.httpcore_client import client as clients
+from ferry_sdk._transport.http11 import client as clients
 from tests.effects.running import note_log
 from tests.support.stopwatch import Stopwatch
 

@@ -1,0 +1,207 @@
+"""An HTTP client for threads, and one for the tasks of an event loop.
+
+A request takes a slot, then an idle or a new connection. The slot holds the connection while it is
+in use. If a call is interrupted between two instructions, its slot is garbage-collected, and the
+next call closes the connection that it held.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+from typing import Final, Generic
+
+import anyio
+import httpcore
+
+from ferry_sdk._engine.settings import CertificatePaths
+from ferry_sdk._transport.http11 import parsers
+from ferry_sdk._transport.http11.asyncio_stream import connect_tcp
+from ferry_sdk._transport.http11.messages import (
+    AsyncResponse,
+    PreparedRequest,
+    Response,
+    prepare_request,
+)
+from ferry_sdk._transport.http11.pool import IdleConnections, Slot, Slots, StreamT
+from ferry_sdk._transport.tls import context_of
+
+_MOST: Final = 200
+"""Connections at the same time."""
+_PIECE: Final = 64 * 1024
+"""Bytes that are read at once."""
+_CONNECT_STEP: Final = "connection.connect_tcp"
+_TLS_STEP: Final = "connection.start_tls"
+_SEND_STEP: Final = "http11.send_request_headers.started"
+
+
+class _AnyConnections(Generic[StreamT]):
+    """The part that both clients share."""
+
+    build_request = staticmethod(prepare_request)
+
+    def __init__(self, certificates: CertificatePaths) -> None:
+        self._certificates = certificates
+        self._slots: Slots[StreamT] = Slots(_MOST)
+        self._idle_connections: IdleConnections[StreamT] = IdleConnections()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the client is closed."""
+        return self._idle_connections.is_closed
+
+
+class Connections(_AnyConnections[httpcore.NetworkStream]):
+    """An HTTP client for threads.
+
+    Args:
+        certificates: The trusted certificates.
+    """
+
+    def send(self, request: PreparedRequest, **_: object) -> Response:
+        """Send a request and return its reply with the body unread; other arguments are fixed."""
+        slot = self._slots.take() or self._slots.wait(request.pool)
+        if slot is None:
+            raise httpcore.PoolTimeout("all connections are in use")
+        try:
+            slot.stream, unwanted = self._idle_connections.take(request.origin)
+            for one in (*unwanted, *self._slots.lost()):
+                one.close()
+            if slot.stream is None:
+                self._connect(request, slot)
+            stream = slot.stream
+            assert stream is not None  # noqa: S101 -- it was made
+            request.trace(_SEND_STEP, {"network_stream": stream})
+            reader = parsers.new_reader()
+            with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
+                stream.write(request.content, request.write)
+            while not reader.status_code:
+                reader.feed(stream.read(_PIECE, request.read))
+        except BaseException:
+            failed = slot.stream
+            self._slots.release(slot)
+            if failed is not None:
+                failed.close()
+            raise
+        read = partial(stream.read, _PIECE, request.read)
+        return Response(reader, read, partial(self._end, reader, request, slot))
+
+    def _connect(self, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]) -> None:
+        host, port, is_tls = request.origin
+        context = context_of(self._certificates) if is_tls else None
+        request.trace(f"{_CONNECT_STEP}.started", {})
+        slot.stream = httpcore.SyncBackend().connect_tcp(host, port, request.connect)
+        request.trace(f"{_CONNECT_STEP}.complete", {"return_value": slot.stream})
+        if context is not None:
+            slot.stream = slot.stream.start_tls(context, host, request.connect)
+            request.trace(f"{_TLS_STEP}.complete", {"return_value": slot.stream})
+
+    def _end(
+        self, reader: parsers.Reader, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]
+    ) -> None:
+        stream = slot.stream
+        if stream is None:
+            return
+        unwanted = [stream]
+        try:
+            slot.stream = None  # otherwise it would be closed as lost
+            if reader.is_reusable:
+                unwanted = self._idle_connections.give_back(request.origin, stream)
+        finally:
+            self._slots.release(slot)
+            for one in unwanted:
+                one.close()
+
+    def close(self) -> None:
+        """Close the idle connections; those in use are closed when they are given back."""
+        for stream in (*self._idle_connections.end(), *self._slots.lost()):
+            stream.close()
+
+
+class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
+    """An HTTP client for the tasks of one event loop.
+
+    Args:
+        certificates: The trusted certificates.
+    """
+
+    async def send(self, request: PreparedRequest, **_: object) -> AsyncResponse:
+        """Send a request and return its reply with the body unread; other arguments are fixed."""
+        slot = self._slots.take() or await self._slots.wait_async(request.pool)
+        if slot is None:
+            raise httpcore.PoolTimeout("all connections are in use")
+        try:
+            slot.stream, unwanted = self._idle_connections.take(request.origin)
+            for one in (*unwanted, *self._slots.lost()):
+                await _close_shielded(one)
+            if slot.stream is None:
+                await self._connect(request, slot)
+            stream = slot.stream
+            assert stream is not None  # noqa: S101 -- it was made
+            await request.trace(_SEND_STEP, {"network_stream": stream})
+            reader = parsers.new_reader()
+            with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
+                await stream.write(request.content, request.write)
+            while not reader.status_code:
+                reader.feed(await stream.read(_PIECE, request.read))
+        except GeneratorExit:  # the event loop has ended, so nothing can be awaited
+            raise
+        except BaseException:
+            failed = slot.stream
+            self._slots.release(slot)
+            if failed is not None:
+                await _close_shielded(failed)
+            raise
+        read = partial(stream.read, _PIECE, request.read)
+        return AsyncResponse(reader, read, partial(self._end, reader, request, slot))
+
+    async def _connect(
+        self, request: PreparedRequest, slot: Slot[httpcore.AsyncNetworkStream]
+    ) -> None:
+        host, port, is_tls = request.origin
+        context = context_of(self._certificates) if is_tls else None
+        await request.trace(f"{_CONNECT_STEP}.started", {})
+        connect = connect_tcp if _is_on_asyncio() else httpcore.AnyIOBackend().connect_tcp
+        slot.stream = await connect(host, port, request.connect)
+        await request.trace(f"{_CONNECT_STEP}.complete", {"return_value": slot.stream})
+        if context is not None:
+            slot.stream = await slot.stream.start_tls(context, host, request.connect)
+            await request.trace(f"{_TLS_STEP}.complete", {"return_value": slot.stream})
+
+    async def _end(
+        self,
+        reader: parsers.Reader,
+        request: PreparedRequest,
+        slot: Slot[httpcore.AsyncNetworkStream],
+    ) -> None:
+        stream = slot.stream
+        if stream is None:
+            return
+        unwanted = [stream]
+        try:
+            slot.stream = None  # otherwise it would be closed as lost
+            if reader.is_reusable:
+                unwanted = self._idle_connections.give_back(request.origin, stream)
+        finally:
+            self._slots.release(slot)
+            for one in unwanted:
+                await _close_shielded(one)
+
+    async def aclose(self) -> None:
+        """Close the idle connections; those in use are closed when they are given back."""
+        for stream in (*self._idle_connections.end(), *self._slots.lost()):
+            await stream.aclose()
+
+
+async def _close_shielded(stream: httpcore.AsyncNetworkStream) -> None:
+    with anyio.CancelScope(shield=True):
+        await stream.aclose()
+
+
+def _is_on_asyncio() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
