@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
+import ssl
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
-from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES
 from ferry_sdk._transport.http11 import AsyncConnections, Connections
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
@@ -255,7 +255,7 @@ def half_a_body(connection: Connection) -> None:
 def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
     with Service(half_a_body, serve) as service:
-        client = Connections(DEFAULT_CERTIFICATES)
+        client = Connections(ssl.create_default_context)
         request = client.build_request(
             "GET", f"{service.url}/api/port", timeout=LIMITS, extensions=TRACED
         )
@@ -276,7 +276,7 @@ def test_an_awaited_reply_that_is_left_early_keeps_its_connection(
     monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
 
     async def both(url: str) -> None:
-        client = AsyncConnections(DEFAULT_CERTIFICATES)
+        client = AsyncConnections(ssl.create_default_context)
         request = client.build_request(
             "GET", f"{url}/api/port", timeout=LIMITS, extensions={"trace": checkpoint}
         )
@@ -407,7 +407,7 @@ def test_wherever_a_call_is_interrupted_its_place_is_free_again(
 def test_closing_while_connections_are_given_back_leaves_none() -> None:
     with Service(serve, backlog=64) as service:
         for _ in range(25):
-            client = Connections(DEFAULT_CERTIFICATES)
+            client = Connections(ssl.create_default_context)
             request = client.build_request(
                 "GET", f"{service.url}/api/port", timeout=LIMITS, extensions=TRACED
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,7 +13,6 @@ import httpcore
 import pytest
 
 from ferry_sdk import ConfigurationError, UnexpectedResponseError
-from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES
 from ferry_sdk._transport.http11 import Connections
 from ferry_sdk._transport.http11.messages import prepare_request
 
@@ -162,7 +162,7 @@ def test_every_header_comes_once(any_clients: Clients) -> None:
 
 def test_a_post_without_a_body_says_so() -> None:
     with noting() as server:
-        client = Connections(DEFAULT_CERTIFICATES)
+        client = Connections(ssl.create_default_context)
         url = f"http://127.0.0.1:{server.server_port}/a?b=c%20d&e=/"
         for content, length in ((None, "0"), (b"", "0"), (b"four", "4")):
             request = client.build_request(

@@ -11,7 +11,6 @@ import asyncio
 import select
 import ssl
 import sys
-from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -25,13 +24,27 @@ _MOST_UNREAD: Final = 1024 * 1024
 """Bytes that may arrive before somebody reads them."""
 
 
-class AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
+class AsyncioStream(asyncio.Protocol):
     """One connection of the current event loop."""
+
+    __slots__ = (
+        "__weakref__",
+        "_error",
+        "_has_ended",
+        "_is_full",
+        "_loop",
+        "_pieces",
+        "_timer",
+        "_transport",
+        "_unread",
+        "_until",
+        "_waiter",
+    )
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport: Any = None
-        self._pieces: deque[bytes] = deque()
+        self._pieces: list[bytes] = []
         self._unread = 0
         self._waiter: asyncio.Future[None] | None = None
         self._is_full = False
@@ -76,7 +89,7 @@ class AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         while not (self._pieces or self._has_ended):
             await self._wait(timeout, httpcore.ReadTimeout)
         if self._pieces:
-            piece = self._pieces.popleft()
+            piece = self._pieces.pop(0)
             if self._unread > _MOST_UNREAD >= self._unread - len(piece):
                 self._transport.resume_reading()
             self._unread -= len(piece)
@@ -115,7 +128,7 @@ class AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 -- the interface of httpcore
-    ) -> httpcore.AsyncNetworkStream:
+    ) -> AsyncioStream:
         """Begin TLS."""
         with _connecting(timeout):
             self._transport = await self._loop.start_tls(

@@ -8,6 +8,8 @@ next call closes the connection that it held.
 from __future__ import annotations
 
 import asyncio
+import ssl
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Final, Generic
@@ -15,7 +17,6 @@ from typing import Final, Generic
 import anyio
 import httpcore
 
-from ferry_sdk._engine.settings import CertificatePaths
 from ferry_sdk._transport.http11 import parsers
 from ferry_sdk._transport.http11.asyncio_stream import connect_tcp
 from ferry_sdk._transport.http11.messages import (
@@ -25,7 +26,6 @@ from ferry_sdk._transport.http11.messages import (
     prepare_request,
 )
 from ferry_sdk._transport.http11.pool import IdleConnections, Slot, Slots, StreamT
-from ferry_sdk._transport.tls import context_of
 
 _MOST: Final = 200
 """Connections at the same time."""
@@ -41,8 +41,8 @@ class _AnyConnections(Generic[StreamT]):
 
     build_request = staticmethod(prepare_request)
 
-    def __init__(self, certificates: CertificatePaths) -> None:
-        self._certificates = certificates
+    def __init__(self, new_context: Callable[[], ssl.SSLContext]) -> None:
+        self._new_context = new_context
         self._slots: Slots[StreamT] = Slots(_MOST)
         self._idle_connections: IdleConnections[StreamT] = IdleConnections()
 
@@ -56,7 +56,7 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
     """An HTTP client for threads.
 
     Args:
-        certificates: The trusted certificates.
+        new_context: Returns the TLS context of a new connection.
     """
 
     def send(self, request: PreparedRequest, **_: object) -> Response:
@@ -73,9 +73,11 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
             stream = slot.stream
             assert stream is not None  # noqa: S101 -- it was made
             request.trace(_SEND_STEP, {"network_stream": stream})
-            reader = parsers.new_reader()
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
                 stream.write(request.content, request.write)
+            received = stream.read(_PIECE, request.read)
+            reader = parsers.new_reader()
+            reader.feed(received)
             while not reader.status_code:
                 reader.feed(stream.read(_PIECE, request.read))
         except BaseException:
@@ -89,7 +91,7 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
 
     def _connect(self, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]) -> None:
         host, port, is_tls = request.origin
-        context = context_of(self._certificates) if is_tls else None
+        context = self._new_context() if is_tls else None
         request.trace(f"{_CONNECT_STEP}.started", {})
         slot.stream = httpcore.SyncBackend().connect_tcp(host, port, request.connect)
         request.trace(f"{_CONNECT_STEP}.complete", {"return_value": slot.stream})
@@ -123,7 +125,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
     """An HTTP client for the tasks of one event loop.
 
     Args:
-        certificates: The trusted certificates.
+        new_context: Returns the TLS context of a new connection.
     """
 
     async def send(self, request: PreparedRequest, **_: object) -> AsyncResponse:
@@ -140,9 +142,11 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
             stream = slot.stream
             assert stream is not None  # noqa: S101 -- it was made
             await request.trace(_SEND_STEP, {"network_stream": stream})
-            reader = parsers.new_reader()
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
                 await stream.write(request.content, request.write)
+            received = await stream.read(_PIECE, request.read)
+            reader = parsers.new_reader()
+            reader.feed(received)
             while not reader.status_code:
                 reader.feed(await stream.read(_PIECE, request.read))
         except GeneratorExit:  # the event loop has ended, so nothing can be awaited
@@ -160,7 +164,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
         self, request: PreparedRequest, slot: Slot[httpcore.AsyncNetworkStream]
     ) -> None:
         host, port, is_tls = request.origin
-        context = context_of(self._certificates) if is_tls else None
+        context = self._new_context() if is_tls else None
         await request.trace(f"{_CONNECT_STEP}.started", {})
         connect = connect_tcp if _is_on_asyncio() else httpcore.AnyIOBackend().connect_tcp
         slot.stream = await connect(host, port, request.connect)
