@@ -17,7 +17,7 @@ import httpcore
 import pytest
 
 import ferry_sdk
-from ferry_sdk import AsyncFerry, DefaultAioHttpClient, Ferry
+from ferry_sdk import AsyncFerry, Ferry
 from tests.hostile.kinds import Stroke
 from tests.hostile.server import HostileServer
 from tests.support import summer
@@ -176,21 +176,18 @@ async def await_call(call: Any) -> bool:
     return result
 
 
-@pytest.mark.parametrize("client", ["own", pytest.param("aiohttp", marks=LONG)])
 @pytest.mark.parametrize("call", mostly_long(CALLS))
 @pytest.mark.parametrize("name", mostly_long(STROKES))
 @pytest.mark.parametrize("deadline", mostly_long([None, 0.2], ids=str))
 def test_a_task_cancelled_wherever_it_waits_keeps_no_place(
     server: HostileServer,
     record_property: Callable[[str, object], None],
-    client: str,
     call: str,
     name: str,
     deadline: float | None,
 ) -> None:
     async def steps() -> int:
-        http = DefaultAioHttpClient(max_connections=1) if client == "aiohttp" else None
-        async with AsyncFerry("tkn", base_url=server.base_url, http_client=http) as ferry:
+        async with AsyncFerry("tkn", base_url=server.base_url) as ferry:
             view = ferry.with_options(deadline=deadline, timeout=0.05, max_retries=0)
             well = ferry.with_options(**_WELL)
             for step in range(1000):

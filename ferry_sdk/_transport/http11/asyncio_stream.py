@@ -24,11 +24,10 @@ _MOST_UNREAD: Final = 1024 * 1024
 """Bytes that may arrive before somebody reads them."""
 
 
-class AsyncioStream(asyncio.Protocol):
+class AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
     """One connection of the current event loop."""
 
     __slots__ = (
-        "__weakref__",
         "_error",
         "_has_ended",
         "_is_full",

@@ -12,7 +12,7 @@ import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Final, Generic
+from typing import Final, Generic, cast
 
 import anyio
 import httpcore
@@ -68,10 +68,7 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
             slot.stream, unwanted = self._idle_connections.take(request.origin)
             for one in (*unwanted, *self._slots.lost()):
                 one.close()
-            if slot.stream is None:
-                self._connect(request, slot)
-            stream = slot.stream
-            assert stream is not None  # noqa: S101 -- it was made
+            stream = slot.stream or self._connect(request, slot)
             request.trace(_SEND_STEP, {"network_stream": stream})
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
                 stream.write(request.content, request.write)
@@ -89,15 +86,18 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
         read = partial(stream.read, _PIECE, request.read)
         return Response(reader, read, partial(self._end, reader, request, slot))
 
-    def _connect(self, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]) -> None:
+    def _connect(
+        self, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]
+    ) -> httpcore.NetworkStream:
         host, port, is_tls = request.origin
         context = self._new_context() if is_tls else None
         request.trace(f"{_CONNECT_STEP}.started", {})
-        slot.stream = httpcore.SyncBackend().connect_tcp(host, port, request.connect)
-        request.trace(f"{_CONNECT_STEP}.complete", {"return_value": slot.stream})
+        slot.stream = stream = httpcore.SyncBackend().connect_tcp(host, port, request.connect)
+        request.trace(f"{_CONNECT_STEP}.complete", {"return_value": stream})
         if context is not None:
-            slot.stream = slot.stream.start_tls(context, host, request.connect)
-            request.trace(f"{_TLS_STEP}.complete", {"return_value": slot.stream})
+            slot.stream = stream = stream.start_tls(context, host, request.connect)
+            request.trace(f"{_TLS_STEP}.complete", {"return_value": stream})
+        return stream
 
     def _end(
         self, reader: parsers.Reader, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]
@@ -137,10 +137,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
             slot.stream, unwanted = self._idle_connections.take(request.origin)
             for one in (*unwanted, *self._slots.lost()):
                 await _close_shielded(one)
-            if slot.stream is None:
-                await self._connect(request, slot)
-            stream = slot.stream
-            assert stream is not None  # noqa: S101 -- it was made
+            stream = slot.stream or await self._connect(request, slot)
             await request.trace(_SEND_STEP, {"network_stream": stream})
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
                 await stream.write(request.content, request.write)
@@ -162,16 +159,16 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
 
     async def _connect(
         self, request: PreparedRequest, slot: Slot[httpcore.AsyncNetworkStream]
-    ) -> None:
+    ) -> httpcore.AsyncNetworkStream:
         host, port, is_tls = request.origin
         context = self._new_context() if is_tls else None
         await request.trace(f"{_CONNECT_STEP}.started", {})
-        connect = connect_tcp if _is_on_asyncio() else httpcore.AnyIOBackend().connect_tcp
-        slot.stream = await connect(host, port, request.connect)
-        await request.trace(f"{_CONNECT_STEP}.complete", {"return_value": slot.stream})
+        slot.stream = stream = await _connect_tcp(host, port, request.connect)
+        await request.trace(f"{_CONNECT_STEP}.complete", {"return_value": stream})
         if context is not None:
-            slot.stream = await slot.stream.start_tls(context, host, request.connect)
-            await request.trace(f"{_TLS_STEP}.complete", {"return_value": slot.stream})
+            slot.stream = stream = await stream.start_tls(context, host, request.connect)
+            await request.trace(f"{_TLS_STEP}.complete", {"return_value": stream})
+        return stream
 
     async def _end(
         self,
@@ -203,9 +200,14 @@ async def _close_shielded(stream: httpcore.AsyncNetworkStream) -> None:
         await stream.aclose()
 
 
-def _is_on_asyncio() -> bool:
+async def _connect_tcp(
+    host: str,
+    port: int,
+    timeout: float | None,  # noqa: ASYNC109 -- the interface of httpcore
+) -> httpcore.AsyncNetworkStream:
     try:
         asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+    except RuntimeError:  # it is trio
+        backend = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
+        return await backend.connect_tcp(host, port, timeout)
+    return await connect_tcp(host, port, timeout)

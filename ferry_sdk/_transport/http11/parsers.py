@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import Any, Final
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
 
 import h11
 import httpcore
 
-try:
+_HAS_LLHTTP: Final = find_spec("httptools") is not None
+if TYPE_CHECKING or _HAS_LLHTTP:
     import httptools
-except ImportError:  # the extra `fast` installs it
-    httptools = None  # type: ignore[assignment]
 
 _MOST_OVERHEAD: Final = 100 * 1024
 """Bytes that may arrive in turn without any of a body: a head, or trailers; as in httpx."""
@@ -107,14 +107,14 @@ _END: Final = h11.EndOfMessage()
 class LlhttpReader(Reader):
     """A `Reader` over llhttp, which calls the methods that begin with ``on_``."""
 
-    __slots__ = ("_is_framed", "_overhead", "_parser", "_refusal", "_version")
+    __slots__ = ("_is_framed", "_overhead", "_parser", "_reason", "_version")
 
     def __init__(self) -> None:
         super().__init__()
         self._parser: Any = httptools.HttpResponseParser(self)
         self._overhead = 0
         self._is_framed = False
-        self._refusal = ""
+        self._reason = ""
         self._version = ""
 
     def feed(self, data: bytes) -> None:
@@ -138,7 +138,7 @@ class LlhttpReader(Reader):
         except (httptools.HttpParserError, _RefusedError) as error:
             self.is_reusable = False
             if not self.is_complete:  # else it is about what is behind the reply
-                raise httpcore.RemoteProtocolError(self._refusal or str(error)) from None
+                raise httpcore.RemoteProtocolError(self._reason or str(error)) from None
         if self.is_complete:
             self._parser = None  # it refers back to the reader
         elif self.pieces:
@@ -154,7 +154,7 @@ class LlhttpReader(Reader):
         self.is_complete = True
 
     def _refuse(self, reason: str) -> None:
-        self._refusal = reason
+        self._reason = reason
         raise _RefusedError(reason)
 
     def on_message_begin(self) -> None:
@@ -209,5 +209,5 @@ class _RefusedError(Exception):
     pass
 
 
-new_reader: type[Reader] = H11Reader if httptools is None else LlhttpReader
-"""Makes a reader, of the faster kind if it is installed."""
+new_reader: type[Reader] = LlhttpReader if _HAS_LLHTTP else H11Reader
+"""Makes a reader; the extra `fast` installs what the faster one needs."""
