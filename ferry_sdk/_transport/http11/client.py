@@ -108,7 +108,7 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
         unwanted = [stream]
         try:
             slot.stream = None  # otherwise it would be closed as lost
-            if reader.is_reusable:
+            if reader.is_reusable and reader.is_read:
                 unwanted = self._idle_connections.give_back(request.origin, stream)
         finally:
             self._slots.release(slot)
@@ -182,7 +182,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
         unwanted = [stream]
         try:
             slot.stream = None  # otherwise it would be closed as lost
-            if reader.is_reusable:
+            if reader.is_reusable and reader.is_read:
                 unwanted = self._idle_connections.give_back(request.origin, stream)
         finally:
             self._slots.release(slot)

@@ -143,6 +143,7 @@ class Response(_Head):
         while not reader.is_complete:
             reader.feed(self._read())
             yield from reader.take()
+        reader.is_read = True
 
     iter_bytes = iter_raw
 
@@ -163,6 +164,7 @@ class AsyncResponse(_Head):
             reader.feed(await self._read())
             for piece in reader.take():
                 yield piece
+        reader.is_read = True
 
     aiter_bytes = aiter_raw
 

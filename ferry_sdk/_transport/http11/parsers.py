@@ -36,16 +36,18 @@ class Reader(ABC):
         headers: The headers.
         pieces: The pieces of the body that nobody has taken yet.
         is_complete: Whether the reply has ended.
+        is_read: Whether somebody has read the body to its end.
         is_reusable: Whether its connection can serve another request.
     """
 
-    __slots__ = ("headers", "is_complete", "is_reusable", "pieces", "status_code")
+    __slots__ = ("headers", "is_complete", "is_read", "is_reusable", "pieces", "status_code")
 
     def __init__(self) -> None:
         self.status_code = 0
         self.headers: list[tuple[bytes, bytes]] = []
         self.pieces: list[bytes] = []
         self.is_complete = False
+        self.is_read = False
         self.is_reusable = False
 
     @abstractmethod
