@@ -184,7 +184,7 @@ def load() -> dict[str, dict[str, dict[str, int]]]:
 @pytest.mark.parametrize("row", ROWS)
 def test_a_call_enters_no_more_functions_than_recorded(row: str) -> None:
     counts, limits = asyncio.run(counts_of(row)), recorded(row)
-    print(f"{row}: {counts}, recorded {limits}; to record anew: {COMMAND}")  # noqa: T201
+    print(f"{row}: {counts}, recorded {limits}; to record anew: {COMMAND}")  # noqa: T201 -- pytest shows it
     assert {name: count for name, count in counts.items() if count > SPARE * limits[name]} == {}
 
 
