@@ -61,7 +61,7 @@ FLOW: Stages = (
     ),
 )
 JOURNAL: Stages = (
-    _named("journal/test_journal", "entries", "keys", "fork_lock", "secrets"),
+    _named("journal/test_journal", "entries", "listing", "keys", "fork_lock", "secrets"),
     _named("journal/test_journal", "forks", "damage", "files", "interrupts", "model"),
 )
 AGENTS: Stages = (

@@ -135,3 +135,24 @@ def test_a_payment_read_back_is_paid(booking_id: str | None) -> None:
     back = read_back("tickets.mark_paid", booking_id=booking_id)
     result = back.result(None)
     assert (result.ticket_id, result.payment_status, result.read_back) == ("t-1", "paid", True)
+
+
+REFUTED_BY_A_BOOKING = {
+    "bookings.confirm": {"payment_due", "lapsed"},
+    "bookings.cancel": {"payment_due", "ticketed"},
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("name", REFUTED_BY_A_BOOKING)
+def test_a_booking_refutes_an_effect_by_its_stage(name: str, stage: Stage) -> None:
+    (proof, *_) = SAFETY[name].confirmed_by
+    seen = Booking.model_validate(booking(stage, "Blocked", payment_status="promised"))
+    assert proof.is_refuted_by(seen) == (stage in REFUTED_BY_A_BOOKING[name])
+
+
+@pytest.mark.parametrize("name", ["tickets.cancel", "mcp.cancel_ticket"])
+def test_a_ticket_that_is_not_cancelled_refutes_its_cancellation(name: str) -> None:
+    for proof, status in product(SAFETY[name].confirmed_by, STATUSES):
+        seen = Ticket.model_validate(ticket(status))
+        assert proof.is_refuted_by(seen) == (status in {"Issued", "Blocked"}), (proof, status)

@@ -6,6 +6,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
+import pytest
+
 from ferry_sdk.journal.fork import ForkLock
 
 MOMENT = 0.2
@@ -36,6 +38,15 @@ def test_a_fork_waits_for_the_uses_to_end():
             threads.submit(acquiring)
             assert not acquired.wait(MOMENT)
         assert acquired.wait(10)
+
+
+def test_a_fork_does_not_wait_for_a_use_that_failed(monkeypatch):
+    lock = ForkLock()
+    with pytest.raises(LookupError) as kept, lock.use(writes=True):  # its traceback keeps the use
+        raise LookupError
+    monkeypatch.setattr("ferry_sdk.journal.fork.time.sleep", pytest.fail)
+    lock.acquire()
+    assert kept.tb
 
 
 def test_no_use_starts_before_every_fork_has_released_the_lock():

@@ -93,10 +93,18 @@ def test_sixteen_bytes_are_enough(sqlite_url, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["", "too short", b"fifteen bytes..", 7, ["k" * 32], "\ud800" * 20]
+    ("wrong", "expected"),
+    [
+        ("", "at least 16 bytes"),
+        ("too short", "at least 16 bytes"),
+        (b"fifteen bytes..", "at least 16 bytes"),
+        (7, "UTF-8 text or bytes"),
+        (["k" * 32], "UTF-8 text or bytes"),
+        ("\ud800" * 20, "UTF-8 text or bytes"),
+    ],
 )
-def test_a_key_that_can_be_guessed_or_is_none_is_refused(wrong):
-    with pytest.raises(InvalidInputError) as caught:
+def test_a_key_that_can_be_guessed_or_is_none_is_refused(wrong, expected):
+    with pytest.raises(InvalidInputError, match=expected) as caught:
         Journal("sqlite://", key=wrong)
     assert caught.value.field == "key"
     assert caught.value.__context__ is None

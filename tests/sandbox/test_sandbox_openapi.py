@@ -83,9 +83,21 @@ def bodies(operation):
             yield status, media
 
 
+def without_defaults(node):
+    """Return a part of a document without what pydantic says only since 2.11."""
+    if isinstance(node, list):
+        return [without_defaults(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    default = ("additionalProperties", True)
+    return {key: without_defaults(value) for key, value in node.items() if (key, value) != default}
+
+
 def test_the_released_file_is_what_the_service_says():
     released = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
-    assert released == DOCUMENT, "run python -m ferry_sdk openapi > docs/openapi.json"
+    assert without_defaults(released) == without_defaults(DOCUMENT), (
+        "run python -m ferry_sdk openapi > docs/openapi.json"
+    )
 
 
 def test_every_reference_is_defined_and_every_schema_is_valid():
