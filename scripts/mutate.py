@@ -83,7 +83,7 @@ TESTS: dict[str, Stages] = {
     "_engine/polling": (FLOW[2], *FLOW),
     "_engine/retry": (FLOW[2], *FLOW),
     "_engine/context": FLOW,
-    "_engine/wire": FLOW,
+    "_engine/wire": (*FLOW, ("tests/rate/test_every_request.py",)),
     "safety": (FLOW[2], *FLOW),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,

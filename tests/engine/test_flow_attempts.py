@@ -14,11 +14,13 @@ from ferry_sdk import (
     InvalidInputError,
     OutcomeUnknownError,
 )
+from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.flow import run
 from ferry_sdk.types import Attempt
 from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver, timed_out
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
-from tests.support.samples import BOOKING_CONFIRMATION
+from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 
 if TYPE_CHECKING:
     from tests.support.driven import Driver
@@ -172,3 +174,17 @@ def test_a_token_in_the_words_of_a_failure_is_hidden() -> None:
         scripted_driver(ConnectionFailedError(words)).raw(
             described("catalogue.ports"), SETTINGS, max_retries=0
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "unwatched"),
+    [("catalogue.ports", {"ports": []}, []), ("bookings.create", BOOKING_CREATED, [None])],
+)
+def test_the_request_of_a_success_is_named_where_somebody_looks(
+    name: str, body: dict[str, Any], unwatched: list[str | None]
+) -> None:
+    for is_raw, expected in ((True, ["r-1"]), (False, unwatched)):
+        driver = scripted_driver(good(body, x_request_id="r-1"))
+        context = Context.start(SETTINGS, driver.session, name, is_raw=is_raw)
+        response = driver.walk(run(described(name), context))
+        assert [attempt.request_id for attempt in response.attempts] == expected

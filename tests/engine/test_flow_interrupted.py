@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Booking, BookingConfirmation, OutcomeEvent
-from ferry_sdk._engine.context import Session
+from ferry_sdk import Booking, BookingConfirmation, FerryError, OutcomeEvent
+from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
+from ferry_sdk._engine.flow import report_interruption, run
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.hooks import build_hooks
 from tests.engine.recorder import Notes
@@ -138,6 +139,27 @@ def test_an_interruption_is_told_where_the_write_may_have_happened(
         "open": "was done when it was interrupted",
     }.get(COURSES[name][1][number][1] or "")
     assert told == ([f"{name} {what} (correlation id c-1)"] if what else [])
+
+
+def test_a_write_that_is_interrupted_after_its_reply_was_done(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    driver = scripted_driver(good(BOOKING_CREATED))
+    operation = described("bookings.create")
+    context = Context.start(SETTINGS, driver.session, operation.name, correlation_id="c-1")
+    driver.walk(run(operation, context))
+    report_interruption(operation, context)  # as a transport does until the caller has the result
+    (told,) = caplog.messages
+    assert told == "bookings.create was done when it was interrupted (correlation id c-1)"
+
+
+def test_a_refusal_whose_record_is_interrupted_names_its_call() -> None:
+    driver = Stopped(2, KeyboardInterrupt(), [reply(422)])
+    with pytest.raises(KeyboardInterrupt) as info:
+        driver.raw(described("bookings.create"), SETTINGS, journal=Notes(), correlation_id="c-1")
+    refusal = info.value.__context__
+    assert isinstance(refusal, FerryError)
+    assert (refusal.operation, refusal.correlation_id) == ("bookings.create", "c-1")
 
 
 @pytest.mark.parametrize("name", COURSES)

@@ -20,6 +20,7 @@ from ferry_sdk import (
     UnexpectedResponseError,
 )
 from ferry_sdk._engine.effects import Send, Sleep
+from ferry_sdk._engine.limiter import current_request
 from ferry_sdk.types import OutcomeDetails
 from tests.engine.recorder import Notes
 from tests.engine.replies import (
@@ -398,3 +399,16 @@ def test_the_failure_of_the_write_is_the_cause() -> None:
         driver.raw(described("bookings.confirm"), SETTINGS)
     assert info.value.__cause__ is lost
     assert not isinstance(info.value.__cause__, NotFoundError)
+
+
+def test_a_read_of_the_effect_goes_before_requests_that_wait_for_the_limiter() -> None:
+    goes_first: list[tuple[str, bool]] = []
+
+    class Limiter:
+        def acquire(self, operation: str) -> None:
+            goes_first.append((operation, current_request.get().goes_first))
+
+    driver = scripted_driver(reply(409), good(booking("ticketed", "Issued")))
+    with pytest.raises(AlreadyDoneError):
+        driver.raw(described("bookings.confirm"), SETTINGS, limiter=Limiter())
+    assert goes_first == [("bookings.confirm", False), ("bookings.get", True)]
