@@ -1,4 +1,4 @@
-"""Many small async calls in flight, over aiohttp: one that reads, and one that writes."""
+"""Many small async calls in flight, against aiohttp: one that reads, and one that writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._measure import Effort
 
 BAR: Final = Bar(0.8, is_least=True)
-OURS: Final = "ferry_over_aiohttp"
+OURS: Final = "ferry"
 
 
 def measure(effort: Effort) -> list[Line]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import Final, Generic, TypeVar
@@ -21,7 +21,7 @@ import httpcore
 
 from ferry_sdk._threads import Latch
 
-ConnectionT = TypeVar("ConnectionT", httpcore.HTTPConnection, httpcore.AsyncHTTPConnection)
+StreamT = TypeVar("StreamT", httpcore.NetworkStream, httpcore.AsyncNetworkStream)
 
 KEPT_FOR: Final = 5.0
 """Seconds after which an idle connection is not reused."""
@@ -29,34 +29,34 @@ _LOOK: Final = 1.0
 """Seconds after which a waiter checks again."""
 
 
-class Slot(Generic[ConnectionT]):
+class Slot(Generic[StreamT]):
     """The right to use one connection.
 
     Attributes:
-        connection: The connection in use; that of a lost slot is closed by the next call.
+        stream: The connection in use; that of a lost slot is closed by the next call.
     """
 
-    __slots__ = ("__weakref__", "_lost", "connection")
+    __slots__ = ("__weakref__", "_lost", "stream")
 
-    def __init__(self, lost: deque[ConnectionT]) -> None:
-        self._lost: deque[ConnectionT] = lost
-        self.connection: ConnectionT | None = None
+    def __init__(self, lost: deque[StreamT]) -> None:
+        self._lost: deque[StreamT] = lost
+        self.stream: StreamT | None = None
 
     def __del__(self) -> None:
-        connection = getattr(self, "connection", None)  # missing if __init__ was interrupted
-        if connection is not None:
-            self._lost.append(connection)
+        stream = getattr(self, "stream", None)  # missing if __init__ was interrupted
+        if stream is not None:
+            self._lost.append(stream)
 
 
-class _Waiter(Generic[ConnectionT]):
+class _Waiter(Generic[StreamT]):
     """A caller that waits for a slot, with the slot once it gets one."""
 
     def __init__(self, wake: Callable[[], object]) -> None:
         self.wake = wake
-        self.slot: Slot[ConnectionT] | None = None
+        self.slot: Slot[StreamT] | None = None
 
 
-class Slots(Generic[ConnectionT]):
+class Slots(Generic[StreamT]):
     """The slots of one client; safe between threads, and first come, first served.
 
     Args:
@@ -66,29 +66,29 @@ class Slots(Generic[ConnectionT]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = RLock()
-        self._taken: WeakSet[Slot[ConnectionT]] = WeakSet()
-        self._lost: deque[ConnectionT] = deque()
-        self._waiters: dict[_Waiter[ConnectionT], None] = {}
+        self._taken: WeakSet[Slot[StreamT]] = WeakSet()
+        self._lost: deque[StreamT] = deque()
+        self._waiters: dict[_Waiter[StreamT], None] = {}
 
-    def take(self) -> Slot[ConnectionT] | None:
+    def take(self) -> Slot[StreamT] | None:
         """Return a free slot; None if there is none, or others are waiting."""
         with self._lock:
             return None if self._waiters else self._new()
 
-    def wait(self, seconds: float | None) -> Slot[ConnectionT] | None:
+    def wait(self, seconds: float | None) -> Slot[StreamT] | None:
         """Block until a slot is free; return None if none is free in time."""
         freed = Latch()
-        waiter = _Waiter[ConnectionT](freed.set)
+        waiter = _Waiter[StreamT](freed.set)
         with self._waiting(waiter):
             for step in _steps(seconds):
                 if self._serve(waiter) or freed.wait(step):
                     break
         return waiter.slot
 
-    async def wait_async(self, seconds: float | None) -> Slot[ConnectionT] | None:
+    async def wait_async(self, seconds: float | None) -> Slot[StreamT] | None:
         """Wait for a slot as `wait` does, without blocking."""
         freed = anyio.Event()
-        waiter = _Waiter[ConnectionT](freed.set)
+        waiter = _Waiter[StreamT](freed.set)
         with self._waiting(waiter):
             for step in _steps(seconds):
                 if self._serve(waiter):
@@ -97,20 +97,20 @@ class Slots(Generic[ConnectionT]):
                     await freed.wait()
         return waiter.slot
 
-    def release(self, slot: Slot[ConnectionT]) -> None:
+    def release(self, slot: Slot[StreamT]) -> None:
         """Release a slot to the caller that has waited longest."""
-        slot.connection = None
+        slot.stream = None
         with self._lock:
             self._taken.discard(slot)
             self._hand_over()
 
-    def lost(self) -> Iterator[ConnectionT]:
+    def lost(self) -> Iterator[StreamT]:
         """Yield the unclosed connections of interrupted calls."""
         with suppress(IndexError):  # empty
             while True:
                 yield self._lost.popleft()
 
-    def _new(self) -> Slot[ConnectionT] | None:
+    def _new(self) -> Slot[StreamT] | None:
         if len(self._taken) >= self._most:
             return None
         slot = Slot(self._lost)
@@ -118,7 +118,7 @@ class Slots(Generic[ConnectionT]):
         return slot
 
     @contextmanager
-    def _waiting(self, waiter: _Waiter[ConnectionT]) -> Generator[None]:
+    def _waiting(self, waiter: _Waiter[StreamT]) -> Generator[None]:
         with self._lock:
             self._waiters[waiter] = None
         try:
@@ -131,7 +131,7 @@ class Slots(Generic[ConnectionT]):
             with self._lock:
                 self._waiters.pop(waiter, None)
 
-    def _serve(self, waiter: _Waiter[ConnectionT]) -> bool:
+    def _serve(self, waiter: _Waiter[StreamT]) -> bool:
         """Return whether the waiter has a slot."""
         with self._lock:
             self._hand_over()
@@ -153,7 +153,7 @@ def _steps(seconds: float | None) -> Iterator[float]:
     yield 0.0
 
 
-class IdleConnections(Generic[ConnectionT]):
+class IdleConnections(Generic[StreamT]):
     """Idle connections by origin; safe between threads.
 
     Attributes:
@@ -162,63 +162,49 @@ class IdleConnections(Generic[ConnectionT]):
 
     def __init__(self) -> None:
         self.is_closed = False
-        self._idle: dict[str, deque[tuple[float, ConnectionT]]] = {}
+        self._idle: dict[Hashable, deque[tuple[float, StreamT]]] = {}
 
-    def take(self, origin: str) -> tuple[ConnectionT | None, list[ConnectionT]]:
-        """Return the usable connection given back last, and the expired ones to close."""
-        expired: list[ConnectionT] = []
+    def take(self, origin: Hashable) -> tuple[StreamT | None, list[StreamT]]:
+        """Return the usable connection given back last, and the unusable ones to close."""
+        unusable: list[StreamT] = []
         idle = self._idle.setdefault(origin, deque())
         while idle:
             try:
-                _, connection = idle.pop()
+                since, stream = idle.pop()
             except IndexError:  # another thread was faster
                 break
-            if connection.is_available() and not connection.has_expired():
-                return connection, expired
-            expired.append(connection)
-        return None, expired
+            # What arrives on an idle connection is its end, or is nobody's reply.
+            if since >= time.monotonic() - KEPT_FOR and not stream.get_extra_info("is_readable"):
+                return stream, unusable
+            unusable.append(stream)
+        return None, unusable
 
-    def give_back(self, origin: str, connection: ConnectionT) -> list[ConnectionT]:
+    def give_back(self, origin: Hashable, stream: StreamT) -> list[StreamT]:
         """Keep a connection; return those to close."""
-        if not connection.is_available() or _has_unread_data(connection):
-            return [connection]
-        self._idle[origin].append((time.monotonic(), connection))
+        self._idle[origin].append((time.monotonic(), stream))
         return self.end() if self.is_closed else self._pop_expired()
 
-    def end(self) -> list[ConnectionT]:
+    def end(self) -> list[StreamT]:
         """Stop keeping connections; return those to close."""
         self.is_closed = True
-        ended: list[ConnectionT] = []
+        ended: list[StreamT] = []
         for idle in tuple(self._idle.values()):
             with suppress(IndexError):  # empty
                 while True:
                     ended.append(idle.pop()[1])
         return ended
 
-    def _pop_expired(self) -> list[ConnectionT]:
+    def _pop_expired(self) -> list[StreamT]:
         oldest_wanted = time.monotonic() - KEPT_FOR
-        expired: list[ConnectionT] = []
+        expired: list[StreamT] = []
         for idle in tuple(self._idle.values()):
             try:
                 while idle and idle[0][0] < oldest_wanted:
-                    since, connection = idle.popleft()
+                    since, stream = idle.popleft()
                     if since < oldest_wanted:
-                        expired.append(connection)
+                        expired.append(stream)
                     else:  # another thread was faster
-                        idle.appendleft((since, connection))
+                        idle.appendleft((since, stream))
             except IndexError:
                 continue
         return expired
-
-
-def _has_unread_data(connection: object) -> bool:
-    """Return whether bytes came after the reply: the next call would take them for its own reply.
-
-    httpcore does not look, and documents no way to. If its private attributes are gone, the answer
-    is yes: a connection that cannot be checked is closed, and never used again.
-    """
-    inner = getattr(connection, "_connection", None)
-    if hasattr(inner, "_h2_state"):
-        return False  # HTTP/2 numbers its streams, so a stray frame is nobody's reply
-    protocol = getattr(inner, "_h11_state", None)
-    return protocol is None or bool(protocol.trailing_data[0])
