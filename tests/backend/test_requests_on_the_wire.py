@@ -96,9 +96,9 @@ def names_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def head(url: str) -> list[bytes]:
     """The lines of the head of a request."""
-    lines: list[bytes] = prepare_request(
-        "GET", url, timeout=LIMITS, extensions=TRACED
-    ).content.split(b"\r\n")
+    lines: list[bytes] = prepare_request("GET", url, timeout=LIMITS, extensions=TRACED).head.split(
+        b"\r\n"
+    )
     return lines
 
 

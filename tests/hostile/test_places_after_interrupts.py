@@ -22,7 +22,7 @@ from ferry_sdk import AsyncFerry, Ferry
 from tests.hostile.kinds import Stroke
 from tests.hostile.server import HostileServer
 from tests.support import summer
-from tests.support.tiers import LONG, mostly_long
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator, Iterator

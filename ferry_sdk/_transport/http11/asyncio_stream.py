@@ -22,6 +22,8 @@ _AT_ONCE: Final = 64 * 1024
 """Bytes that are written before a check whether the service reads them."""
 _MOST_UNREAD: Final = 1024 * 1024
 """Bytes that may arrive before somebody reads them."""
+_NEXT_ADDRESS: Final = 0.25
+"""Seconds until the next address of a host is tried beside the one before; as in RFC 8305."""
 
 
 class AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
@@ -185,8 +187,11 @@ class AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 async def connect_tcp(host: str, port: int, timeout: float | None) -> AsyncioStream:  # noqa: ASYNC109 -- the interface of httpcore
     """Connect to a host."""
     loop = asyncio.get_running_loop()
+    options: dict[str, Any] = {}
+    if isinstance(loop, asyncio.BaseEventLoop):  # uvloop has no such option
+        options = {"happy_eyeballs_delay": _NEXT_ADDRESS}
     with _connecting(timeout):
-        _, stream = await loop.create_connection(AsyncioStream, host, port)
+        _, stream = await loop.create_connection(AsyncioStream, host, port, **options)
     return stream
 
 

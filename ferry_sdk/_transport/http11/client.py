@@ -71,7 +71,7 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
             stream = slot.stream or self._connect(request, slot)
             request.trace(_SEND_STEP, {"network_stream": stream})
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
-                stream.write(request.content, request.write)
+                stream.write(request.head + request.body, request.write)
             received = stream.read(_PIECE, request.read)
             reader = parsers.new_reader()
             reader.feed(received)
@@ -140,7 +140,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
             stream = slot.stream or await self._connect(request, slot)
             await request.trace(_SEND_STEP, {"network_stream": stream})
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
-                await stream.write(request.content, request.write)
+                await stream.write(request.head + request.body, request.write)
             received = await stream.read(_PIECE, request.read)
             reader = parsers.new_reader()
             reader.feed(received)

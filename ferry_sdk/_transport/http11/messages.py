@@ -39,7 +39,8 @@ class PreparedRequest(NamedTuple):
 
     Attributes:
         origin: The server.
-        content: The bytes to send.
+        head: The bytes before the body.
+        body: The body.
         connect: Seconds to connect; None, here and below: no limit.
         read: Seconds for each piece of the reply.
         write: Seconds for each piece of the request.
@@ -48,7 +49,8 @@ class PreparedRequest(NamedTuple):
     """
 
     origin: Origin
-    content: bytes
+    head: bytes
+    body: bytes
     connect: float | None
     read: float | None
     write: float | None
@@ -83,8 +85,9 @@ def prepare_request(
     head = "\r\n".join(lines)
     if head.count("\n") != len(lines) or head.count("\r") != len(lines) or "\0" in head:
         raise ConfigurationError("a header must be in one line")
-    message = f"{head}\r\n\r\n".encode() + (content or b"")
-    return PreparedRequest(origin, message, *timeout, extensions["trace"])
+    return PreparedRequest(
+        origin, f"{head}\r\n\r\n".encode(), content or b"", *timeout, extensions["trace"]
+    )
 
 
 @lru_cache(maxsize=256)

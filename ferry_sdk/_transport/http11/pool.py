@@ -8,16 +8,20 @@ nobody.
 
 from __future__ import annotations
 
+import asyncio
+import math
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextlib import suppress
+from functools import partial
 from threading import RLock
 from typing import Final, Generic, TypeVar
 from weakref import WeakSet
 
 import anyio
 import httpcore
+from typing_extensions import Self
 
 from ferry_sdk._threads import Latch
 
@@ -49,11 +53,35 @@ class Slot(Generic[StreamT]):
 
 
 class _Waiter(Generic[StreamT]):
-    """A caller that waits for a slot, with the slot once it gets one."""
+    """A caller that waits for a slot while it is entered.
 
-    def __init__(self, wake: Callable[[], object]) -> None:
-        self.wake = wake
+    Attributes:
+        slot: Its slot, once it has one.
+        wake: Called when it gets one.
+    """
+
+    __slots__ = ("_slots", "slot", "wake")
+
+    def __init__(self, slots: Slots[StreamT]) -> None:
+        self._slots = slots
         self.slot: Slot[StreamT] | None = None
+        self.wake: Callable[[], object] = bool  # does nothing
+
+    def __enter__(self) -> Self:
+        self._slots.start_wait(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is not None and self.slot is not None:
+                self._slots.release(self.slot)
+        finally:
+            self._slots.end_wait(self)
+
+
+def _complete(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 class Slots(Generic[StreamT]):
@@ -69,6 +97,7 @@ class Slots(Generic[StreamT]):
         self._taken: WeakSet[Slot[StreamT]] = WeakSet()
         self._lost: deque[StreamT] = deque()
         self._waiters: dict[_Waiter[StreamT], None] = {}
+        self._timer: asyncio.TimerHandle | None = None
 
     def take(self) -> Slot[StreamT] | None:
         """Return a free slot; None if there is none, or others are waiting."""
@@ -77,25 +106,31 @@ class Slots(Generic[StreamT]):
 
     def wait(self, seconds: float | None) -> Slot[StreamT] | None:
         """Block until a slot is free; return None if none is free in time."""
+        until = math.inf if seconds is None else time.monotonic() + seconds
         freed = Latch()
-        waiter = _Waiter[StreamT](freed.set)
-        with self._waiting(waiter):
-            for step in _steps(seconds):
-                if self._serve(waiter) or freed.wait(step):
-                    break
+        with _Waiter(self) as waiter:
+            waiter.wake = freed.set
+            while not self._serve(waiter) and (step := _step(until)) > 0:
+                freed.wait(step)
         return waiter.slot
 
     async def wait_async(self, seconds: float | None) -> Slot[StreamT] | None:
         """Wait for a slot as `wait` does, without blocking."""
-        freed = anyio.Event()
-        waiter = _Waiter[StreamT](freed.set)
-        with self._waiting(waiter):
-            for step in _steps(seconds):
-                if self._serve(waiter):
-                    break
-                with anyio.move_on_after(step):
-                    await freed.wait()
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        with _Waiter(self) as waiter:
+            while not self._serve(waiter) and (step := _step(until)) > 0:
+                await self._pause(waiter, step)
         return waiter.slot
+
+    def start_wait(self, waiter: _Waiter[StreamT]) -> None:
+        """Add a waiter to the queue."""
+        with self._lock:
+            self._waiters[waiter] = None
+
+    def end_wait(self, waiter: _Waiter[StreamT]) -> None:
+        """Remove a waiter from the queue."""
+        with self._lock:
+            self._waiters.pop(waiter, None)
 
     def release(self, slot: Slot[StreamT]) -> None:
         """Release a slot to the caller that has waited longest."""
@@ -117,19 +152,28 @@ class Slots(Generic[StreamT]):
         self._taken.add(slot)
         return slot
 
-    @contextmanager
-    def _waiting(self, waiter: _Waiter[StreamT]) -> Generator[None]:
-        with self._lock:
-            self._waiters[waiter] = None
+    def _pause(self, waiter: _Waiter[StreamT], seconds: float) -> Awaitable[None]:
+        """Return what a waiter awaits: a slot, for so many seconds at most.
+
+        On asyncio all waiters have one timer, which wakes them all to check again. The events and
+        scopes of anyio take several times the memory.
+        """
         try:
-            yield
-        except BaseException:
-            if waiter.slot is not None:
-                self.release(waiter.slot)
-            raise
-        finally:
-            with self._lock:
-                self._waiters.pop(waiter, None)
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # it is trio
+            return _pause_on_trio(waiter, seconds)
+        if self._timer is None or self._timer.when() > loop.time() + seconds:
+            earlier, self._timer = self._timer, loop.call_later(seconds, self._wake_all)
+            if earlier is not None:
+                earlier.cancel()
+        woken = loop.create_future()
+        waiter.wake = partial(_complete, woken)
+        return woken
+
+    def _wake_all(self) -> None:
+        self._timer = None
+        for waiter in [*self._waiters]:
+            waiter.wake()
 
     def _serve(self, waiter: _Waiter[StreamT]) -> bool:
         """Return whether the waiter has a slot."""
@@ -145,12 +189,16 @@ class Slots(Generic[StreamT]):
             waiter.wake()
 
 
-def _steps(seconds: float | None) -> Iterator[float]:
-    """Yield the seconds of each wait; 0 for the last check."""
-    until = None if seconds is None else time.monotonic() + seconds
-    while until is None or time.monotonic() < until:
-        yield _LOOK if until is None else min(_LOOK, max(0.0, until - time.monotonic()))
-    yield 0.0
+async def _pause_on_trio(waiter: _Waiter[StreamT], seconds: float) -> None:
+    event = anyio.Event()
+    waiter.wake = event.set
+    with anyio.move_on_after(seconds):
+        await event.wait()
+
+
+def _step(until: float) -> float:
+    """Return the seconds until the next check; none are left at the end."""
+    return min(_LOOK, until - time.monotonic())
 
 
 class IdleConnections(Generic[StreamT]):
