@@ -63,7 +63,7 @@ class _Waiter(Generic[StreamT]):
     __slots__ = ("_slots", "slot", "wake")
 
     def __init__(self, slots: Slots[StreamT]) -> None:
-        self._slots = slots
+        self._slots: Slots[StreamT] = slots
         self.slot: Slot[StreamT] | None = None
         self.wake: Callable[[], object] = bool  # does nothing
 

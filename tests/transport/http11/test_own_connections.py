@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -168,3 +169,31 @@ def test_data_that_arrived_in_time_is_read_after_its_time() -> None:
 
     with Service(late) as service:
         asyncio.run(calls(service.url))
+
+
+def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    unreachable = "127.0.0.9"
+
+    async def calls(service: Service) -> None:
+        loop: Any = asyncio.get_running_loop()
+        connect = loop.sock_connect
+
+        async def look_up(_: str, port: int, **__: Any) -> list[Any]:
+            found = [(host, port) for host in (unreachable, "127.0.0.1")]
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in found]
+
+        async def connect_or_wait(sock: socket.socket, address: tuple[str, int]) -> None:
+            if address[0] == unreachable:
+                await asyncio.Event().wait()
+            await connect(sock, address)
+
+        monkeypatch.setattr(loop, "getaddrinfo", look_up)
+        monkeypatch.setattr(loop, "sock_connect", connect_or_wait)
+        url = f"http://localhost:{service.port}"
+        async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
+            assert not await ferry.catalogue.ports()
+
+    with Service(serve) as service:
+        asyncio.run(calls(service))

@@ -36,48 +36,59 @@ def reply_with(*parts: bytes) -> Script:
     return reply
 
 
-def of_threads(url: str, limit: float, content: bytes | None) -> tuple[Any, bytes]:
+def of_threads(
+    url: str, limit: float, content: bytes | None = None, *, calls: int = 1, is_read: bool = True
+) -> tuple[Any, bytes]:
+    """The last reply of some calls, and its body as far as it is read."""
     client = Connections(ssl.create_default_context)
     try:
-        request = client.build_request(
-            "POST",
-            f"{url}/x",
-            content=content,
-            timeout=(limit,) * 4,
-            extensions={"trace": lambda *_: None},
-        )
-        reply = client.send(request)
-        try:
-            return reply, b"".join(reply.iter_raw())
-        finally:
-            reply.close()
-    finally:
-        client.close()
-
-
-def of_tasks(url: str, limit: float, content: bytes | None) -> tuple[Any, bytes]:
-    async def trace(*_: object) -> None:
-        """Ignore a step."""
-
-    async def call() -> tuple[Any, bytes]:
-        client = AsyncConnections(ssl.create_default_context)
-        try:
+        for _ in range(calls):
             request = client.build_request(
                 "POST",
                 f"{url}/x",
                 content=content,
                 timeout=(limit,) * 4,
-                extensions={"trace": trace},
+                extensions={"trace": lambda *_: None},
             )
-            reply = await client.send(request)
+            reply = client.send(request)
             try:
-                return reply, b"".join([piece async for piece in reply.aiter_raw()])
+                body = b"".join(reply.iter_raw()) if is_read else b""
             finally:
-                await reply.aclose()
+                reply.close()
+    finally:
+        client.close()
+    return reply, body
+
+
+def of_tasks(
+    url: str, limit: float, content: bytes | None = None, *, calls: int = 1, is_read: bool = True
+) -> tuple[Any, bytes]:
+    """The same, by a task."""
+
+    async def trace(*_: object) -> None:
+        """Ignore a step."""
+
+    async def make_calls() -> tuple[Any, bytes]:
+        client = AsyncConnections(ssl.create_default_context)
+        try:
+            for _ in range(calls):
+                request = client.build_request(
+                    "POST",
+                    f"{url}/x",
+                    content=content,
+                    timeout=(limit,) * 4,
+                    extensions={"trace": trace},
+                )
+                reply = await client.send(request)
+                try:
+                    pieces = [piece async for piece in reply.aiter_raw()] if is_read else []
+                finally:
+                    await reply.aclose()
         finally:
             await client.aclose()
+        return reply, b"".join(pieces)
 
-    return asyncio.run(call())
+    return asyncio.run(make_calls())
 
 
 @pytest.fixture(params=[of_threads, of_tasks])
@@ -236,3 +247,15 @@ def test_a_large_body_is_written_completely(
         assert ask(url, 20, content)[1] == b"{}"
     assert received.partition(b"\r\n\r\n")[2] == content
     assert b"Content-Length: %d\r\n" % len(content) in received
+
+
+@pytest.mark.parametrize(("is_read", "connections"), [(True, 1), (False, 2)])
+def test_a_connection_is_used_again_only_after_its_reply_was_read(
+    ask: Any, is_read: bool, connections: int
+) -> None:
+    whole = reply_with(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc")
+    twice = in_turn(read_request, whole, read_request, whole)
+    with Service(twice, twice) as service:
+        ask(service.url, 20, calls=2, is_read=is_read)
+        assert len(service.asked) == 2
+        assert service.accepted == connections
