@@ -8,11 +8,13 @@ early for the current wait starts again.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import select
+import socket
 import ssl
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import anyio
@@ -185,14 +187,61 @@ class AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
 
 async def connect_tcp(host: str, port: int, timeout: float | None) -> AsyncioStream:  # noqa: ASYNC109 -- the interface of httpcore
-    """Connect to a host."""
-    loop = asyncio.get_running_loop()
-    options: dict[str, Any] = {}
-    if isinstance(loop, asyncio.BaseEventLoop):  # uvloop has no such option
-        options = {"happy_eyeballs_delay": _NEXT_ADDRESS}
+    """Connect to a host, by the first of its addresses that answers."""
     with _connecting(timeout):
-        _, stream = await loop.create_connection(AsyncioStream, host, port, **options)
+        addresses = await _addresses_of(host, port)
+        if len(addresses) == 1:
+            return await _connect(addresses[0])
+        return await _connect_to_any(addresses)
+
+
+async def _connect(address: tuple[str, int]) -> AsyncioStream:
+    _, stream = await asyncio.get_running_loop().create_connection(AsyncioStream, *address)
     return stream
+
+
+async def _addresses_of(host: str, port: int) -> list[tuple[str, int]]:
+    """Return the addresses of a host; the second one is of the other family, if there is one."""
+    with suppress(ValueError):  # it is a name
+        ipaddress.ip_address(host)
+        return [(host, port)]
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    later = sorted(found[1:], key=lambda info: info[0] == found[0][0])
+    return [*dict.fromkeys((str(info[4][0]), port) for info in (*found[:1], *later))]
+
+
+async def _connect_to_any(addresses: list[tuple[str, int]]) -> AsyncioStream:
+    """Connect to the first address that answers, as RFC 8305 describes.
+
+    asyncio can do so too, but loses a connection if the caller is cancelled when it is made.
+    """
+    made: list[AsyncioStream] = []
+    errors: list[Exception] = []
+
+    async def attempt(address: tuple[str, int], ended: anyio.Event) -> None:
+        try:
+            made.append(await _connect(address))
+            group.cancel_scope.cancel()
+        except Exception as error:  # noqa: BLE001 -- the caller gets it
+            errors.append(error)
+            ended.set()
+
+    is_done = False
+    try:
+        async with anyio.create_task_group() as group:
+            for address in addresses:
+                ended = anyio.Event()
+                group.start_soon(attempt, address, ended)
+                with anyio.move_on_after(_NEXT_ADDRESS):
+                    await ended.wait()
+        is_done = bool(made)
+    finally:
+        for unwanted in made[is_done:]:
+            unwanted.abort()
+    if not is_done:
+        raise errors[-1]
+    return made[0]
 
 
 @contextmanager

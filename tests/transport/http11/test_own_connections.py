@@ -11,7 +11,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry
 from ferry_sdk._transport import default_client
-from ferry_sdk._transport.http11 import pool
+from ferry_sdk._transport.http11 import asyncio_stream, pool
 from tests.backend.descriptors import connections_to
 from tests.support.trip import PASSENGERS
 from tests.transport.calls import CREATE, READ
@@ -194,6 +194,35 @@ def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(
         url = f"http://localhost:{service.port}"
         async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
             assert not await ferry.catalogue.ports()
+
+    with Service(serve) as service:
+        asyncio.run(calls(service))
+
+
+def test_a_call_that_is_cancelled_when_it_has_connected_leaves_no_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    connect = asyncio_stream._connect
+
+    async def calls(service: Service) -> None:
+        async def look_up(*_: Any, **__: Any) -> list[Any]:
+            hosts = ("127.0.0.1", "127.0.0.2")
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 0)) for host in hosts]
+
+        async def connect_and_cancel(address: tuple[str, int]) -> Any:
+            stream = await connect(address)
+            task.cancel()
+            return stream
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
+        monkeypatch.setattr(asyncio_stream, "_connect", connect_and_cancel)
+        url = f"http://localhost:{service.port}"
+        async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
+            task = asyncio.create_task(ferry.catalogue.ports())
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.sleep(0)
+            assert not connections_to(url)
 
     with Service(serve) as service:
         asyncio.run(calls(service))
