@@ -3,6 +3,9 @@
 `LlhttpReader` uses llhttp, in C, with every leniency off. `H11Reader` is for where httptools is not
 installed. A new reader reads each reply, so nothing of one reply is left for the next. Whatever
 follows the end of a reply makes its connection unfit for another request.
+
+llhttp refuses what h11 refuses, and more, but for one case: it skips an empty line between an
+interim and the final head, which changes nothing of the reply.
 """
 
 from __future__ import annotations
