@@ -114,6 +114,7 @@ if TYPE_CHECKING:
         Voucher,
     )
     from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
+    from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
     from ferry_sdk.planning.names import PlaceMatch
     from ferry_sdk.planning.routes import Route
     from ferry_sdk.planning.streams import AsyncTripStream, TripStream
@@ -143,6 +144,7 @@ _MODULES = (
     "planning.names",
     "planning.routes",
     "planning.calendar",
+    "planning.connections",
     "planning.streams",
     "planning.vehicles",
     "rate.limiter",
@@ -176,6 +178,7 @@ __all__ = [
     "ConfigurationError",
     "ConflictError",
     "ConnectionFailedError",
+    "ConnectionSearch",
     "Contact",
     "ContactDict",
     "Country",
@@ -188,6 +191,7 @@ __all__ = [
     "FerryError",
     "Gender",
     "InvalidInputError",
+    "Itinerary",
     "JournalEntry",
     "JournalError",
     "Journey",

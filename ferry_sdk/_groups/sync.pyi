@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from datetime import date
 from datetime import datetime
 from datetime import time
+from datetime import timedelta
 from decimal import Decimal
+from ferry_sdk._engine.validation import seconds
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.bookings import BookingCancellation
@@ -44,6 +46,7 @@ from ferry_sdk.models.tickets import Ticket
 from ferry_sdk.models.tickets import TicketCancellation
 from ferry_sdk.models.tickets import Voucher
 from ferry_sdk.planning.calendar import PriceCalendar
+from ferry_sdk.planning.connections import ConnectionSearch
 from ferry_sdk.planning.names import PlaceMatch
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.planning.streams import TripStream
@@ -257,6 +260,20 @@ class TripsGroup(Resource):
         max_calls: int = 400,
         concurrency: int = 8,
     ) -> PriceCalendar: ...
+    def connections(
+        self,
+        origin: Port | str,
+        destination: Port | str,
+        *,
+        on: date | str,
+        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        wait: tuple[timedelta, timedelta] = (datetime.timedelta(seconds=7200), datetime.timedelta(days=1)),
+        via: Sequence[Port | str] | None = None,
+        companies: Sequence[str] | None = None,
+        max_calls: int = 60,
+        concurrency: int = 8,
+    ) -> ConnectionSearch: ...
 
 class VehiclesGroup(Resource):
     def find(self, text: str, *, limit: int = 5) -> tuple[VehicleMatch, ...]: ...

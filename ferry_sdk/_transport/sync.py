@@ -215,6 +215,7 @@ class Transport:
             if call.wait(seconds_until(effect.until + GRACE, threading.TIMEOUT_MAX)):
                 return call.result()
         except NoThreadError:
+            effect.is_handed_over = False
             raise ConfigurationError(
                 "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
             ) from None

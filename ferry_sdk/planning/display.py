@@ -11,9 +11,11 @@ from ferry_sdk.planning.routes import NO_ROUTE
 
 if TYPE_CHECKING:
     from ferry_sdk.planning.calendar import CalendarDay
+    from ferry_sdk.planning.connections import Itinerary
     from ferry_sdk.planning.trips import SearchReport, Trip
 
 _ROWS = 30
+SEPARATE_TICKETS = "Separate tickets: no company is bound to wait for the other."
 _NO_ROUTE = f"{NO_ROUTE.capitalize()}."
 
 
@@ -34,6 +36,30 @@ def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
     head = ["Leaves", "Arrives", "Takes", "Back", "Companies", "Price from"]
     if not trips and report.is_complete:
         more = [note("Nothing sails on the days of the search." if report.has_route else _NO_ROUTE)]
+    return plain(table(head, rows), *more, *_missing(report))
+
+
+def connections_table(itineraries: Collection[Itinerary], report: SearchReport) -> Markup:
+    """Return the first itineraries as a table, with what the report says is missing."""
+    rows = (
+        (
+            one.depart_at,
+            one.via.name,
+            one.wait,
+            one.arrive_at,
+            one.travel_time,
+            ", ".join(one.companies),
+            " and ".join(money(amount, currency) for currency, amount in one.prices.items()),
+        )
+        for one in [*itineraries][:_ROWS]
+    )
+    more = [note(SEPARATE_TICKETS)] if itineraries else []
+    if len(itineraries) > _ROWS:
+        more.append(note(f"and {len(itineraries) - _ROWS} more"))
+    head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
+    if not itineraries and report.is_complete:
+        nothing = "No two sailings meet on the day of the search."
+        more = [note(nothing if report.has_route else _NO_ROUTE)]
     return plain(table(head, rows), *more, *_missing(report))
 
 

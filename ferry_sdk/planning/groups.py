@@ -20,6 +20,12 @@ from ferry_sdk.models.inputs import (
 )
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.calendar import PriceCalendar, calendar_of
+from ferry_sdk.planning.connections import (
+    ConnectionPlan,
+    ConnectionSearch,
+    checked_via,
+    checked_wait,
+)
 from ferry_sdk.planning.names import PlaceMatch
 from ferry_sdk.planning.request import TripRequest, flexible_rounds, is_past, number
 from ferry_sdk.planning.routes import Route
@@ -304,6 +310,68 @@ class TripsGroup(Resource):
         def steps(settings: Settings) -> Flow[PriceCalendar]:
             trips = yield from plan.collect(settings)
             return calendar_of(first, last, trips, plan.report)
+
+        return Plan(steps)
+
+    @planned
+    def connections(
+        self,
+        origin: Port | str,
+        destination: Port | str,
+        *,
+        on: date | str,
+        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        wait: tuple[timedelta, timedelta] = (timedelta(hours=2), timedelta(hours=24)),
+        via: Sequence[Port | str] | None = None,
+        companies: Sequence[str] | None = None,
+        max_calls: int = 60,
+        concurrency: int = 8,
+    ) -> Plan[ConnectionSearch]:
+        """Search two one-way sailings that meet in a port, of one company or of two.
+
+        They are separate tickets: no company is bound to wait for the other. A search asks one
+        company for one journey on one day; the second legs are asked for the days on which the
+        first legs that were found can be continued.
+
+        Args:
+            origin: A port, its code, or its name in any known language.
+            destination: The same for the other end.
+            on: The day of the first departure, local to the port; a date or YYYY-MM-DD.
+            passengers: The travellers, with their true ages.
+            vehicle: The vehicle, as ``BRAND__MODEL``.
+            wait: The shortest and the longest time between the two sailings.
+            via: The ports to change in; None: every port that two routes share, those with the
+                shortest sailings first, until `max_calls` is used.
+            companies: Only these, by code or id; None: all that sail.
+            max_calls: The most searches to make.
+            concurrency: The most searches at the same time.
+
+        Returns:
+            The itineraries by price, then arrival. A company that fails is in
+            ``.report.failed``, and a search that was not made in ``.report.not_asked``.
+
+        Raises:
+            InvalidInputError: An argument is invalid, or no company is known; `field` names it.
+            UnknownPlaceError: No port has such a name.
+            AmbiguousPlaceError: Several ports have it.
+            FerryError: Every search failed, or no catalogue could be read.
+        """
+        request = TripRequest(
+            origin,
+            destination,
+            flexible_rounds(on, None, 0),
+            passengers,
+            vehicle,
+            companies,
+            max_calls,
+            concurrency,
+        )
+        plan = ConnectionPlan(request, checked_wait(wait), checked_via(via))
+
+        def steps(settings: Settings) -> Flow[ConnectionSearch]:
+            yield from plan.collect(settings)
+            return ConnectionSearch(plan.itineraries(), plan.report)
 
         return Plan(steps)
 

@@ -139,15 +139,27 @@ class TripPlan:
 
     def _look_up(self, settings: Settings) -> Flow[None]:
         """Find the two ports and the routes between them."""
+        yield from self._find_ends(settings)
+        self._set_routes(self._routes())
+
+    def _find_ends(self, settings: Settings) -> Flow[tuple[RouteGraph, tuple[Port, Port]]]:
+        """Read the graph, and find the two ports in it."""
         request, until = self._request, self._batch.until
         self._graph = yield from route_graph(settings, until)
         ends: list[Port] = []
         for name, wanted in (("origin", request.origin), ("destination", request.destination)):
             ends.append((yield from port_of(settings, self._graph, wanted, name, until)))
         self._ends = ends[0], ends[1]
-        routes = self._routes()
+        return self._graph, self._ends
+
+    def _set_routes(self, routes: Sequence[Route]) -> None:
+        """Record whether there is any route.
+
+        Raises:
+            InvalidInputError: Nobody is known to sail.
+        """
         self._has_route = bool(routes)
-        if request.companies is None and routes and not self._sailings(routes):
+        if self._request.companies is None and routes and not self._sailings(routes):
             raise InvalidInputError(
                 "the service does not say which companies sail; pass them", field="companies"
             )
@@ -166,12 +178,16 @@ class TripPlan:
                 return False
             queries = [query for pair in days for query in self._queries(*pair)]
         for query in queries:
-            if self._calls >= self._request.max_calls:
-                self._not_asked.append(query.asked)
-            else:
-                self._calls += 1
-                self._batch.add(query, self._request.operation(query))
+            self._add(query)
         return True
+
+    def _add(self, query: Query) -> None:
+        """Add a search to the batch, if one more may be made."""
+        if self._calls >= self._request.max_calls:
+            self._not_asked.append(query.asked)
+        else:
+            self._calls += 1
+            self._batch.add(query, self._request.operation(query))
 
     def _ways_back(self) -> list[Query]:
         """Return the searches of ways back that were not found, because nothing sailed out.
@@ -244,13 +260,17 @@ class TripPlan:
 
     def _argument_at(self, path: str, query: Query) -> str | None:
         """Return the argument of the caller for an argument of a search; None if it has none."""
-        assert self._ends is not None  # noqa: S101 -- looked up
         if path.startswith(("passengers", "vehicle")):
             return path
         request = self._request
         companies = [self._name_of(one) for one in request.companies or ()]
         if path == "company" and query.company in companies:
             return f"companies[{companies.index(query.company)}]"
+        return self._place_or_day(path, query)
+
+    def _place_or_day(self, path: str, query: Query) -> str | None:
+        assert self._ends is not None  # noqa: S101 -- looked up
+        request = self._request
         ends = ["origin", "destination"]
         day = request.day_arguments[query.day != request.rounds[0][0][0]]
         if query.depart_code != self._ends[0].code:  # a search of the way back alone

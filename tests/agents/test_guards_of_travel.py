@@ -146,6 +146,9 @@ def test_a_summary_says_that_a_place_may_cost_more(
     _, wanted = offer_of(toolkit)
     request = toolkit.preview("bookings_create", wanted)
     assert "may cost more than that" in request.summary
+    with_two_places = next(one for one in search(toolkit) if len(one["places"]) == 2)
+    two = toolkit.preview("bookings_create", order(with_two_places))
+    assert "may cost more than that" in two.summary
     result_of(toolkit.call("bookings_create", wanted))
     assert [one.summary for one in asked] == [request.summary]
 

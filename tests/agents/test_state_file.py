@@ -8,8 +8,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -210,6 +211,42 @@ def test_a_write_on_another_machine_is_not_over_because_its_pid_is_unknown_here(
     own.begin("here", "b-1")
     with pytest.raises(RefusedError, match="in progress"):
         own.begin("there", "b-2")
+
+
+def test_a_late_approval_leaves_the_booking_of_another_toolkit_alone(
+    ferry_sandbox: Sandbox, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_asked, may_go_on = threading.Event(), threading.Event()
+    with (
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry,
+        ThreadPoolExecutor(1) as threads,
+    ):
+
+        def toolkit(approve: Callable[[object], bool], **limits: Any) -> Toolkit:
+            return Toolkit(ferry, writes=True, approve=approve, state=path, **limits)
+
+        def in_another(_: object) -> bool:
+            is_asked.set()
+            return may_go_on.wait(30)
+
+        def too_late(_: object) -> bool:
+            monkeypatch.undo()
+            later.append(threads.submit(toolkit(in_another).call, "bookings_create", first))
+            return is_asked.wait(30)
+
+        later: list[Future[Any]] = []
+        found = sailings_of(toolkit(approve_all))
+        first, second = (order(sailing) for sailing in found[:2])
+        limit = {"EUR": found[0]["tariffs"][0]["amount"]}
+        monkeypatch.setattr(duplicates, "_PREPARED_FOR", 0)
+        try:
+            error(toolkit(too_late).call("bookings_create", first), "approval_expired")
+            error(toolkit(approve_all).call("bookings_create", first), "under_way")
+            poor = toolkit(approve_all, spend_limit=limit)
+            error(poor.call("bookings_create", second), "spend_limit")
+        finally:
+            may_go_on.set()
+        result_of(later[0].result())
 
 
 def test_the_file_is_private_and_holds_no_travellers_and_no_token(

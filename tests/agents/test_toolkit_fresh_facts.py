@@ -212,6 +212,21 @@ def test_a_write_that_another_makes_during_approval_is_not_repeated(
                 error(toolkit.call(f"bookings_{tool}", named), code)
 
 
+def test_a_booking_that_another_cancels_during_approval_may_be_made_again(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
+) -> None:
+    def slowly(request: Any) -> bool:
+        if request.tool == "bookings_cancel":
+            ferry.bookings.cancel(**request.subject)
+        return True
+
+    toolkit = toolkit_of(writes=True, approve=slowly)
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        named = {"booking_id": book(toolkit)["booking_id"]}
+        error(toolkit.call("bookings_cancel", named), "already_cancelled", status="failed")
+    book(toolkit)
+
+
 def test_a_failed_read_before_a_write_sends_nothing(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:

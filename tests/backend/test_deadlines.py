@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
+import httpx
 import pytest
 
 from ferry_sdk import (
@@ -170,18 +172,24 @@ TOO_LARGE = 2**46
 
 
 @pytest.mark.parametrize("with_journal", [False, True])
+@pytest.mark.parametrize("http_client", [None, httpx.Client])
 def test_where_no_thread_can_be_started_a_call_with_a_deadline_is_not_sent(
     ferry_sandbox: Sandbox,
     booking_id: str,
     journal: Journal,
+    http_client: type[httpx.Client] | None,
     with_journal: bool,
 ) -> None:
-    with Ferry(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        deadline=20,
-        journal=journal if with_journal else None,
-    ) as ferry:
+    with ExitStack() as stack:
+        ferry = stack.enter_context(
+            Ferry(
+                ferry_sandbox.token,
+                base_url=ferry_sandbox.base_url,
+                deadline=20,
+                http_client=http_client and stack.enter_context(http_client()),
+                journal=journal if with_journal else None,
+            )
+        )
         for call in (lambda: read(ferry), lambda: ferry.bookings.confirm(booking_id)):
             threading.stack_size(TOO_LARGE)  # no thread has so much memory
             try:

@@ -314,6 +314,7 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog) -> bool:
     return signals.are_over
 
 
+@pytest.mark.own_http_client(reason="a signal may leave the lock of a caller's own pool taken")
 # What was being connected is closed by the collector, which says so.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no timer that sends a signal")

@@ -13,7 +13,10 @@ from ferry_sdk import AsyncFerry, ConnectionFailedError, Ferry, OutcomeUnknownEr
 if TYPE_CHECKING:
     from pytest_httpx import HTTPXMock
 
-pytestmark = pytest.mark.own_http_client(reason="it stands in for transports of httpx alone")
+pytestmark = [
+    pytest.mark.own_http_client(reason="it stands in for transports of httpx alone"),
+    pytest.mark.skipif(httpx.__name__ != "httpx", reason="pytest-httpx does not know httpx2"),
+]
 
 URL = "https://ferry.example"
 PORTS: Any = {"ports": [{"code": "FRMRS", "name": "Marseille", "country": "FR"}]}

@@ -215,6 +215,7 @@ def test_a_service_that_cannot_be_reached_ends_the_scan(
     assert scan.report.done == 0
 
 
+@pytest.mark.own_http_client(reason="a caller's own client is of one event loop")
 @pytest.mark.skipif(os.name != "posix", reason="a process cannot send itself Ctrl-C")
 def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(
     scan: FareScan, ferry_sandbox: Sandbox, folder: Path
@@ -271,6 +272,7 @@ def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
     check_rows(folder)
 
 
+@pytest.mark.own_http_client(reason="a caller's own client is of one event loop")
 def test_a_scan_runs_where_an_event_loop_runs_already(
     scan: FareScan, ferry_sandbox: Sandbox, folder: Path
 ) -> None:

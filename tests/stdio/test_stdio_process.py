@@ -16,6 +16,7 @@ import pytest
 
 from tests.agents.agent import error, order, query, result_of, sailings
 from tests.stdio.host import answer_of, command, environment
+from tests.support.hold import Hold
 from tests.support.processes import run, start
 from tests.support.tiers import LONG, mostly_long
 
@@ -381,14 +382,17 @@ def test_a_second_signal_ends_the_server_at_once(ferry_sandbox):
 
 
 def test_a_slow_call_does_not_delay_another(hosts, ferry_sandbox):
-    ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=3)
     host = hosts()
+    hold = Hold(ferry_sandbox, "catalogue.ports")
     slow = host.start_call("catalogue_ports", {})
-    wait_until(lambda: ferry_sandbox.counters.requests["catalogue.ports"])
+    wait_until(lambda: hold.held)
     others = [host.start_call("catalogue_vehicle_types", {}) for _ in range(5)]
-    for other in others:
-        result_of(answer_of(other.result()))
-    assert not slow.done()
+    try:
+        for other in others:
+            result_of(answer_of(other.result(timeout=30)))
+        assert not slow.done()
+    finally:
+        hold.release()
     result_of(answer_of(slow.result()))
 
 

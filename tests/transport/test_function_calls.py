@@ -141,8 +141,9 @@ async def counts_of(row: str) -> dict[str, int]:
     kind, _, name = row.partition(" ")
     case = CASES[name]
     settings: Any = {"base_url": "https://ferry.example", "max_retries": 0}
+    journal = Journal("sqlite://")
     if case.has_journal:
-        settings["journal"] = Journal("sqlite://")
+        settings["journal"] = journal
     ferry: Any = (
         Ferry(TOKEN, http_client=MemoryClient(case.answer), **settings)
         if kind == "sync"
@@ -165,6 +166,7 @@ async def counts_of(row: str) -> dict[str, int]:
     finally:
         sys.setprofile(previous)
         gc.enable()
+        journal.close()
     return {
         "ferry_sdk": max(counter.ours for counter in counters),
         "all": max(counter.all for counter in counters),

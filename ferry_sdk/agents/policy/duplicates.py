@@ -56,7 +56,7 @@ class UnknownOutcome:
 
     write: UnresolvedWrite
     operation: str
-    hold: Hold | None = field(repr=False)
+    hold: Hold | None
     entry_id: str | None = None
 
     @property

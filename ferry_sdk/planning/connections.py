@@ -1,0 +1,303 @@
+"""Connections: two one-way sailings that meet in a port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, overload
+
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.inputs import Selection
+from ferry_sdk.models.sums import exact_sum
+from ferry_sdk.planning.request import Query, TripRequest
+from ferry_sdk.planning.routes import NO_ROUTE, Route
+from ferry_sdk.planning.search import TripPlan, port_of
+from ferry_sdk.planning.trips import Offer, SearchReport, Trip, one_way
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Itinerary:
+    """Two one-way trips that meet in a port. They are separate tickets.
+
+    No company is bound to wait for the other, or to pay for a sailing that is missed.
+
+    Attributes:
+        legs: The two trips, one way each, in their order.
+        via: The port where the first ends and the second begins.
+    """
+
+    legs: tuple[Trip, Trip]
+    via: Port
+
+    @property
+    def wait(self) -> timedelta:
+        """The time from the arrival of the first leg to the departure of the second."""
+        return self.legs[1].depart_at - self.legs[0].arrive_at
+
+    @property
+    def depart_at(self) -> datetime:
+        """The departure of the first leg, with the offset of the port."""
+        return self.legs[0].depart_at
+
+    @property
+    def arrive_at(self) -> datetime:
+        """The arrival of the second leg, with the offset of the port."""
+        return self.legs[1].arrive_at
+
+    @property
+    def travel_time(self) -> timedelta:
+        """The time from the first departure to the last arrival."""
+        return self.arrive_at - self.depart_at
+
+    @property
+    def companies(self) -> tuple[str, ...]:
+        """The companies, each once, as a search takes them."""
+        return tuple(dict.fromkeys(name for leg in self.legs for name in leg.companies))
+
+    @property
+    def prices(self) -> Mapping[str, Decimal]:
+        """The sum of the cheapest fares of the legs, by currency."""
+        return {
+            currency: exact_sum(leg.price for leg in self.legs if leg.currency == currency)
+            for currency in dict.fromkeys(leg.currency for leg in self.legs)
+        }
+
+    @property
+    def price(self) -> Decimal | None:
+        """The sum of the cheapest fares; None where the legs have different currencies."""
+        prices = [*self.prices.values()]
+        return prices[0] if len(prices) == 1 else None
+
+    @property
+    def currency(self) -> str | None:
+        """The currency of `price`, ISO 4217; None where the legs have different ones."""
+        return None if self.price is None else self.legs[0].currency
+
+    def select(self) -> tuple[tuple[Selection, ...], ...]:
+        """Return the selections of each leg, with its cheapest fare and its first place.
+
+        Each leg is a booking of its own: `bookings.create` takes the selections of one leg as
+        ``availabilities``.
+        """
+        return tuple(leg.select() for leg in self.legs)
+
+    def __repr__(self) -> str:
+        first, second = (leg.outward for leg in self.legs)
+        prices = " and ".join(f"{amount} {currency}" for currency, amount in self.prices.items())
+        return (
+            f"<Itinerary: {first.depart_code}-{self.via.code}-{second.arrive_code} "
+            f"{self.depart_at:%Y-%m-%d %H:%M}, {', '.join(self.companies)}, from {prices}>"
+        )
+
+
+class ConnectionSearch(Sequence[Itinerary]):
+    """The itineraries that a search has found: an immutable sequence by price, then arrival.
+
+    Itineraries with two currencies, which have no single price, come last.
+
+    Attributes:
+        report: Which companies were asked, and what became of each search.
+    """
+
+    __slots__ = ("_itineraries", "report")
+
+    def __init__(self, itineraries: Iterable[Itinerary], report: SearchReport) -> None:
+        self._itineraries = tuple(sorted(itineraries, key=_rank))
+        self.report: SearchReport = report
+
+    @overload
+    def __getitem__(self, index: int) -> Itinerary: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Itinerary, ...]: ...
+    def __getitem__(self, index: int | slice) -> Itinerary | tuple[Itinerary, ...]:
+        return self._itineraries[index]
+
+    def __len__(self) -> int:
+        return len(self._itineraries)
+
+    def __iter__(self) -> Iterator[Itinerary]:
+        return iter(self._itineraries)
+
+    def __repr__(self) -> str:
+        if not self.report.has_route:
+            return f"<ConnectionSearch: {NO_ROUTE}>"
+        return f"<ConnectionSearch: {len(self)} itineraries by {self.report.calls} searches>"
+
+    def _repr_html_(self) -> str:
+        from ferry_sdk.planning.display import connections_table  # noqa: PLC0415 -- for notebooks
+
+        return connections_table(self._itineraries, self.report)
+
+
+def _rank(itinerary: Itinerary) -> tuple[bool, Decimal, datetime]:
+    price = itinerary.price
+    return price is None, price or Decimal(0), itinerary.arrive_at
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A port to change in, with the routes to it and from it."""
+
+    to: tuple[Route, ...]
+    onward: tuple[Route, ...]
+
+    @property
+    def duration(self) -> tuple[bool, timedelta]:
+        """How long the two fastest routes take; those that the service does not say come last."""
+        both = [[route.duration for route in routes] for routes in (self.to, self.onward)]
+        return not all(map(all, both)), sum(map(min, both), timedelta())
+
+
+class ConnectionPlan(TripPlan):
+    """A search of connections, in steps.
+
+    A round asks for the first legs to the ports that are nearest in duration. An answer adds the
+    searches of the second legs that can be caught, on the days that the wait allows.
+
+    Args:
+        request: What to search, for one day.
+        wait: The shortest and the longest time between the legs.
+        via: The ports to change in; None: every port that two routes share.
+    """
+
+    def __init__(
+        self,
+        request: TripRequest,
+        wait: tuple[timedelta, timedelta],
+        via: Sequence[Port | str] | None,
+    ) -> None:
+        super().__init__(request)
+        self._wait = wait
+        self._via = via
+        self._changes: dict[str, _Change] = {}
+        self._to_ask: Iterator[_Change] = iter(())
+        self._legs: tuple[list[Trip], list[Trip]] = [], []
+        self._asked: set[Query] = set()
+
+    def itineraries(self) -> Iterator[Itinerary]:
+        """Yield the pairs of legs that meet, with a wait that is allowed."""
+        assert self._graph is not None  # noqa: S101 -- looked up
+        shortest, longest = self._wait
+        for first in self._legs[0]:
+            for second in self._legs[1]:
+                code = first.outward.arrive_code
+                if second.outward.depart_code == code:
+                    itinerary = Itinerary((first, second), self._graph.ports[code])
+                    if shortest <= itinerary.wait <= longest:
+                        yield itinerary
+
+    def _look_up(self, settings: Settings) -> Flow[None]:
+        graph, (origin, destination) = yield from self._find_ends(settings)
+        via: set[str] | None = None
+        if self._via is not None:
+            via = set()
+            for index, wanted in enumerate(self._via):
+                named = f"via[{index}]"
+                port = yield from port_of(settings, graph, wanted, named, self._batch.until)
+                via.add(port.code)
+        for code in dict.fromkeys(route.arrive_code for route in graph.between(origin.code, None)):
+            onward = graph.between(code, destination.code)
+            if onward and (via is None or code in via):
+                self._changes[code] = _Change(graph.between(origin.code, code), onward)
+        self._set_routes([route for one in self._changes.values() for route in one.to])
+        self._to_ask = iter(sorted(self._changes.values(), key=lambda one: one.duration))
+
+    def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
+        """Return who sails the routes; a company that is known not to sail one is not asked."""
+        assert self._graph is not None  # noqa: S101 -- looked up
+        graph = self._graph
+        return [
+            (route, company)
+            for route, company in super()._sailings(routes)
+            if company not in graph.companies or company in graph.sailed_by(route)
+        ]
+
+    def _ask_round(self) -> bool:
+        """Add the searches of first legs, until as many run as may run at the same time."""
+        has_any = False
+        for change in self._to_ask:
+            has_any = True
+            for route, company in self._sailings(change.to):
+                self._ask(route, company, self._request.rounds[0][0][0])
+            if len(self._batch) >= self._request.concurrency:
+                break
+        return has_any
+
+    def _ask(self, route: Route, company: str, day: date) -> None:
+        query = Query(company, route.depart_code, route.arrive_code, route.journey_id, day)
+        if query not in self._asked:
+            self._asked.add(query)
+            self._add(query)
+
+    def _join(self, query: Query, sailings: Sequence[Availability]) -> Iterator[Trip]:
+        """Keep the legs of an answer, and ask for the second legs that follow a first."""
+        assert self._graph is not None and self._ends is not None  # noqa: S101, PT018 -- looked up
+        for sailing in sailings:
+            self._graph.confirm(sailing.journey_id, query.company)
+        is_first = query.depart_code == self._ends[0].code
+        ends = query.depart_code, query.arrive_code
+        legs = [
+            leg
+            for sailing in sailings
+            if (sailing.depart_code, sailing.arrive_code) == ends
+            and (leg := one_way(Offer(sailing, query.company))) is not None
+        ]
+        self._legs[not is_first].extend(legs)
+        if is_first:
+            onward = self._sailings(self._changes[query.arrive_code].onward)
+            for day in sorted({day for leg in legs for day in self._days_after(leg.arrive_at)}):
+                for route, company in onward:
+                    self._ask(route, company, day)
+        return iter(())
+
+    def _days_after(self, arrival: datetime) -> Iterator[date]:
+        """Yield the days on which a second leg may leave, in the time of the port."""
+        room = datetime.max.replace(tzinfo=arrival.tzinfo) - arrival
+        shortest, longest = (min(wait, room) for wait in self._wait)
+        first, last = (arrival + shortest).date(), (arrival + longest).date()
+        for days in range((last - first).days + 1):
+            yield first + timedelta(days)
+
+    def _place_or_day(self, path: str, query: Query) -> str | None:
+        assert self._ends is not None  # noqa: S101 -- looked up
+        if query.depart_code == self._ends[0].code:
+            return {"depart_code": "origin", "out_at": "on"}.get(path)
+        return "destination" if path == "arrive_code" else None
+
+
+def checked_wait(wait: Any) -> tuple[timedelta, timedelta]:  # noqa: ANN401 -- to be checked
+    """Return the shortest and the longest wait.
+
+    Raises:
+        InvalidInputError: They are not two durations, the shorter first.
+    """
+    is_pair = isinstance(wait, tuple | list) and len(wait) == len(("shortest", "longest"))
+    if is_pair and all(isinstance(one, timedelta) for one in wait):
+        shortest, longest = wait
+        if timedelta() <= shortest <= longest:
+            return shortest, longest
+    raise InvalidInputError(
+        "expected two durations, the shortest and the longest wait", field="wait"
+    )
+
+
+def checked_via(via: Any) -> tuple[Port | str, ...] | None:  # noqa: ANN401 -- to be checked
+    """Return the ports to change in; None: any.
+
+    Raises:
+        InvalidInputError: It is not a list of ports.
+    """
+    if via is None:
+        return None
+    if isinstance(via, str | Port | Mapping) or not isinstance(via, Iterable):
+        raise InvalidInputError("expected a list of ports", field="via")
+    ports: tuple[Any, ...] = tuple(via)
+    if not ports:
+        raise InvalidInputError("expected at least one port", field="via")
+    return ports

@@ -1,0 +1,214 @@
+"""Two sailings that meet in a port: all that the wait allows are found, and nothing else."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import (
+    AvailabilityError,
+    Ferry,
+    InvalidInputError,
+    SearchPassengerDict,
+    ServerError,
+    UnknownPlaceError,
+)
+from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
+from ferry_sdk.planning.trips import SearchReport
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+DAY = date(2050, 6, 6)
+FROM, TO = "Barcelona", "Tunis"
+"""No company sails from the one to the other; ships of several companies meet in three ports."""
+HOUR = timedelta(hours=1)
+Found = set[tuple[datetime, datetime, str, str, Decimal]]
+
+
+@pytest.fixture
+def ferry(clients: Clients, ferry_sandbox: Sandbox, with_routes: None) -> Ferry:
+    return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+
+
+def shown(itineraries: Any) -> Found:
+    return {
+        (one.depart_at, one.arrive_at, *(leg.outward.company.id for leg in one.legs), one.price)
+        for one in itineraries
+    }
+
+
+def pairs_of_searches(ferry: Ferry, shortest: timedelta, longest: timedelta) -> Found:
+    """Return what one finds with a search for each leg and day, by comparing every two trips."""
+    ports = {route.arrive_code for route in ferry.routes.find(FROM)}
+    both: Found = set()
+    for port in ports & {route.depart_code for route in ferry.routes.find(None, TO)}:
+        firsts = ferry.trips.search(FROM, port, on=DAY, passengers=ADULT)
+        days = [DAY + timedelta(days) for days in range(6)]
+        seconds = [
+            trip for day in days for trip in ferry.trips.search(port, TO, on=day, passengers=ADULT)
+        ]
+        both |= {
+            (
+                one.depart_at,
+                two.arrive_at,
+                one.outward.company.id,
+                two.outward.company.id,
+                one.price + two.price,
+            )
+            for one in firsts
+            for two in seconds
+            if shortest <= two.depart_at - one.arrive_at <= longest
+        }
+    return both
+
+
+@pytest.mark.parametrize("hours", [(2, 24), (0, 72), (4, 4.5)])
+def test_all_that_meet_in_time_are_found(reader: Ferry, hours: tuple[float, float]) -> None:
+    wait = hours[0] * HOUR, hours[1] * HOUR
+    found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, wait=wait, max_calls=200)
+    assert shown(found) == pairs_of_searches(reader, *wait)
+    assert len(found) > 0
+    assert found.report.is_complete
+    assert [(one.price, one.arrive_at) for one in found] == sorted(
+        (one.price, one.arrive_at) for one in found
+    )
+    for one in found:
+        assert wait[0] <= one.wait <= wait[1]
+        assert one.travel_time == one.wait + sum((leg.travel_time for leg in one.legs), timedelta())
+        assert one.via.code == one.legs[0].outward.arrive_code == one.legs[1].outward.depart_code
+    assert pickle.loads(pickle.dumps(found[0])) == found[0]
+
+
+def test_each_leg_is_a_booking_of_its_own(ferry: Ferry) -> None:
+    found = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT, max_calls=20)
+    totals = [
+        ferry.bookings.create(
+            availabilities=selection,
+            passengers=[{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}],
+        ).total_price
+        for selection in found[0].select()
+    ]
+    assert sum(totals) == found[0].price == found[0].prices[str(found[0].currency)]
+
+
+def test_the_ports_to_change_in_can_be_named(reader: Ferry) -> None:
+    found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, via=["Gênes"])
+    assert {one.via.code for one in found} == {"ITGOA"}
+    assert {"ITGOA"} == {
+        code
+        for one in found.report.asked
+        for code in (one.depart_code, one.arrive_code)
+        if code not in {"ESBCN", "TNLGN"}
+    }
+    with pytest.raises(UnknownPlaceError) as unknown:
+        reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, via=["Genoa", "Atlantis"])
+    assert unknown.value.field == "via[1]"
+
+
+def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader: Ferry) -> None:
+    whole = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, max_calls=200)
+    for most in (1, 3, whole.report.calls - 1):
+        part = reader.trips.connections(
+            FROM, TO, on=DAY, passengers=ADULT, max_calls=most, concurrency=1
+        )
+        assert part.report.calls == most
+        assert part.report.not_asked
+        assert not part.report.is_complete
+        assert shown(part) <= shown(whole)
+    first = reader.trips.connections(
+        FROM, TO, on=DAY, passengers=ADULT, max_calls=1, concurrency=1
+    ).report.asked[0]
+    durations = {
+        route.arrive_code: route.duration + min(on.duration for on in onward)
+        for route in reader.routes.find(FROM)
+        if (onward := reader.routes.find(route.arrive_code, TO))
+    }
+    assert first.arrive_code == min(durations, key=lambda code: durations[code])
+
+
+def test_only_the_companies_that_are_asked_for_are_asked(reader: Ferry) -> None:
+    found = reader.trips.connections(
+        FROM, TO, on=DAY, passengers=ADULT, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR)
+    )
+    assert {one.company for one in found.report.asked} == {"GRIMALDI"}
+    assert {one.companies for one in found} == {("GRIMALDI",)}
+
+
+def test_a_company_that_fails_takes_no_other_with_it(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+    ferry_sandbox.faults.add("server_error", "availability.search", times=1)
+    found = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT, concurrency=1)
+    assert len(found.report.failed) == 1
+    assert len(found) > 0
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
+    with pytest.raises(ServerError):
+        ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT)
+
+
+def test_places_that_no_two_routes_join_have_no_route(reader: Ferry) -> None:
+    found = reader.trips.connections("Heraklion", "Cairnryan", on=DAY, passengers=ADULT)
+    assert (len(found), found.report.calls, found.report.has_route) == (0, 0, False)
+    assert repr(found) in found._repr_html_() or "no company sails" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("wait", 2 * HOUR),
+        ("wait", (2 * HOUR,)),
+        ("wait", (2 * HOUR, HOUR)),
+        ("wait", (-HOUR, HOUR)),
+        ("wait", (2, 24)),
+        ("via", "Genoa"),
+        ("via", []),
+        ("via", 7),
+        ("via[0]", [""]),
+        ("via[1]", ["Genoa", 7]),
+        ("max_calls", 0),
+        ("on", "tomorrow"),
+        ("passengers", []),
+    ],
+)
+def test_an_invalid_argument_is_named(reader: Ferry, field: str, value: object) -> None:
+    arguments: dict[str, Any] = {"on": DAY, "passengers": ADULT}
+    arguments[field.partition("[")[0]] = value
+    with pytest.raises(InvalidInputError) as invalid:
+        reader.trips.connections(FROM, TO, **arguments)
+    assert invalid.value.field == field
+
+
+def test_a_refusal_names_the_argument_as_the_caller_wrote_it(reader: Ferry) -> None:
+    for wrong, field in (
+        ({"on": date(2020, 1, 1)}, "on"),
+        ({"vehicle": {"code": "NO__SUCH"}}, "vehicle.code"),
+        ({"companies": ["NOBODY"]}, "companies[0]"),
+    ):
+        with pytest.raises(AvailabilityError) as refused:
+            reader.trips.connections(FROM, TO, **{"on": DAY, "passengers": ADULT, **wrong})
+        assert refused.value.field == field
+
+
+def test_itineraries_of_two_currencies_have_no_single_price(reader: Ferry) -> None:
+    found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT)
+    first, second = found[0].legs
+    tariff = first.fares[0].tariffs[0].model_copy(update={"currency": "TND"})
+    foreign = replace(first, fares=(replace(first.fares[0], tariffs=(tariff,)),))
+    mixed = Itinerary((foreign, second), found[0].via)
+    assert (mixed.price, mixed.currency) == (None, None)
+    assert mixed.prices == {"TND": first.price, "EUR": second.price}
+    again = ConnectionSearch([mixed, *found], SearchReport())
+    assert again[-1] is mixed
+    assert f"{first.price} TND and {second.price} EUR" in repr(mixed)
+    assert "bound to wait" in again._repr_html_()
+
+
+def test_the_last_days_of_the_calendar_are_days(reader: Ferry) -> None:
+    for day in ("9999-12-31", "9999-12-30"):
+        assert reader.trips.connections(FROM, TO, on=day, passengers=ADULT).report.calls > 0
