@@ -268,7 +268,10 @@ class TripsGroup(Resource):
         on: date | str,
         passengers: Sequence[SearchPassenger | SearchPassengerDict],
         vehicle: VehicleQuery | VehicleQueryDict | None = None,
-        wait: tuple[timedelta, timedelta] = (datetime.timedelta(seconds=7200), datetime.timedelta(days=1)),
+        wait: tuple[timedelta, timedelta] = (
+            datetime.timedelta(seconds=7200),
+            datetime.timedelta(days=1),
+        ),
         via: Sequence[Port | str] | None = None,
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
