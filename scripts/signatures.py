@@ -82,7 +82,10 @@ def definition(name: str, function: Callable[..., Any], keyword: str, answer: st
     for one in list(signature.parameters.values())[1:]:
         if one.kind is one.KEYWORD_ONLY and "*" not in arguments:
             arguments.append("*")
-        default = "" if one.default is one.empty else f" = {one.default!r}"
+        is_simple = isinstance(one.default, str | int | None)
+        default = (
+            "" if one.default is one.empty else f" = {one.default!r}" if is_simple else " = ..."
+        )
         arguments.append(f"{one.name}: {one.annotation}{default}")
     message = getattr(function, "__deprecated__", None)
     mark = "" if message is None else f'    @deprecated("{message}")\n'

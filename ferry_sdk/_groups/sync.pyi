@@ -9,7 +9,6 @@ from datetime import datetime
 from datetime import time
 from datetime import timedelta
 from decimal import Decimal
-from ferry_sdk._engine.validation import seconds
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.bookings import BookingCancellation
@@ -268,10 +267,7 @@ class TripsGroup(Resource):
         on: date | str,
         passengers: Sequence[SearchPassenger | SearchPassengerDict],
         vehicle: VehicleQuery | VehicleQueryDict | None = None,
-        wait: tuple[timedelta, timedelta] = (
-            datetime.timedelta(seconds=7200),
-            datetime.timedelta(days=1),
-        ),
+        wait: tuple[timedelta, timedelta] = ...,
         via: Sequence[Port | str] | None = None,
         companies: Sequence[str] | None = None,
         max_calls: int = 60,

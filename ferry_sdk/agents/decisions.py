@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from typing import Any, TypeVar
 
 from ferry_sdk._engine.correlation import next_correlation_id
@@ -55,7 +55,7 @@ from ferry_sdk.agents.policy.duplicates import (
     UnknownOutcome,
     UnresolvedWrite,
 )
-from ferry_sdk.agents.policy.planning import find, selected
+from ferry_sdk.agents.policy.planning import DAYS, check_days, find, selected
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState
 from ferry_sdk.agents.policy.writes import Prepared, all_writes
@@ -207,14 +207,26 @@ class ToolRunner:
                 raise
             if call.is_sent:
                 return unknown_answer(call.correlation_id)
-            return failure_answer(error) if isinstance(error, FerryError) else internal_error(error)
+            return self._failure(error) if isinstance(error, FerryError) else internal_error(error)
+
+    def _failure(self, error: FerryError) -> Answer:
+        """Return the answer for an error; that of a day says which day it is."""
+        answer = failure_answer(error)
+        if answer["error"].get("field") in DAYS:
+            answer["error"]["today"] = self._today().isoformat()
+        return answer
+
+    def _today(self) -> date:
+        """Return the day by the service's clock, UTC."""
+        return datetime.fromtimestamp(self._now(), timezone.utc).date()
 
     def _decide(
         self, call: ToolCall, name: object, arguments: object, approve: Approve | str | None
     ) -> ToolFlow:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
+        check_days(read.values, self._now())
         if tool.is_planned:
-            return (yield from find(tool.name, read.values, self._state.known_ids))
+            return (yield from find(tool.name, read.values, self._state.known_ids, self._today))
         if tool.is_read:
             result = yield Invoke(tool.operation, read.values)
             view = view_of(result, read.detail, read.contains)
@@ -263,7 +275,7 @@ class ToolRunner:
         identity = write.identity(arguments.values)
         call.add_ids(**identity.subject)
         try:
-            earlier = self.duplicates.begin(identity.key, identity.target_id)
+            earlier = self.duplicates.begin(identity.key, identity.target_id, identity.choice)
         except RefusedError as refusal:
             if refusal.code == "already_done" and isinstance(write, Confirm):
                 yield from write.check_since(identity)
@@ -358,7 +370,8 @@ class ToolRunner:
         self, arguments: Arguments, identity: Identity, result: object, notes: list[str]
     ) -> Answer:
         made = result.booking_id if isinstance(result, BookingCreated) else None
-        self.duplicates.complete(identity.key, CompletedWrite(view_of(result, "short"), made))
+        done = CompletedWrite(view_of(result, "short"), made, identity.choice)
+        self.duplicates.complete(identity.key, done)
         self._state.remember(result, arguments.values)
         if getattr(result, "read_back", False):
             notes = [*notes, READ_BACK]

@@ -169,11 +169,6 @@ class PlaceIndex:
         """Return the port with this code, in upper or lower case."""
         return self.ports.get(text.strip()) or self.ports.get(text.strip().upper())
 
-    def by_name(self, text: str) -> Port | None:
-        """Return the port with this whole name, if it is the only one."""
-        codes = self.names.get(fold(text), set())
-        return self.ports[next(iter(codes))] if len(codes) == 1 else None
-
     def find(self, text: str, limit: int) -> tuple[PlaceMatch, ...]:
         """Return the ports that a text may mean, best first."""
         best: dict[str, PlaceMatch] = {}

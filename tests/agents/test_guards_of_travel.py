@@ -153,6 +153,24 @@ def test_a_summary_says_that_a_place_may_cost_more(
     assert [one.summary for one in asked] == [request.summary]
 
 
+def test_a_repeated_booking_with_another_choice_is_not_called_done(
+    toolkit: Any, sending_nothing: Any
+) -> None:
+    found, wanted = offer_of(toolkit)
+    seat = next(key for key, name in found["places"].items() if name == "Seat")
+    cabin = next(key for key, name in found["places"].items() if "Inside cabin" in name)
+    made = result_of(toolkit.call("bookings_create", {**wanted, "places": [seat]}))
+    with sending_nothing():
+        answer = toolkit.call("bookings_create", {**wanted, "places": [cabin]})
+        refused = error(answer, "booked_otherwise")
+        assert refused["result"]["booking_id"] == made["booking_id"]
+        assert '"Seat"' in refused["message"]
+        assert found["places"][cabin] in refused["message"]
+        error(toolkit.call("bookings_create", {**wanted, "places": [seat]}), "already_done")
+    result_of(toolkit.call("bookings_cancel", {"booking_id": made["booking_id"]}))
+    result_of(toolkit.call("bookings_create", {**wanted, "places": [cabin]}))
+
+
 def test_the_code_of_a_booking_comes_with_the_same_warning(
     toolkit_of: Callable[..., Any],
 ) -> None:

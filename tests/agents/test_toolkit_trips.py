@@ -19,6 +19,7 @@ from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.trips import SearchReport, TripSearch
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, result_of, runner_of
 from tests.support.routes import know_routes
+from tests.support.trip import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -188,11 +189,46 @@ def test_places_are_texts_without_instructions(toolkit: Any) -> None:
 
 def test_nothing_found_says_what_to_try(toolkit: Any) -> None:
     empty = toolkit.call("trips_find", query(on=(DAY + timedelta(2)).isoformat()))
-    assert result_of(empty) == {"offers": []}
+    assert result_of(empty) == {"offers": [], "today": NOW.date().isoformat()}
     assert "flexible" in empty["notes"][0]
     nobody = toolkit.call("trips_find", query(destination="Dover"))
-    assert result_of(nobody) == {"offers": []}
+    assert result_of(nobody)["offers"] == []
     assert "No company" in nobody["notes"][0]
+
+
+def test_a_past_or_unreadable_day_is_refused_before_anything_is_sent_and_says_today(
+    toolkit: Any, ferry_sandbox: Sandbox
+) -> None:
+    result_of(toolkit.call("places_find", {"text": "Genoa"}))  # shows the service's clock
+    requests = sum(ferry_sandbox.counters.requests.values())
+    yesterday = (NOW.date() - timedelta(days=2)).isoformat()
+    for wrong, field in (
+        ({"on": yesterday}, "on"),
+        ({"back": yesterday}, "back"),
+        ({"on": "next Friday"}, "on"),
+    ):
+        refused = error(toolkit.call("trips_find", query(**wrong)), "invalid_arguments")
+        assert (refused["field"], refused["today"]) == (field, NOW.date().isoformat())
+    assert sum(ferry_sandbox.counters.requests.values()) == requests
+
+
+def test_up_to_five_problems_are_named_unknown_names_first(toolkit: Any) -> None:
+    wrong = {"from": "Genoa", "destination": "Tunis", "on": "soon", "passengers": [], "limit": 99}
+    refused = error(toolkit.call("trips_find", {**wrong, "companies": ["*"]}), "invalid_arguments")
+    assert refused["field"] == "from"
+    assert refused["message"].startswith("from: there is no such argument; origin: this argument")
+    for field in ("origin", "on", "passengers", "companies.0"):
+        assert f"; {field}: " in refused["message"]
+    assert "limit" not in refused["message"]
+    assert not {"^", "[", "$"} & {*refused["message"]}
+
+
+def test_no_candidate_is_promised_where_there_is_none(toolkit: Any) -> None:
+    for wrong in ({"origin": "Xqzw Jvvk"}, {"vehicle": "Xqzw Jvvk"}):
+        answer = toolkit.call("trips_find", query(**wrong))
+        assert answer["error"]["code"] in {"unknown_place", "unknown_vehicle"}
+        assert answer["error"]["candidates"] == []
+        assert "candidate" not in answer["error"]["next_step"]
 
 
 def test_companies_that_failed_or_were_not_asked_are_named(
@@ -330,7 +366,7 @@ def test_names_of_the_service_are_one_short_line_each(ferry_sandbox: Sandbox) ->
         }
     )
     made = type(trip)(hostile, None, trip.fares, (f"GNV{bad}",))
-    flow = find("trips_find", {"passengers": ()}, KnownIds(State()))
+    flow = find("trips_find", {"passengers": ()}, KnownIds(State()), date.today)
     next(flow)
     answer: Any = None
     with suppress(StopIteration):

@@ -164,3 +164,10 @@ def test_a_code_that_is_no_locode_gets_its_country_from_the_catalogue(reader: Fe
     assert codes(Port(code="PMO1", name="Palermo", country="Italy")) == "IT"
     assert codes(Port(code="PMO1", name="Palermo", country="Italie")) == "IT"
     assert codes(Port(code="XXABC", name="Nowhere", country="Nowhere")) is None
+
+
+def test_a_name_that_is_just_similar_enough_is_found() -> None:
+    index = PlaceIndex()
+    index.add_ports([Port(code="XXABC", name="Abcdezzzfghizzzz", country="")])
+    (match,) = index.find("abcdefghi", 1)  # nine of twenty-five letters twice: 0.72
+    assert (match.port.code, match.reason) == ("XXABC", "similar name")

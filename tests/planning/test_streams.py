@@ -69,6 +69,8 @@ def test_a_stream_that_is_closed_leaves_nothing_running(ferry_sandbox: Sandbox) 
             next(stream)
         wait_until_nothing_runs()
         assert [*stream] == []
+        took = stream.report.seconds
+        assert stream.report.seconds == took
         hold.release()
 
 

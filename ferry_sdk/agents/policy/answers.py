@@ -54,7 +54,10 @@ class RefusedError(Exception):
 
     def answer(self) -> Answer:
         """Return the refusal as an answer."""
-        return _error_answer("refused", self.code, self.message, **self.details)
+        details = self.details
+        if details.get("candidates") == []:
+            details = {"next_step": _DATA["without_candidates"][self.code], **details}
+        return _error_answer("refused", self.code, self.message, **details)
 
 
 def unknown_answer(correlation_id: str) -> Answer:

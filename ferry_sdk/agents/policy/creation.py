@@ -57,14 +57,18 @@ class Create:
 
     def identity(self, values: Mapping[str, Any]) -> Identity:
         """Return the same identity for the same travellers on the same sailings."""
-        offers = [choice.shown.sailing_key for choice in self._choices(values)]
+        chosen = self._choices(values)
+        offers = [choice.shown.sailing_key for choice in chosen]
         who = sorted(
             name_key(f"{each.first_name} {each.last_name}") for each in values["passengers"]
         )
         key = self._state.fingerprint("bookings.create", sorted(offers), who)
         ids = [each.availability_id for each in values["availabilities"]]
         subject = {f"availability_id_{number}": each for number, each in enumerate(ids, 1)}
-        return Identity(key, subject, key)
+        vehicle: Vehicle | None = values.get("vehicle")
+        texts = [f"{quote(one.tariff.type)}, {quote(one.place.name)}" for one in chosen]
+        texts.append("no vehicle" if vehicle is None else f"the vehicle {quote(vehicle.code)}")
+        return Identity(key, subject, key, "; ".join(texts))
 
     def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
         """Plan the booking at the price of the chosen tariffs."""

@@ -97,10 +97,17 @@ class WriteInProgress:
 
 @dataclass(frozen=True, slots=True)
 class CompletedWrite:
-    """A write that was done: the short view of its result, and the booking that it made, if any."""
+    """A write that was done.
+
+    Attributes:
+        result: The short view of its result.
+        booking_id: The booking that it made, if any.
+        choice: What was chosen for it; see `Identity`.
+    """
 
     result: JsonValue = field(repr=False)
     booking_id: str | None = None
+    choice: str = ""
 
 
 class Duplicates:
@@ -118,7 +125,7 @@ class Duplicates:
         self._unknown = state.table("unknown", UnknownOutcome)
         self._completed = state.table("completed", CompletedWrite, REMEMBERED)
 
-    def begin(self, key: str, subject: str) -> UnknownOutcome | None:
+    def begin(self, key: str, subject: str, choice: str = "") -> UnknownOutcome | None:
         """Register a write, or return the earlier write with this key if it may have happened.
 
         Only one write changes a `subject`, a booking or ticket, at a time. Writes of different
@@ -126,7 +133,7 @@ class Duplicates:
         confirmation is unresolved.
 
         Raises:
-            RefusedError: The write is in progress, or done.
+            RefusedError: The write is in progress, or done, perhaps with another choice.
         """
         with self._state.transaction():
             self._take_over()
@@ -136,10 +143,12 @@ class Duplicates:
                 raise RefusedError(
                     "under_way", "another write for the same booking or ticket is in progress"
                 )
-            if key in self._completed:
-                raise RefusedError(
-                    "already_done", "this was done before", result=self._completed[key].result
-                )
+            done = self._completed.get(key)
+            if done is not None and done.choice not in {"", choice}:
+                message = f"these travellers are booked with {done.choice}, not with {choice}"
+                raise RefusedError("booked_otherwise", message, result=done.result)
+            if done is not None:
+                raise RefusedError("already_done", "this was done before", result=done.result)
             if key in self._unknown:
                 return self._unknown[key]
             until = time.time() + _PREPARED_FOR

@@ -109,8 +109,8 @@ class KnownRecord:
 class KnownTrip:
     """A trip that was shown as an offer, with the ids of each way's places by the letters shown."""
 
-    trip: Annotated[Trip, PlainSerializer(_without_personal_data)] = field(repr=False)
-    places: tuple[Mapping[str, str], ...] = field(repr=False)
+    trip: Annotated[Trip, PlainSerializer(_without_personal_data)]
+    places: tuple[Mapping[str, str], ...]
 
 
 class KnownIds:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from datetime import date, datetime, timezone
 from typing import Any, Final
 
 from ferry_sdk.agents.policy.answers import Answer, RefusedError, code_of
@@ -19,18 +20,42 @@ from ferry_sdk.planning.vehicles import VehicleMatch
 _SECONDS: Final = 40.0
 """The time for a search of trips. What has answered by then is shown; hosts wait about a minute."""
 _LEAST_SECONDS: Final = 0.1
+_HALF_A_DAY: Final = 12 * 3600.0
 _MAX_LENGTH: Final = 60
 _MAX_NOTE: Final = 300
 _WHOLE_NAME: Final = 1.0
 _PART_OF_A_NAME: Final = 0.9
 
+DAYS: Final = ("on", "back", "out_at", "ret_at")
+"""The arguments that are days of travel."""
+
 Reads = Generator[Invoke, Any, Answer]
 
 
-def find(tool: str, values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
-    """Answer a call of a tool that makes several calls."""
+def check_days(values: Mapping[str, Any], now: float) -> None:
+    """Refuse a day that is over in every time zone.
+
+    Args:
+        values: The arguments of a call.
+        now: Seconds since the epoch.
+
+    Raises:
+        InvalidInputError: A day is past; `field` names it.
+    """
+    first = datetime.fromtimestamp(now - _HALF_A_DAY, timezone.utc).date()
+    for name in DAYS:
+        if name in values and values[name] < first:
+            raise InvalidInputError("this day is past", field=name)
+
+
+def find(
+    tool: str, values: Mapping[str, Any], known_ids: KnownIds, today: Callable[[], date]
+) -> Reads:
+    """Answer a call of a tool that makes several calls; `today` is called after them."""
     if tool == "trips_find":
-        return (yield from _find_trips(values, known_ids))
+        answer = yield from _find_trips(values, known_ids)
+        answer["result"]["today"] = today().isoformat()
+        return answer
     arguments = {"limit": PLACES, **values}
     matches = yield Invoke("places.find", arguments, _SECONDS)
     return {"status": "done", "result": places_view(matches)}

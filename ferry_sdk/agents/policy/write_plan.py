@@ -45,11 +45,13 @@ class Identity:
         key: Equal for equal writes.
         subject: The ids of what it changes or books.
         target_id: The booking that it changes, else the ticket, else `key`.
+        choice: What two equal writes may differ in, for a person: fare, place and vehicle.
     """
 
     key: str
     subject: Mapping[str, str]
     target_id: str
+    choice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

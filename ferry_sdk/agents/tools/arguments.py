@@ -201,6 +201,7 @@ _PROBLEMS: Final = {
     "extra_forbidden": "there is no such argument",
     "missing": "this argument is required",
 }
+_MOST_PROBLEMS: Final = 5
 
 
 def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
@@ -211,8 +212,8 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
         arguments: A mapping, or the JSON text of an object.
 
     Raises:
-        InvalidInputError: An argument is invalid; the error names the first invalid field, and
-            never repeats a value.
+        InvalidInputError: Arguments are invalid. The error names up to five problems, those of
+            unknown names first; `field` is the first. It never repeats a value.
     """
     if isinstance(arguments, str):
         arguments = _decode(arguments)
@@ -224,9 +225,15 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
     try:
         return model.model_validate(_without_empty(model, plain))
     except ValidationError as error:
-        wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    problem = _PROBLEMS.get(wrong["type"], wrong["msg"].removeprefix("Value error, "))
-    raise InvalidInputError(problem, field=_path(wrong["loc"]))
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)
+    wrong.sort(key=lambda one: one["type"] != "extra_forbidden")  # a wrong name explains others
+    problems = {
+        _path(one["loc"]): _PROBLEMS.get(one["type"], one["msg"].removeprefix("Value error, "))
+        for one in reversed(wrong)
+    }
+    (field, problem), *others = [*reversed(problems.items())][:_MOST_PROBLEMS]
+    texts = [problem, *(f"{name}: {its}" for name, its in others)]
+    raise InvalidInputError("; ".join(texts), field=field)
 
 
 def _without_empty(model: type[BaseModel], plain: dict[str, object]) -> dict[str, object]:

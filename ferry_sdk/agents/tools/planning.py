@@ -87,6 +87,7 @@ class TripsView(TypedDict):
     vehicle: NotRequired[Annotated[VehicleView, Field(description="For bookings_create.")]]
     offers: Annotated[list[OfferView], Field(description="Cheapest first.")]
     more: NotRequired[Annotated[int, Field(description="Further offers, dearer ones.")]]
+    today: NotRequired[str]
 
 
 def find_places(

@@ -93,9 +93,14 @@ STRING: Final = WithJsonSchema({"type": "string"})
 """The schema of a text: the limits would cost a model 800 tokens, and it does not need them."""
 
 
-def _pattern(pattern: str, longest: int) -> Any:  # noqa: ANN401 -- a type for pydantic
-    limits = StringConstraints(strict=True, max_length=longest, pattern=pattern)
-    return Annotated[str, limits, STRING]
+def _pattern(pattern: str, longest: int, expected: str) -> Any:  # noqa: ANN401 -- a type for pydantic
+    def check(text: str) -> str:
+        if re.fullmatch(pattern, text) is None:
+            raise ValueError(f"expected {expected}")
+        return text
+
+    limits = StringConstraints(strict=True, max_length=longest)
+    return Annotated[str, limits, AfterValidator(check), STRING]
 
 
 def _checked_text(check: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a type for pydantic
@@ -113,7 +118,9 @@ _LABEL: Final = _checked_text(
 _PLACE: Final = _checked_text(
     _allow(f"{_JOINING}/&+_(),", "letters, digits, spaces and '-./&+_(),", digits=True)
 )
-_IDENTIFIER: Final = _pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*$", 200)
+_IDENTIFIER: Final = _pattern(
+    r"[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*", 200, "a code or an id as a result shows it"
+)
 
 KINDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("id", "journey_ids", "company", "arrive_code", "depart_code"), _IDENTIFIER),
@@ -124,12 +131,16 @@ KINDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("vehicle", "vehicule_code"), _LABEL),
     **dict.fromkeys(("doc_type", "first_name", "last_name"), _NAME),
     "name": _FULL_NAME,
-    "doc_number": _pattern(r"^[A-Za-z0-9][A-Za-z0-9 ./-]*$", 40),
-    "email": _pattern(r"^[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", 254),
-    "nationality": _pattern(r"^[A-Za-z]{2}$", 2),
-    "places": _pattern(r"^[A-Z]$", 1),
-    "phone": _pattern(r"^[0-9][0-9 ().-]*$", 20),
-    "prefix": _pattern(r"^\+?[0-9][0-9 -]*$", 8),
+    "doc_number": _pattern(
+        r"[A-Za-z0-9][A-Za-z0-9 ./-]*", 40, "letters, digits, spaces, '.', '/' and '-'"
+    ),
+    "email": _pattern(
+        r"[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", 254, "an e-mail address"
+    ),
+    "nationality": _pattern(r"[A-Za-z]{2}", 2, "a country code of two letters, such as FR"),
+    "places": _pattern(r"[A-Z]", 1, "a letter of the offer's places"),
+    "phone": _pattern(r"[0-9][0-9 ().-]*", 20, "a number without its prefix, such as 612 345 678"),
+    "prefix": _pattern(r"\+?[0-9][0-9 -]*", 8, "a calling code, such as +34"),
 }
 """The type of each text argument, by name, except those whose name ends in ``_id``."""
 
