@@ -46,6 +46,7 @@ UNSET: Final = Unset()
 ClientTransportT_co = TypeVar(
     "ClientTransportT_co", bound=Transport | AsyncTransport, covariant=True
 )
+TransportT = TypeVar("TransportT", bound=Transport | AsyncTransport)
 ClientT = TypeVar("ClientT", bound="Client[Any]")
 
 
@@ -112,10 +113,9 @@ def view_of(client: ClientT, transport: Transport | AsyncTransport) -> ClientT:
     return view
 
 
-def transport_of(client: Client[Any]) -> Transport | AsyncTransport:
+def transport_of(client: Client[TransportT]) -> TransportT:
     """Return what performs the calls; the attribute is private, so that editors do not offer it."""
-    transport: Transport | AsyncTransport = client._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    return transport
+    return client._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 class Ferry(Client[Transport], sync.Groups):

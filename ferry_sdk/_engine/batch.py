@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from ferry_sdk._engine.effects import Effect, Flow
+from ferry_sdk._engine.effects import E, Effect, Flow
+from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import FerryError, trim
 
 K = TypeVar("K")
+R = TypeVar("R")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+CONCURRENCY: Final = 8
+"""How many calls are under way at the same time, where the user does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +63,17 @@ class BatchCall(Generic[K, T_co]):
         key: Names the call in its batch.
         call: What to call.
         changes: The settings that differ from those of the client.
+        is_raw: Whether the result comes with its HTTP reply.
     """
 
     key: K
-    call: Operation[T_co] | Plan[T_co]
+    call: Operation[Any] | Plan[T_co]
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    is_raw: bool = False
+
+    def make(self, transport: Any) -> Any:  # noqa: ANN401 -- of threads or of tasks
+        """Make the call; a transport for tasks returns a coroutine."""
+        return transport.answer(self.call) if self.is_raw else transport.run(self.call)
 
 
 @dataclass(slots=True, eq=False)
@@ -79,7 +90,7 @@ class Batch(Generic[K, T]):
             at any time, so copy `waiting` and `under_way` before you iterate over them.
     """
 
-    limit: int
+    limit: int = CONCURRENCY
     until: float | None = None
     waiting: deque[BatchCall[K, T]] = field(default_factory=deque[BatchCall[K, T]])
     under_way: dict[int, K] = field(default_factory=dict[int, K])
@@ -89,6 +100,12 @@ class Batch(Generic[K, T]):
     def add(self, key: K, call: Operation[T] | Plan[T], **changes: object) -> None:
         """Add a call. It begins with the next `NextAnswer` that has room for it."""
         self.waiting.append(BatchCall(key, call, changes))
+
+    def add_raw(
+        self: Batch[K, RawResponse[R]], key: K, call: Operation[R], **changes: object
+    ) -> None:
+        """Add a call whose result comes with its HTTP reply."""
+        self.waiting.append(BatchCall(key, call, changes, is_raw=True))
 
     def start_next(self, running: int) -> tuple[int, BatchCall[K, T]] | None:
         """Take the next call that may begin beside those that run; None if there is none."""
@@ -115,7 +132,7 @@ class Batch(Generic[K, T]):
         key = self.under_way.pop(number)
         if error is not None and not isinstance(error, FerryError):
             raise error
-        return BatchAnswer(key, value, error)
+        return BatchAnswer(key, value, None if error is None else trim(error))
 
     def __len__(self) -> int:
         return len(self.waiting) + len(self.under_way)
@@ -145,7 +162,24 @@ def next_answer(batch: Batch[K, T]) -> Flow[BatchAnswer[K, T] | None]:
     return (yield from effect)
 
 
-def stop_after_error(batch: Batch[Any, Any], steps: Flow[T]) -> Flow[T]:
+def all_answers(batch: Batch[K, T]) -> Flow[list[BatchAnswer[K, T]]]:
+    """Return the answers of a batch without a deadline, in the order of its calls."""
+    return stop_after_error(batch, _all_answers(batch))
+
+
+def _all_answers(batch: Batch[K, T]) -> Flow[list[BatchAnswer[K, T]]]:
+    keys = [call.key for call in batch.waiting]
+    answers: dict[K, BatchAnswer[K, T]] = {}
+    while batch:
+        answer = yield from next_answer(batch)
+        assert answer is not None  # noqa: S101 -- there is no deadline
+        answers[answer.key] = answer
+    return [answers[key] for key in keys]
+
+
+def stop_after_error(
+    batch: Batch[Any, Any], steps: Generator[E, Any, T]
+) -> Generator[E | Effect[Any], Any, T]:
     """Run steps that use a batch, and stop its calls if the steps fail or are interrupted."""
     try:
         return (yield from steps)

@@ -154,7 +154,8 @@ class AsyncTransport:
 
     def _tasks_of(self, batch: Batch[Any, Any]) -> BatchTasks:
         def make_call(begun: BatchCall[Any, Any]) -> Awaitable[object]:
-            return self.view(batch.settings_of(begun, self.settings)).run(begun.call)
+            call: Awaitable[object] = begun.make(self.view(batch.settings_of(begun, self.settings)))
+            return call
 
         if batch.worker is None:
             batch.worker = batch_tasks()(batch, make_call)

@@ -166,7 +166,7 @@ class Transport:
     def _threads_of(self, batch: Batch[Any, Any]) -> BatchThreads:
         def make_call(begun: BatchCall[Any, Any], stop: Signal) -> object:
             settings = batch.settings_of(begun, self.settings)
-            return self.view(settings, stop).run(begun.call)
+            return begun.make(self.view(settings, stop))
 
         batch.worker = batch.worker or BatchThreads(batch, make_call)
         threads: BatchThreads = batch.worker

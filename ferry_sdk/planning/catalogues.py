@@ -49,7 +49,6 @@ Key = tuple[str, str | None, Path | None]
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_AT_A_TIME: Final = 8
 POINTLESS: Final = (AuthenticationError, ConfigurationError)
 """Errors that every other read would meet as well."""
 _REFRESH_TIME: Final = 120.0
@@ -172,7 +171,7 @@ def _refresh(settings: Settings) -> Flow[None]:
 
 def _build(settings: Settings, until: float | None) -> Flow[RouteGraph]:
     """Read the catalogues, join them and keep the graph."""
-    batch: Batch[str, Any] = Batch(_AT_A_TIME, until)
+    batch: Batch[str, Any] = Batch(until=until)
     known = _graphs.get(_key(settings))
     graph = yield from stop_after_error(batch, _read_routes(batch, may_lack=known is None))
     if known is not None:
@@ -234,7 +233,7 @@ def _raise_first(failures: Mapping[str, FerryError]) -> None:
 
 
 def _read_names(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
-    batch: Batch[str, Any] = Batch(_AT_A_TIME, until)
+    batch: Batch[str, Any] = Batch(until=until)
     index = yield from stop_after_error(batch, _read_languages(batch, settings))
     _indexes[_key(settings)] = index
     return index

@@ -11,7 +11,8 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
-from ferry_sdk.aftersales import steps, watch, watcher
+from ferry_sdk._transport.pools import AsyncShared, Shared
+from ferry_sdk.aftersales import watch, watcher
 from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.journal import Journal
 from tests.support.tiers import LONG
@@ -31,17 +32,17 @@ def sandbox(ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """A service whose clock moves where a watch sleeps, and is the clock of the watch."""
     ferry_sandbox.clock.freeze()
 
-    def sleep(seconds: float) -> None:
+    def sleep(_: object, seconds: float, *__: object) -> None:
         ferry_sandbox.clock.advance(seconds + 0.001)  # it counts in microseconds
 
-    async def sleep_async(seconds: float) -> None:
-        sleep(seconds)
+    async def sleep_async(_: object, seconds: float, *__: object) -> None:
+        sleep(_, seconds)
 
     def now() -> float:
         return ferry_sandbox.clock.now().timestamp()
 
-    monkeypatch.setattr(steps, "time", type("Time", (), {"sleep": staticmethod(sleep)}))
-    monkeypatch.setattr(steps.anyio, "sleep", sleep_async)
+    monkeypatch.setattr(Shared, "sleep", sleep)
+    monkeypatch.setattr(AsyncShared, "sleep", sleep_async)
     monkeypatch.setattr(watcher, "Schedule", partial(Schedule, now))
     return ferry_sandbox
 

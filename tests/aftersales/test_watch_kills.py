@@ -36,7 +36,8 @@ from types import SimpleNamespace
 
 sys.path.insert(0, sys.argv[1])
 import worker
-from ferry_sdk.aftersales import steps, watcher
+from ferry_sdk._transport.pools import Shared
+from ferry_sdk.aftersales import watcher
 from ferry_sdk.aftersales.schedule import Schedule
 
 slept = 0.0
@@ -54,7 +55,8 @@ file = os.open(sys.argv[3], os.O_WRONLY | os.O_APPEND)
 def react(event):
     os.write(file, f"{event.booking_id} {event.kind}\\n".encode())
 
-steps.time = worker.time = SimpleNamespace(sleep=sleep, monotonic=clock)
+worker.time = SimpleNamespace(sleep=sleep, monotonic=clock)
+Shared.sleep = lambda _, seconds, *__: sleep(seconds)
 watcher.Schedule = partial(Schedule, clock)
 worker.work(sys.argv[2], react=react)
 """
