@@ -7,11 +7,12 @@ and each loop has its own.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Hashable
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from threading import TIMEOUT_MAX, RLock
+from threading import RLock
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
@@ -28,6 +29,9 @@ from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
 from ferry_sdk._transport.startup import client_maker, load_for_tasks, load_for_threads
 from ferry_sdk._transport.tracing import OpenConnections
 from ferry_sdk.errors import ConfigurationError, FerryError
+
+_MOMENT = 0.5
+"""Seconds between two looks at a signal: on Windows, only a short wait sees Ctrl-C."""
 
 ClientT = TypeVar("ClientT", HttpClient[Any], AsyncHttpClient[Any])
 LockT = TypeVar("LockT", RLock, anyio.Lock)
@@ -148,8 +152,10 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
                 for given in (stop, signal):
                     if given is not None:
                         calls.enter_context(given.call(woken.set))
-                if not self.is_closed:
-                    woken.wait(min(seconds, TIMEOUT_MAX))
+                until = time.monotonic() + seconds
+                while (left := until - time.monotonic()) > 0 and not self.is_closed:
+                    if woken.wait(min(left, _MOMENT)):
+                        break
             if self.is_closed or (stop is not None and stop.is_set):
                 raise ConfigurationError("the client is closed")
         finally:
