@@ -48,14 +48,16 @@ class BatchAnswer(Generic[K, T_co]):
         key: Names the call in its batch.
         value: Its result; None if it failed.
         error: Why it failed; None if it did not.
+        began_at: When it began, in seconds since the epoch.
     """
 
     key: K
     value: T_co | None
     error: FerryError | None
+    began_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BatchCall(Generic[K, T_co]):
     """A call of a batch.
 
@@ -64,12 +66,14 @@ class BatchCall(Generic[K, T_co]):
         call: What to call.
         changes: The settings that differ from those of the client.
         is_raw: Whether the result comes with its HTTP reply.
+        began_at: When it began, in seconds since the epoch.
     """
 
     key: K
     call: Operation[Any] | Plan[T_co]
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     is_raw: bool = False
+    began_at: float = 0.0
 
     def make(self, transport: Any) -> Any:  # noqa: ANN401 -- of threads or of tasks
         """Make the call; a transport for tasks returns a coroutine."""
@@ -84,8 +88,7 @@ class Batch(Generic[K, T]):
         limit: How many calls may be under way at the same time.
         until: When the last of them ends, on the monotonic clock; None: no limit.
         waiting: The calls that have not begun.
-        under_way: The keys of the calls that have begun and whose answers were not given yet,
-            by a number.
+        under_way: The calls that have begun and whose answers were not given yet, by a number.
         worker: The threads or tasks that make the calls; set by the transport. They begin calls
             at any time, so copy `waiting` and `under_way` before you iterate over them.
     """
@@ -93,7 +96,7 @@ class Batch(Generic[K, T]):
     limit: int = CONCURRENCY
     until: float | None = None
     waiting: deque[BatchCall[K, T]] = field(default_factory=deque[BatchCall[K, T]])
-    under_way: dict[int, K] = field(default_factory=dict[int, K])
+    under_way: dict[int, BatchCall[K, T]] = field(default_factory=dict[int, BatchCall[K, T]])
     worker: Any = None
     _numbers: count[int] = field(default_factory=count)
 
@@ -114,7 +117,8 @@ class Batch(Generic[K, T]):
             return None
         begun = self.waiting.popleft()
         number = next(self._numbers)
-        self.under_way[number] = begun.key
+        begun.began_at = time.time()
+        self.under_way[number] = begun
         return number, begun
 
     def settings_of(self, begun: BatchCall[K, T], settings: Settings) -> Settings:
@@ -129,10 +133,11 @@ class Batch(Generic[K, T]):
 
         An error that is not a `FerryError` is raised, such as one of the user's token function.
         """
-        key = self.under_way.pop(number)
+        begun = self.under_way.pop(number)
         if error is not None and not isinstance(error, FerryError):
             raise error
-        return BatchAnswer(key, value, None if error is None else trim(error))
+        failure = None if error is None else trim(error)
+        return BatchAnswer(begun.key, value, failure, begun.began_at)
 
     def __len__(self) -> int:
         return len(self.waiting) + len(self.under_way)

@@ -71,7 +71,7 @@ class TripPlan:
     @property
     def report(self) -> SearchReport:
         """Which companies were asked, as of now."""
-        under_way = [query.asked for query in self._batch.under_way.copy().values()]
+        under_way = [call.key.asked for call in self._batch.under_way.copy().values()]
         failed = [
             AskedSearch(one.company, one.depart_code, one.arrive_code, one.day)
             for one in self._failed
@@ -118,7 +118,7 @@ class TripPlan:
         waiting = [call.key for call in self._batch.waiting.copy()]
         yield from StopBatch(self._batch)
         self._batch.waiting.clear()
-        begun = [*self._batch.under_way.values()]
+        begun = [call.key for call in self._batch.under_way.values()]
         self._not_asked += [query.asked for query in waiting if query not in begun]
 
     def _steps(self, settings: Settings) -> Steps[Trip]:
@@ -313,9 +313,9 @@ class TripPlan:
             RequestTimeoutError: Nothing has answered.
         """
         yield from self._stop_batch()
-        for query in self._batch.under_way.values():
+        for call in self._batch.under_way.values():
             self._fail(
-                query.asked, RequestTimeoutError("the deadline has passed", outcome="unknown")
+                call.key.asked, RequestTimeoutError("the deadline has passed", outcome="unknown")
             )
         self._batch.under_way.clear()
         self._end()
