@@ -220,7 +220,8 @@ def look_up(
                 yield Item([one])
                 continue
             plan: Any = RoutesGroup.find(None, *one)
-            found = yield from plan.steps(settings)
+            flow: Flow[tuple[Route, ...]] = plan.steps(settings)
+            found = yield from flow
             if not found:
                 places = " to ".join(map(str, one))
                 raise InvalidInputError(f"no company sails from {places}", field="routes")
@@ -241,7 +242,7 @@ def _perform(
     The steps have a thread, where an interruption loses no answer, and an async client an event
     loop: a notebook has one of its own already.
     """
-    made: object = given if isinstance(given, AnyClient) else given()
+    made: Any = given if isinstance(given, AnyClient) else given()
     if not isinstance(made, AnyClient):
         raise InvalidInputError("expected a client, or a function that makes one", field="client")
     client: Any = made
