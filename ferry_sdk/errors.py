@@ -389,6 +389,18 @@ class NotFoundError(APIError):
     """404: there is nothing with this id."""
 
 
+class VoucherNotReadyError(NotFoundError):
+    """The ticket has no voucher yet, or the company sends it by e-mail; ask again later.
+
+    The service's reply is a success without an address, so `status_code` is 200.
+    """
+
+    def show(self, message: str, code: str | None) -> None:
+        """Set the message; the text does not show the status, which is no error."""
+        super().show(message, code)
+        self.args = (message,)
+
+
 class ConflictError(APIError):
     """409: the state of the booking or ticket does not allow it."""
 

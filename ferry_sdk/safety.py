@@ -174,6 +174,7 @@ _ROWS = (
     _read("tickets.pdf"),
     _read("tickets.wait_pdf"),
     _read("tickets.save_pdf"),
+    _read("tickets.read_pdf"),
     _read("catalogue.ports"),
     _read("catalogue.journeys"),
     _read("catalogue.departures"),
