@@ -34,6 +34,7 @@ class FerryError(Exception):
         operation: The operation, such as ``bookings.create``; empty outside a call.
         attempts: All attempts, in order.
         correlation_id: The id sent with every attempt; None outside a call.
+        request_id: The service's id of the last request of the operation; None without a reply.
     """
 
     _memory_only: ClassVar[frozenset[str]] = frozenset()
@@ -42,6 +43,7 @@ class FerryError(Exception):
     operation: str = ""
     attempts: tuple[Attempt, ...] = ()
     correlation_id: str | None = None
+    request_id: str | None = None
 
     def __init__(self, message: str, *, outcome: Outcome = "not_sent") -> None:
         super().__init__(message)

@@ -224,6 +224,9 @@ class Context(NamedTuple):
         error.operation = operation
         error.correlation_id = error.correlation_id or self.correlation_id
         error.attempts = error.attempts or tuple(self.state.attempts)
+        own = [attempt for attempt in error.attempts if attempt.operation == operation]
+        if own and error.request_id is None:
+            error.request_id = own[-1].request_id
 
     def record_wait(self, seconds: float) -> Flow[None]:
         """Record the wait after the last attempt, and notify the hooks of a retry."""

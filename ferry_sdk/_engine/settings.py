@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeVar
 
 from ferry_sdk._engine.http import Timeout
+from ferry_sdk._engine.log import print_records
 from ferry_sdk._engine.validation import (
     address,
     extra_headers,
     flag,
     folder,
     header_value,
+    is_local,
     is_local_http,
     rate_limiter,
     recorder,
@@ -32,6 +34,7 @@ Authority = Literal["token", "organisation_token"]
 TokenSource = str | Callable[[], str | Awaitable[str]]
 T = TypeVar("T")
 DEFAULT_TIMEOUT = Timeout()
+_OFF: Final = ("", "0")
 
 
 class Secret:
@@ -146,6 +149,7 @@ def read_settings(
     Raises:
         ConfigurationError: A setting is missing or invalid; the message names it.
     """
+    print_records()
     token = _or_environment(token, "FERRY_TOKEN")
     base_url = _or_environment(base_url, "FERRY_BASE_URL")
     organisation_token = _or_environment(organisation_token, "FERRY_ORGANISATION_TOKEN")
@@ -159,6 +163,9 @@ def read_settings(
         url = address(base_url, allow_http=allow_http)
         if http_client is not None:
             check_http_client(http_client, is_async=is_async)
+        checked = check_options(options)
+        if os.environ.get("FERRY_READ_ONLY", "") not in _OFF and not is_local(url):
+            checked["read_only"] = True
         return Settings(
             base_url=url,
             token=Secret(token, may_be_async=is_async),
@@ -172,7 +179,7 @@ def read_settings(
             ),
             hooks=hooks,
             limiter=None if limiter is None else rate_limiter(limiter, is_async=is_async),
-            **check_options(options),
+            **checked,
         )
     except InvalidInputError as error:
         raise ConfigurationError(str(error)) from None

@@ -184,10 +184,14 @@ def address(url: object, *, allow_http: bool) -> str:
     return url.rstrip("/")
 
 
+def is_local(url: str) -> bool:
+    """Return whether an address is on this machine."""
+    return is_loopback(urlsplit(url).hostname or "")
+
+
 def is_local_http(url: str) -> bool:
     """Return whether an address is plain http on this machine."""
-    parts = urlsplit(url)
-    return parts.scheme == "http" and is_loopback(parts.hostname or "")
+    return urlsplit(url).scheme == "http" and is_local(url)
 
 
 def is_loopback(host: str) -> bool:

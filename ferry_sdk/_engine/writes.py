@@ -28,6 +28,7 @@ from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
 from ferry_sdk._engine.http import RawResponse
+from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
@@ -291,6 +292,7 @@ class _WriteSteps(Generic[T]):
                 self.operation.name,
                 type(lost).__name__,
                 self.context.correlation_id,
+                extra=fields(self.context, self.operation.name, "unknown"),
             )
             remaining = self.context.remaining()
             window = READ_BACK_WINDOW if remaining is None else remaining
