@@ -101,8 +101,10 @@ def recorder(journal: object, argument: str) -> Recorder:
     return cast("Recorder", journal)
 
 
-def rate_limiter(limiter: object, *, is_async: bool) -> RateLimiter:
-    """Return a rate limiter: an object with the method `acquire`, which may be async."""
+def optional_limiter(limiter: object, *, is_async: bool) -> RateLimiter | None:
+    """Return a rate limiter: an object with the method `acquire`, which may be async; or None."""
+    if limiter is None:
+        return None
     acquire = getattr(limiter, "acquire", None)
     if isinstance(limiter, type) or not callable(acquire):
         raise InvalidInputError(

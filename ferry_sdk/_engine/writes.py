@@ -126,8 +126,7 @@ class _WriteSteps(Generic[T]):
                 return (yield from self._send(None))
             return (yield from self._with_journal(journal, self._send))
         settings = self.context.settings
-        source = settings.secret(self.operation.call.authority).source
-        whose = source if isinstance(source, str) else id(source)
+        whose = settings.token.account, settings.secret(self.operation.call.authority).account
         effect = self.operation.safety.effect
         key = (settings.base_url, whose, effect, _canonical(self.write))
 
