@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     # Jedi would also offer the attributes of `cached_property` itself.
     from builtins import property as cached_property
 
+    from pydantic import JsonValue
+
     from ferry_sdk._engine.http import Timeout
     from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
     from ferry_sdk.resources.read_back import Recovered
@@ -267,6 +269,50 @@ class Ferry(Client[Transport], sync.Groups):
         except FerryError as failure:
             raise trim(failure) from failure.__cause__
 
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: JsonValue = None,
+        params: Mapping[str, object] | None = None,
+    ) -> JsonValue:
+        """Call any path of the service, for what the library does not know yet.
+
+        A GET is a read. Every other method counts as a write that no read proves: a read-only
+        client rejects it, it is sent once, and the journal records it.
+
+        Args:
+            method: The HTTP method.
+            path: The path below `base_url`, such as ``api/port``; it cannot leave its origin.
+            json: The JSON body; None: no body.
+            params: The query; a value may be a list, and None leaves its name out.
+
+        Returns:
+            The decoded JSON value; None if the reply has no content (204).
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+            OutcomeUnknownError: The write may have happened.
+            FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                assert ferry.request("GET", "api/port")
+            ```
+        """
+        try:
+            answer: JsonValue = _requests()(self._transport).request(
+                method, path, json=json, params=params
+            )
+        finally:
+            del json, params  # keep travellers' data out of tracebacks that show variables
+        return answer
+
     def close(self) -> None:
         """Close the connections, unless they belong to the user or another client."""
         if self._owns_pool:
@@ -399,6 +445,40 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         except FerryError as failure:
             raise trim(failure) from failure.__cause__
 
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: JsonValue = None,
+        params: Mapping[str, object] | None = None,
+    ) -> JsonValue:
+        """Call any path of the service, for what the library does not know yet.
+
+        A GET is a read. Every other method counts as a write that no read proves: a read-only
+        client rejects it, it is sent once, and the journal records it.
+
+        Args:
+            method: The HTTP method.
+            path: The path below `base_url`, such as ``api/port``; it cannot leave its origin.
+            json: The JSON body; None: no body.
+            params: The query; a value may be a list, and None leaves its name out.
+
+        Returns:
+            The decoded JSON value; None if the reply has no content (204).
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+            OutcomeUnknownError: The write may have happened.
+            FerryError: The call failed for another reason.
+        """
+        try:
+            call = _requests()(self._transport).request(method, path, json=json, params=params)
+        finally:
+            del json, params  # keep travellers' data out of tracebacks that show variables
+        answer: JsonValue = await call
+        return answer
+
     async def aclose(self) -> None:
         """Close the connections, unless they belong to the user or another client."""
         if self._owns_pool:
@@ -435,6 +515,14 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
     if back is None:
         raise unknown
     return unknown, back
+
+
+@cache
+@uninterrupted
+def _requests() -> type[Any]:
+    from ferry_sdk.resources.requests import RequestsGroup  # noqa: PLC0415 -- loads pydantic
+
+    return RequestsGroup
 
 
 @cache

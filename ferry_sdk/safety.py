@@ -229,6 +229,14 @@ def safety_of_tool(name: str) -> Safety:
     return SAFETY[f"mcp.{name}" if name in _TOOLS else "mcp.call_tool"]
 
 
+_REQUESTS = {True: _read("request"), False: _write("request", "request")}
+
+
+def safety_of_request(method: str) -> Safety:
+    """Return the row of a request to any path: only a GET is a read."""
+    return _REQUESTS[method == "GET"]
+
+
 def may_be_done(failure: FerryError) -> bool:
     """Return whether a refusal may mean that the effect of the write is there already.
 
