@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         UnknownPlaceError,
         UnprocessableEntityError,
         UnresolvedWriteError,
+        VoucherNotReadyError,
     )
     from ferry_sdk.hooks import (
         CallInfo,
@@ -274,6 +275,7 @@ __all__ = [
     "VehicleQueryDict",
     "VehicleType",
     "Voucher",
+    "VoucherNotReadyError",
     "__version__",
     "correlation",
 ]

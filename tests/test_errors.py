@@ -70,6 +70,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "BookingConfirmError": ("APIError",),
     "TicketViewError": ("APIError",),
     "TicketNotFoundError": ("NotFoundError",),
+    "VoucherNotReadyError": ("NotFoundError",),
     "TicketCancelError": ("APIError",),
 }
 ATTEMPTS = (

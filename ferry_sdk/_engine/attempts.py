@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from ferry_sdk._engine.auth import can_refresh, refresh
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Sleep
 from ferry_sdk._engine.http import RawResponse, Reply
+from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.redaction import phrase_of
 from ferry_sdk._engine.retry import RetryPolicy
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from ferry_sdk.safety import may_be_done
-from ferry_sdk.types import Attempt
+from ferry_sdk.types import Attempt, Outcome
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
         _keep_in_doubt(failure, context)
         _hide(failure, operation, context)
         context.state.attempts.append(_record(failure, operation.name))
-        _log(operation, context)
+        _log(context, failure.outcome)
         if may_refresh and can_refresh(context, operation.call.authority, failure):
             may_refresh = False
             yield from _announce_retry(failure, 0.0, operation.name, context)
@@ -83,17 +84,45 @@ def _announce_retry(failure: FerryError, wait: float, name: str, context: Contex
         log_text(failure),
         wait,
         context.correlation_id,
+        extra=_fields(context, failure.outcome),
     )
     yield from context.record_wait(wait)
 
 
-def _log(operation: Operation[T], context: Context) -> None:
-    logger.debug(
-        "%s: %s (correlation id %s)",
-        operation.name,
-        context.state.attempts[-1],
-        context.correlation_id,
+def _log(context: Context, outcome: Literal["done"] | Outcome) -> None:
+    if logger.isEnabledFor(logging.DEBUG):
+        attempt = context.state.attempts[-1]
+        logger.debug(
+            "%s: %s (correlation id %s)",
+            attempt.operation,
+            _attempt_text(attempt),
+            context.correlation_id,
+            extra=_fields(context, outcome),
+        )
+
+
+def _fields(context: Context, outcome: Literal["done"] | Outcome) -> dict[str, object]:
+    """Return the fields of a log record of the last attempt."""
+    last = context.state.attempts[-1]
+    return fields(
+        context,
+        last.operation,
+        outcome,
+        status_code=last.status_code,
+        request_id=last.request_id,
     )
+
+
+def _attempt_text(attempt: Attempt) -> str:
+    """Return an attempt in a few words, such as ``HTTP 503, ServerError, request id r-1``."""
+    facts = [attempt.problem] if attempt.problem else []
+    if attempt.status_code is not None:
+        facts.insert(0, f"HTTP {attempt.status_code}")
+    if attempt.request_id is not None:
+        facts.append(f"request id {attempt.request_id}")
+    if not attempt.sent:
+        facts.append("not sent")
+    return ", ".join(facts)
 
 
 def log_text(error: FerryError) -> str:
@@ -116,7 +145,7 @@ def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
                 operation=operation.name,
             )
         )
-        _log(operation, context)
+        _log(context, "done")
     elapsed = context.clock() - context.began
     return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.state.attempts))
 

@@ -17,13 +17,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow, Send
 from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import Reply, parse_date
 from ferry_sdk._engine.redaction import Redactor
-from ferry_sdk._engine.settings import Settings
+from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
@@ -37,11 +38,18 @@ _SHORTEST_TOKEN = 4
 _USER_AGENT = f"ferry_sdk/{__version__}"
 
 
-@dataclass(slots=True)
-class Session:
-    """One client's knowledge of the service.
+class _WeakReferable:
+    """A base with the slot that Python 3.10 cannot give a dataclass."""
+
+    __slots__ = ("__weakref__",)
+
+
+@dataclass(slots=True, eq=False)
+class Session(_WeakReferable):
+    """What one account knows of the service.
 
     Attributes:
+        secrets: The tokens in use by the client and its views, of all accounts.
         stage: ``unknown`` before the MCP handshake, ``open`` after it, ``bare`` if the server needs
             none.
         id: The MCP session id; None if the server gave none.
@@ -53,6 +61,9 @@ class Session:
         has_foreign_ids: Whether a reply carried a correlation id unknown to this process.
     """
 
+    secrets: WeakKeyDictionary[Secret, None] = field(
+        default_factory=WeakKeyDictionary[Secret, None], repr=False
+    )
     stage: Stage = "unknown"
     id: str | None = None
     version: str | None = None
@@ -61,11 +72,33 @@ class Session:
     skew: float = 0.0
     has_foreign_ids: bool = False
 
+    def of_view(self, old: Settings, new: Settings) -> Session:
+        """Return the session of a view with new settings: another one if it is another account."""
+        if new.organisation_token is not old.organisation_token:
+            self.remember(new.organisation_token)
+        if new.token is old.token:
+            return self
+        self.remember(new.token)
+        return Session(self.secrets)
+
+    def remember(self, secret: Secret | None) -> None:
+        """Remember a token, so that no text shows it."""
+        if secret is not None:
+            self.secrets[secret] = None
+
     def update_clock_skew(self, date: str | None, now: float) -> None:
         """Update the skew from the Date header of a reply; an invalid one is ignored."""
         there = parse_date(date or "")
         if there is not None:
             self.skew = there - now
+
+
+def new_session(settings: Settings) -> Session:
+    """Return the session of a new client."""
+    session = Session()
+    session.remember(settings.token)
+    session.remember(settings.organisation_token)
+    return session
 
 
 @dataclass(slots=True)
@@ -115,7 +148,7 @@ class Context(NamedTuple):
 
     Attributes:
         settings: The client's settings.
-        session: The MCP session and the clock skew of this client.
+        session: The MCP session and the clock skew of this account.
         correlation_id: The id that every request of the call carries.
         clock: Monotonic seconds.
         now: Seconds since the epoch, by the local clock.
@@ -204,8 +237,9 @@ class Context(NamedTuple):
         return None if self.deadline is None else self.deadline - self.clock()
 
     def redactor(self) -> Redactor:
-        """Return a redactor of the tokens and of the data in the current request."""
-        tokens = (self.settings.token, self.settings.organisation_token)
+        """Return a redactor of all tokens in use and of the data in the current request."""
+        in_use = [reference() for reference in self.session.secrets.keyrefs()]
+        tokens = (*in_use, self.settings.token, self.settings.organisation_token)
         shown = {token.current for token in tokens if token is not None and token.current}
         known = {
             token for token in {*shown, *self.state.sent_tokens} if len(token) >= _SHORTEST_TOKEN
@@ -224,6 +258,9 @@ class Context(NamedTuple):
         error.operation = operation
         error.correlation_id = error.correlation_id or self.correlation_id
         error.attempts = error.attempts or tuple(self.state.attempts)
+        own = [attempt for attempt in error.attempts if attempt.operation == operation]
+        if own and error.request_id is None:
+            error.request_id = own[-1].request_id
 
     def record_wait(self, seconds: float) -> Flow[None]:
         """Record the wait after the last attempt, and notify the hooks of a retry."""

@@ -133,12 +133,12 @@ class RunBlocking(Effect[T]):
 
 @dataclass(frozen=True, slots=True)
 class Exclusive(Effect[R]):
-    """Run steps under a lock: no other call of this client runs steps of the same key.
+    """Run steps under the lock of an object: no other call runs steps of the same one.
 
-    The wait for the lock ends at `until` on the monotonic clock.
+    The lock goes with the object. The wait for the lock ends at `until` on the monotonic clock.
     """
 
-    key: Hashable
+    key: object
     steps: Callable[[], Flow[R]] = field(repr=False)
     until: float | None = None
 

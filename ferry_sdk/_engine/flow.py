@@ -15,6 +15,7 @@ from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import RawResponse
+from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.polling import poll_until_met
@@ -45,15 +46,25 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
         return
     names = operation.name, context.correlation_id
     if context.state.is_done:
-        logger.warning("%s was done when it was interrupted (correlation id %s)", *names)
+        logger.warning(
+            "%s was done when it was interrupted (correlation id %s)",
+            *names,
+            extra=fields(context, operation.name, "done"),
+        )
     elif context.state.may_have_happened:
-        logger.warning("%s was interrupted and may have happened (correlation id %s)", *names)
+        logger.warning(
+            "%s was interrupted and may have happened (correlation id %s)",
+            *names,
+            extra=fields(context, operation.name, "unknown"),
+        )
 
 
 def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
     try:
         if context.settings.read_only and not operation.safety.is_read:
-            raise ReadOnlyError("the client is read-only, and this is a write")
+            raise ReadOnlyError(
+                "the client is read-only (read_only= or FERRY_READ_ONLY), and this is a write"
+            )
         if operation.write is not None:
             response = yield from send_write(operation, operation.write, context)
             context.state.is_done = True

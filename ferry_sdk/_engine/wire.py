@@ -14,6 +14,7 @@ from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send
 from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
 from ferry_sdk._engine.limiter import acquire
+from ferry_sdk._engine.log import fields
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
 T = TypeVar("T")
@@ -119,6 +120,13 @@ def _refuse_another_calls(context: Context, reply: Reply) -> None:
         logger.warning(
             "replies carry another correlation id than their requests, such as the reply to %s",
             context.correlation_id,
+            extra=fields(
+                context,
+                context.state.operation,
+                "unknown",
+                status_code=reply.status_code,
+                request_id=context.request_id_of(reply),
+            ),
         )
 
 

@@ -28,6 +28,7 @@ from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
 from ferry_sdk._engine.http import RawResponse
+from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
@@ -125,8 +126,7 @@ class _WriteSteps(Generic[T]):
                 return (yield from self._send(None))
             return (yield from self._with_journal(journal, self._send))
         settings = self.context.settings
-        source = settings.secret(self.operation.call.authority).source
-        whose = source if isinstance(source, str) else id(source)
+        whose = settings.token.account, settings.secret(self.operation.call.authority).account
         effect = self.operation.safety.effect
         key = (settings.base_url, whose, effect, _canonical(self.write))
 
@@ -291,6 +291,7 @@ class _WriteSteps(Generic[T]):
                 self.operation.name,
                 type(lost).__name__,
                 self.context.correlation_id,
+                extra=fields(self.context, self.operation.name, "unknown"),
             )
             remaining = self.context.remaining()
             window = READ_BACK_WINDOW if remaining is None else remaining

@@ -15,7 +15,7 @@ import anyio.to_thread
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -66,13 +66,19 @@ class AsyncTransport:
         settings: Settings,
         client: AsyncHttpClient[Any] | None = None,
         shared: AsyncShared | None = None,
+        session: Session | None = None,
     ) -> None:
         self.settings = settings
         self.shared: AsyncShared = shared or AsyncShared(client, settings)
+        self.session: Session = session or new_session(settings)
 
     def view(self, settings: Settings) -> Self:
-        """Return a transport with other settings on the same pool and session."""
-        return type(self)(settings, shared=self.shared)
+        """Return a transport with other settings on the same pool.
+
+        Another token is another account with a session of its own.
+        """
+        session = self.session.of_view(self.settings, settings)
+        return type(self)(settings, shared=self.shared, session=session)
 
     async def close(self) -> None:
         """Close the HTTP client."""
@@ -99,7 +105,7 @@ class AsyncTransport:
         self.shared.prepare()
         context = Context.start(
             self.settings,
-            self.shared.session,
+            self.session,
             "recover",
             correlation_id=error.correlation_id,
         )
@@ -112,7 +118,7 @@ class AsyncTransport:
         *,
         is_raw: bool = False,
     ) -> R:
-        context = Context.start(self.settings, self.shared.session, operation.name, is_raw=is_raw)
+        context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
             return finish(await self._run_flow(run(operation, context)))
         except BaseException as stop:

@@ -20,7 +20,7 @@ from uuid import uuid4
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -75,19 +75,22 @@ class Transport:
         client: HttpClient[Any] | None = None,
         shared: Shared | None = None,
         stop: Signal | None = None,
+        session: Session | None = None,
     ) -> None:
         self.settings = settings
         self.shared: Shared = shared or Shared(client, settings)
+        self.session: Session = session or new_session(settings)
         self._stop = stop
 
     def view(self, settings: Settings, stop: Signal | None = None) -> Self:
-        """Return a transport with other settings on the same pool and session.
+        """Return a transport with other settings on the same pool.
 
         Args:
-            settings: The settings.
+            settings: The settings; another token is another account with a session of its own.
             stop: Ends its calls as closing the client does.
         """
-        return type(self)(settings, shared=self.shared, stop=stop)
+        session = self.session.of_view(self.settings, settings)
+        return type(self)(settings, shared=self.shared, stop=stop, session=session)
 
     def close(self) -> None:
         """Close the HTTP client."""
@@ -110,7 +113,7 @@ class Transport:
         self.shared.prepare()
         context = Context.start(
             self.settings,
-            self.shared.session,
+            self.session,
             "recover",
             correlation_id=error.correlation_id,
         )
@@ -123,7 +126,7 @@ class Transport:
         *,
         is_raw: bool = False,
     ) -> R:
-        context = Context.start(self.settings, self.shared.session, operation.name, is_raw=is_raw)
+        context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
             return finish(self._run_flow(run(operation, context)))
         except BaseException as stop:

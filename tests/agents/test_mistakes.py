@@ -115,7 +115,7 @@ def test_a_price_that_expires_during_approval_is_refused(
 ) -> None:
     def slowly(_: ApprovalRequest) -> bool:
         runner = runner_of(toolkit)
-        runner._transport.shared.session.skew += 31 * 60  # as another call would hear
+        runner._transport.session.skew += 31 * 60  # as another call would hear
         return True
 
     toolkit = toolkit_of(writes=True, approve=slowly)

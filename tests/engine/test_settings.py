@@ -355,6 +355,30 @@ def test_a_view_has_its_own_number_of_attempts(clients: Clients, max_retries: in
     assert len(service.requests) == max_retries + 1
 
 
+def test_the_environment_makes_clients_of_other_machines_read_only(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = "http://127.0.0.1:9", "https://ferry.example"
+    for value, url, is_read_only in (
+        ("1", there, True),
+        ("true", there, True),
+        ("1", here, False),
+        ("1", "http://[::1]:9", False),
+        ("1", "https://localhost.example", True),
+        ("0", there, False),
+        ("", there, False),
+    ):
+        monkeypatch.setenv("FERRY_READ_ONLY", value)
+        service = Exchanges(httpx.Response(404, json={}))
+        ferry = client_of(clients, service, base_url=url, read_only=False)
+        for client in (ferry, ferry.with_options(language="fr")):
+            error = caught(
+                ReadOnlyError if is_read_only else NotFoundError, client.bookings.confirm, "b-1"
+            )
+            assert not is_read_only or "FERRY_READ_ONLY" in str(error)
+        assert bool(service.requests) != is_read_only
+
+
 def test_read_only_can_be_tightened_and_never_loosened(clients: Clients) -> None:
     service = Exchanges(PORTS)
     writer = client_of(clients, service)
