@@ -66,7 +66,7 @@ class Record(Generic[ModelT]):
 def prepare(answer: Answer[Any]) -> None:
     """Build the validator of a record, which pydantic otherwise builds with the first reply."""
     model: type[BaseModel] | None = getattr(answer, "model", None)
-    if model is not None:
+    if model is not None and not model.__pydantic_complete__:
         model.model_rebuild()
 
 

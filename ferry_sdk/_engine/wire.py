@@ -41,7 +41,11 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
     timeout = _timeouts_until(context, until)
     # Set before the request leaves, so that no interruption finds it missing.
     effect = context.state.sending = Send(request, timeout, listener, until)
-    reply = yield from _exchange(context, effect)
+    reply: Reply
+    if context.hook_runner is None:
+        reply = yield effect
+    else:
+        reply = yield from context.hook_runner.exchange(effect, context)
     _refuse_another_calls(context, reply)
     context.session.update_clock_skew(reply.headers.get("date"), context.now())
     return reply

@@ -15,7 +15,7 @@ import anyio.to_thread
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -87,14 +87,14 @@ class AsyncTransport:
         self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
-        return self._call(operation, lambda response: response.parse())
+        return self._call(operation, lambda result: result.value)
 
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda response: response, is_raw=True)
+        return self._call(operation, Result.raw, is_raw=True)
 
-    def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> Coroutine[Any, Any, T]:
+    async def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
         self.shared.prepare()
         context = Context.start(
@@ -103,12 +103,12 @@ class AsyncTransport:
             "recover",
             correlation_id=error.correlation_id,
         )
-        return self._run_flow(recover(error, read_back, context))
+        return (await self._run_flow(recover(error, read_back, context))).value
 
     async def _call(
         self,
         operation: Operation[T],
-        finish: Callable[[RawResponse[T]], R],
+        finish: Callable[[Result[T]], R],
         *,
         is_raw: bool = False,
     ) -> R:

@@ -20,7 +20,7 @@ from uuid import uuid4
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -98,12 +98,12 @@ class Transport:
         self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
-        return self._call(operation, lambda response: response.parse())
+        return self._call(operation, lambda result: result.value)
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda response: response, is_raw=True)
+        return self._call(operation, Result.raw, is_raw=True)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
@@ -114,12 +114,12 @@ class Transport:
             "recover",
             correlation_id=error.correlation_id,
         )
-        return self._run_flow(recover(error, read_back, context))
+        return self._run_flow(recover(error, read_back, context)).value
 
     def _call(
         self,
         operation: Operation[T],
-        finish: Callable[[RawResponse[T]], R],
+        finish: Callable[[Result[T]], R],
         *,
         is_raw: bool = False,
     ) -> R:
