@@ -51,7 +51,8 @@ class Record(Generic[ModelT]):
 
     def read(self, value: object) -> ModelT:
         """Parse the record; the error of an invalid one names the field."""
-        _check_ids(self.asked, value)
+        if self.asked:
+            _check_ids(self.asked, value)
         try:
             record: ModelT = self.model.__pydantic_validator__.validate_python(value)
         except ValidationError as error:

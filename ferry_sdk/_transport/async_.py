@@ -206,7 +206,8 @@ class AsyncTransport:
             request = _http.build_request(
                 client, effect.request, effect.timeout, exchange.on_event_async
             )
-            with _http.Quiet():
+            outside = _http.is_quiet.set(True)
+            try:
                 response = await client.send(
                     request, stream=True, auth=None, follow_redirects=False
                 )
@@ -222,6 +223,8 @@ class AsyncTransport:
                 finally:
                     exchange.end_request()
                     await response.aclose()
+            finally:
+                _http.is_quiet.reset(outside)
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:

@@ -227,7 +227,8 @@ class Transport:
     def _exchange(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         try:
             request = _http.build_request(client, effect.request, effect.timeout, exchange.on_event)
-            with _http.Quiet():
+            outside = _http.is_quiet.set(True)
+            try:
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
                 try:
                     exchange.start_reply(response)
@@ -239,6 +240,8 @@ class Transport:
                 finally:
                     exchange.end_request()
                     response.close()
+            finally:
+                _http.is_quiet.reset(outside)
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:
