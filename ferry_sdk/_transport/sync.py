@@ -103,7 +103,7 @@ class Transport:
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, Result.raw, is_raw=True)
+        return self._call(operation, lambda result: result.raw(), is_raw=True)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
