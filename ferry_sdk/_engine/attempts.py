@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Literal, TypeVar
 
 from ferry_sdk._engine.auth import can_refresh, refresh
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, Sleep
-from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
@@ -29,7 +28,7 @@ T = TypeVar("T")
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
-def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
+def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[T]]:
     """Send the request until an attempt succeeds or must not be retried.
 
     Raises:
@@ -43,9 +42,15 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
         context.state.operation, context.state.attempt = operation.name, number
         context.state.secrets = operation.call.secrets
         try:
-            return (yield from _attempt(operation, context))
+            value, reply = yield from operation.call.exchange(context, operation.answer.read)
         except FerryError as error:
             failure = error
+        else:
+            result = Result(value, reply, context)
+            if context.is_watched:
+                context.state.attempts.append(result.attempt())
+                _log(context, "done")
+            return result
         _keep_in_doubt(failure, context)
         _hide(failure, operation, context)
         context.state.attempts.append(_record(failure, operation.name))
@@ -131,30 +136,6 @@ def log_text(error: FerryError) -> str:
     if isinstance(error, APIError):
         facts += [f"HTTP {error.status_code}", *filter(None, [code_of(error)])]
     return ", ".join(facts)
-
-
-def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
-    value, reply = yield from operation.call.exchange(context, operation.answer.read)
-    # Of a write, always: a caller that joins the call may want the raw response.
-    if context.is_watched or operation.write is not None:
-        context.state.attempts.append(
-            Attempt(
-                sent=True,
-                status_code=reply.status_code,
-                request_id=_request_id(reply, operation, context),
-                operation=operation.name,
-            )
-        )
-        _log(context, "done")
-    elapsed = context.clock() - context.began
-    return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.state.attempts))
-
-
-def _request_id(reply: Reply, operation: Operation[T], context: Context) -> str | None:
-    # A write that succeeds ends its call, so nobody sees this attempt unless somebody watches.
-    if operation.write is not None and not context.is_watched:
-        return None
-    return context.request_id_of(reply)
 
 
 def _record(failure: FerryError, name: str) -> Attempt:

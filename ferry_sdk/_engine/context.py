@@ -16,19 +16,22 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow, Send
 from ferry_sdk._engine.hook_runner import HookRunner
-from ferry_sdk._engine.http import Reply, parse_date
+from ferry_sdk._engine.http import RawResponse, Reply, parse_date
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 Stage = Literal["unknown", "open", "bare"]
 
@@ -157,7 +160,7 @@ class Context(NamedTuple):
         hook_runner: Runs the client's hooks; None without hooks.
         state: How far the call got.
         is_watched: Whether hooks, a raw response, the log or a later error of the same call show
-            the attempts of a success.
+            the attempts of a success, so that it is recorded as soon as it is made.
         keeps_reserve: Whether requests end early enough to leave time for reading back.
         goes_first: Whether requests leave before others that wait for the rate limiter.
     """
@@ -268,3 +271,40 @@ class Context(NamedTuple):
         attempts[-1] = last = replace(attempts[-1], waited=seconds)
         if self.hook_runner is not None and last.problem is not None:
             yield from self.hook_runner.notify_retry(last, self.state.attempt)
+
+
+@dataclass(slots=True)
+class Result(Generic[T_co]):
+    """The value of a call and its last reply, of which a raw response is made if somebody looks.
+
+    Attributes:
+        value: The value that the call returns.
+        reply: The reply that has it.
+        context: The context of the request.
+    """
+
+    value: T_co
+    reply: Reply
+    context: Context
+
+    def of(self, value: T) -> Result[T]:
+        """Return the same reply with another value."""
+        return Result(value, self.reply, self.context)
+
+    def attempt(self) -> Attempt:
+        """Return the attempt that succeeded."""
+        return Attempt(
+            sent=True,
+            status_code=self.reply.status_code,
+            request_id=self.context.request_id_of(self.reply),
+            operation=self.context.state.operation,
+        )
+
+    def raw(self) -> RawResponse[T_co]:
+        """Return the raw response; its call may have been another caller's, who did not look."""
+        context = self.context
+        attempts = tuple(context.state.attempts)
+        if not context.is_watched:
+            attempts += (self.attempt(),)
+        elapsed = context.clock() - context.began
+        return RawResponse(self.value, self.reply, context.correlation_id, elapsed, attempts)

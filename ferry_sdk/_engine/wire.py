@@ -42,7 +42,11 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
     timeout = _timeouts_until(context, until)
     # Set before the request leaves, so that no interruption finds it missing.
     effect = context.state.sending = Send(request, timeout, listener, until)
-    reply = yield from _exchange(context, effect)
+    reply: Reply
+    if context.hook_runner is None:
+        reply = yield effect
+    else:
+        reply = yield from context.hook_runner.exchange(effect, context)
     _refuse_another_calls(context, reply)
     context.session.update_clock_skew(reply.headers.get("date"), context.now())
     return reply
@@ -58,7 +62,10 @@ def download(context: Context, request: Request) -> Flow[Reply]:
     if context.settings.limiter is not None:
         yield from acquire(context.settings.limiter, context, until)
     effect = Send(request, _timeouts_until(context, until), until=until)
-    return (yield from _exchange(context, effect))
+    if context.hook_runner is None:
+        reply: Reply = yield effect
+        return reply
+    return (yield from context.hook_runner.exchange(effect, context))
 
 
 def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
@@ -92,13 +99,6 @@ def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
     """Parse a reply in the current thread, for a thread that may be the same."""
     is_in_worker_thread.set(get_ident() != waiting)
     return parse()
-
-
-def _exchange(context: Context, effect: Send) -> Flow[Reply]:
-    """Return a flow that sends a request and notifies the hooks, if there are any."""
-    if context.hook_runner is None:
-        return iter(effect)
-    return context.hook_runner.exchange(effect, context)
 
 
 def _refuse_another_calls(context: Context, reply: Reply) -> None:

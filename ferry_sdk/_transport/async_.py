@@ -15,7 +15,7 @@ import anyio.to_thread
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context, Session, new_session
+from ferry_sdk._engine.context import Context, Result, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -93,14 +93,14 @@ class AsyncTransport:
         self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
-        return self._call(operation, lambda response: response.parse())
+        return self._call(operation, lambda result: result.value)
 
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda response: response, is_raw=True)
+        return self._call(operation, lambda result: result.raw(), is_raw=True)
 
-    def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> Coroutine[Any, Any, T]:
+    async def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
         self.shared.prepare()
         context = Context.start(
@@ -109,12 +109,12 @@ class AsyncTransport:
             "recover",
             correlation_id=error.correlation_id,
         )
-        return self._run_flow(recover(error, read_back, context))
+        return (await self._run_flow(recover(error, read_back, context))).value
 
     async def _call(
         self,
         operation: Operation[T],
-        finish: Callable[[RawResponse[T]], R],
+        finish: Callable[[Result[T]], R],
         *,
         is_raw: bool = False,
     ) -> R:
@@ -213,7 +213,8 @@ class AsyncTransport:
             request = _http.build_request(
                 client, effect.request, effect.timeout, exchange.on_event_async
             )
-            with _http.Quiet():
+            outside = _http.is_quiet.set(True)
+            try:
                 response = await client.send(
                     request, stream=True, auth=None, follow_redirects=False
                 )
@@ -229,6 +230,8 @@ class AsyncTransport:
                 finally:
                     exchange.end_request()
                     await response.aclose()
+            finally:
+                _http.is_quiet.reset(outside)
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:

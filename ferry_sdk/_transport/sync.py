@@ -20,7 +20,7 @@ from uuid import uuid4
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context, Session, new_session
+from ferry_sdk._engine.context import Context, Result, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -101,12 +101,12 @@ class Transport:
         self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
-        return self._call(operation, lambda response: response.parse())
+        return self._call(operation, lambda result: result.value)
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda response: response, is_raw=True)
+        return self._call(operation, lambda result: result.raw(), is_raw=True)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
@@ -117,12 +117,12 @@ class Transport:
             "recover",
             correlation_id=error.correlation_id,
         )
-        return self._run_flow(recover(error, read_back, context))
+        return self._run_flow(recover(error, read_back, context)).value
 
     def _call(
         self,
         operation: Operation[T],
-        finish: Callable[[RawResponse[T]], R],
+        finish: Callable[[Result[T]], R],
         *,
         is_raw: bool = False,
     ) -> R:
@@ -230,7 +230,8 @@ class Transport:
     def _exchange(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         try:
             request = _http.build_request(client, effect.request, effect.timeout, exchange.on_event)
-            with _http.Quiet():
+            outside = _http.is_quiet.set(True)
+            try:
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
                 try:
                     exchange.start_reply(response)
@@ -242,6 +243,8 @@ class Transport:
                 finally:
                     exchange.end_request()
                     response.close()
+            finally:
+                _http.is_quiet.reset(outside)
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:

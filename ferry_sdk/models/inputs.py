@@ -30,15 +30,17 @@ _GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gende
 
 
 def _parse_passenger_type(value: object) -> object:
-    if isinstance(value, str) and value.upper() in _TYPES:
-        return _TYPES[value.upper()]
-    raise ValueError("expected Adult, Child or Infant")
+    kind = _TYPES.get(value.upper()) if isinstance(value, str) else None
+    if kind is None:
+        raise ValueError("expected Adult, Child or Infant")
+    return kind
 
 
 def _parse_gender(value: object) -> object:
-    if isinstance(value, str) and value.upper() in _GENDERS:
-        return _GENDERS[value.upper()]
-    raise ValueError("expected Male or Female")
+    gender = _GENDERS.get(value.upper()) if isinstance(value, str) else None
+    if gender is None:
+        raise ValueError("expected Male or Female")
+    return gender
 
 
 _PassengerType = Annotated[PassengerType, BeforeValidator(_parse_passenger_type)]
@@ -59,6 +61,8 @@ class Input(DeferredModel):
 
     not_sent: ClassVar[frozenset[str]] = frozenset()
     """The fields that only the client uses."""
+    dates: ClassVar[tuple[str, ...]] = ()
+    """The fields that are dates."""
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
@@ -112,6 +116,8 @@ class Passenger(Input):
         email: The traveller's e-mail address.
         order: Number in the party, from 1; by default the position in the list.
     """
+
+    dates: ClassVar[tuple[str, ...]] = ("birth_date", "doc_expiration")
 
     type: _PassengerType
     first_name: _Name = Field(repr=False)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Final, Literal, TypeVar, cast
 
@@ -89,13 +90,12 @@ def search(
 def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Selection]:
     """Validate the selections; a tariff locked to a round trip allows one company only."""
     chosen = _parse_list(Selection, availabilities, "availabilities")
-    companies = {one.company for one in chosen if one.company is not None}
-    for index, one in enumerate(chosen):
-        if one.roundtrip_locked and len(companies) > 1:
-            raise InvalidInputError(
-                "the tariff is valid only as a round trip with the same company",
-                field=f"availabilities[{index}]",
-            )
+    locked = [index for index, one in enumerate(chosen) if one.roundtrip_locked]
+    if locked and len({one.company for one in chosen if one.company is not None}) > 1:
+        raise InvalidInputError(
+            "the tariff is valid only as a round trip with the same company",
+            field=f"availabilities[{locked[0]}]",
+        )
     return chosen
 
 
@@ -260,11 +260,17 @@ def optional(value: object, argument: str) -> str | None:
 
 def to_wire(model: Input) -> dict[str, object]:
     """Return an input as the JSON object on the wire, without pydantic's slow serializer."""
-    return {
-        name: date.isoformat(value) if isinstance(value, date) else value
-        for name, value in vars(model).items()
-        if value is not None and name not in model.not_sent
-    }
+    values = vars(model)
+    sent = {name: values[name] for name in _sent_fields(type(model)) if values[name] is not None}
+    for name in model.dates:
+        if name in sent:
+            sent[name] = date.isoformat(sent[name])
+    return sent
+
+
+@cache
+def _sent_fields(model: type[Input]) -> tuple[str, ...]:
+    return tuple(name for name in model.model_fields if name not in model.not_sent)
 
 
 def _parse_optional(model: type[ModelT], value: object, argument: str) -> dict[str, object] | None:

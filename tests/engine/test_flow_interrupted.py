@@ -289,6 +289,7 @@ def test_validators_are_built_before_a_write_is_sent(monkeypatch: pytest.MonkeyP
         built.append((model.__name__, any(isinstance(one, Send) for one in driver.effects)))
 
     for model in (BookingConfirmation, Booking):
+        monkeypatch.setattr(model, "__pydantic_complete__", False)
         monkeypatch.setattr(model, "model_rebuild", partial(note, model))
     driver.raw(described("bookings.confirm"), SETTINGS)
     assert built == [("BookingConfirmation", False), ("Booking", False)]
