@@ -218,7 +218,8 @@ class TripPlan:
             )
         for route, company in returns:  # sailed by companies that have no way out
             assert return_day is not None  # noqa: S101 -- there are ways back
-            yield Query(company, route.depart_code, route.arrive_code, route.journey_id, return_day)
+            ports = route.depart_code, route.arrive_code
+            yield Query(company, *ports, route.journey_id, return_day, first_day=out)
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes, of the companies that are asked for."""
