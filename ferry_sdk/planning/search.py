@@ -149,6 +149,8 @@ class TripPlan:
         ends: list[Port] = []
         for name, wanted in (("origin", request.origin), ("destination", request.destination)):
             ends.append((yield from port_of(settings, self._graph, wanted, name, until)))
+        if ends[0].code == ends[1].code:
+            raise InvalidInputError("the same port as the origin", field="destination")
         self._ends = ends[0], ends[1]
         return self._graph, self._ends
 
