@@ -147,6 +147,8 @@ class TripPlan:
         ends: list[Port] = []
         for name, wanted in (("origin", request.origin), ("destination", request.destination)):
             ends.append((yield from port_of(settings, self._graph, wanted, name, until)))
+        if ends[0].code == ends[1].code:
+            raise InvalidInputError("the same port as the origin", field="destination")
         self._ends = ends[0], ends[1]
         return self._graph, self._ends
 
@@ -216,7 +218,8 @@ class TripPlan:
             )
         for route, company in returns:  # sailed by companies that have no way out
             assert return_day is not None  # noqa: S101 -- there are ways back
-            yield Query(company, route.depart_code, route.arrive_code, route.journey_id, return_day)
+            ports = route.depart_code, route.arrive_code
+            yield Query(company, *ports, route.journey_id, return_day, first_day=out)
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes, of the companies that are asked for."""

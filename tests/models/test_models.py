@@ -333,6 +333,7 @@ class TestAvailability:
             expiration_date=tariff.expiration_date,
             company=self.one.company.id,
             roundtrip_locked=tariff.roundtrip_locked,
+            depart_at=self.one.depart_at,
         )
 
     @pytest.mark.parametrize("kind", ["Ticket", "Presale"])

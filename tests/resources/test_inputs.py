@@ -44,6 +44,7 @@ TRIP = {
 }
 ADULT = {"type": "Adult", "gender": "Female", "age": 34}
 TRAVELLER = {"type": "Adult", "first_name": "Ada", "last_name": "Byron"}
+GROWN_UP = {"type": "Adult", "first_name": "Édith", "last_name": "Byron"}
 SELECTION = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
 
 
@@ -89,7 +90,7 @@ class TestModelsOrDicts:
         assert as_models == booking(vehicle=vehicle, contact=contact)
 
     def test_models_and_dicts_may_stand_in_one_list(self):
-        body = booking(passengers=[TRAVELLER, Passenger.model_validate(TRAVELLER)])
+        body = booking(passengers=[TRAVELLER, Passenger.model_validate(GROWN_UP)])
         assert [one["order"] for one in body["passengers"]] == [1, 2]
 
     def test_any_sequence_will_do(self):
@@ -122,7 +123,7 @@ class TestVocabulary:
     def test_the_type_of_a_traveller_in_any_words(self, said, rest, param, mcp):
         found = search_body(passengers=[{**ADULT, "type": said}])["passengers"][0]
         assert (found["type"], found["param"]) == (rest, param)
-        party = [{**TRAVELLER, "type": said}]
+        party = [{**TRAVELLER, "type": said}, GROWN_UP]
         assert booking(passengers=party)["passengers"][0]["type"] == rest
         tool = McpGroup.create_booking(None, id="a1", passengers=party).call.params
         assert tool["arguments"]["passengers"][0]["type"] == mcp
@@ -399,7 +400,7 @@ class TestLeftOut:
 
     def test_an_infant_of_no_years_keeps_its_age(self):
         infant = {**TRAVELLER, "type": "Infant", "age": 0}
-        assert booking(passengers=[infant])["passengers"][0]["age"] == 0
+        assert booking(passengers=[infant, GROWN_UP])["passengers"][0]["age"] == 0
         found = search_body(passengers=[{**ADULT, "type": "Infant", "age": 0}])
         assert found["passengers"][0]["age"] == 0
 
