@@ -19,6 +19,7 @@ from offline_service import (
 from ferry_sdk.sandbox.requests.bookings import McpNewBooking, NewBooking
 from ferry_sdk.sandbox.requests.errors import RefusedError
 from ferry_sdk.sandbox.requests.searches import Search
+from tests.support.tables import each
 
 SEARCH = {
     "request": {
@@ -79,7 +80,7 @@ def test_the_examples_are_valid():
     NewBooking.read({**BOOKING, "passengers": [GUEST], "vehicle": None, "contact": None})
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "field", "text"),
     [
         (("request", "company"), LEAVE_OUT, "request.company", "missing"),
@@ -118,7 +119,7 @@ def test_an_invalid_search_names_its_field(path, value, field, text):
     assert (field, text) in problems_in(Search, change(SEARCH, path, value))
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "field", "text"),
     [
         (("availabilities",), [], "availabilities", "empty"),
