@@ -340,7 +340,6 @@ def test_an_error_raised_by_describing_a_call_has_few_frames_too(clients: Client
     assert error.__context__ is None
 
 
-@pytest.mark.usefixtures("_at_once")
 def test_an_error_says_what_was_tried_under_which_ids(both: Ferry, ferry_sandbox: Sandbox) -> None:
     ferry_sandbox.faults.add("server_error", "tickets.get", status=502)
     error = caught(both.with_options(correlation_id="c-7").tickets.get, "t-nobody")
@@ -428,8 +427,3 @@ def test_the_same_error_can_be_caught_and_raised_twice(clients: Clients) -> None
     second = caught(ferry.tickets.get, "t-1")
     assert first is not second
     assert first.correlation_id != second.correlation_id
-
-
-@pytest.fixture
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)

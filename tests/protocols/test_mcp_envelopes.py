@@ -50,11 +50,6 @@ def carrier(request):
     return request.param
 
 
-@pytest.fixture(autouse=True)
-def _no_waits(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
-
-
 def text(value):
     return {"type": "text", "text": value if isinstance(value, str) else json.dumps(value)}
 

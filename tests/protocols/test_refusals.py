@@ -90,11 +90,6 @@ def clients(mostly_sync_clients: Clients) -> Clients:
     return mostly_sync_clients
 
 
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
-
-
 def refusing(
     clients: Clients, status: int, body: bytes = b"{}", **headers: str
 ) -> tuple[Ferry, Exchanges]:
