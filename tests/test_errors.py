@@ -27,6 +27,7 @@ from ferry_sdk import (
     errors,
 )
 from tests.support.cases import case
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,7 @@ def family(kind: type[FerryError] = FerryError) -> list[type[FerryError]]:
 
 
 FAMILY = family()
-of_each_class = pytest.mark.parametrize("kind", FAMILY, ids=lambda kind: kind.__name__)
+of_each_class = each("kind", FAMILY, ids=lambda kind: kind.__name__)
 
 
 def filled(kind: type[FerryError]) -> FerryError:
@@ -181,7 +182,7 @@ def test_dir_of_a_class_shows_what_an_error_has(kind: type[FerryError]) -> None:
 
 
 @of_each_class
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
+@each("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
 def test_a_copy_keeps_every_attribute(
     kind: type[FerryError], copied: Callable[[FerryError], FerryError]
 ) -> None:
@@ -293,9 +294,9 @@ TRANSPORTS = {
 }
 
 
-@pytest.mark.parametrize("raw", [False, True], ids=["plain", "raw"])
-@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
-@pytest.mark.parametrize(
+@each("raw", [False, True], ids=["plain", "raw"])
+@each("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@each(
     "call",
     [
         lambda ferry: ferry.bookings.confirm("b-1"),
