@@ -48,11 +48,6 @@ def clients(mostly_sync_clients: Clients) -> Clients:
     return mostly_sync_clients
 
 
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
-
-
 def issue_ticket(ferry: Ferry, **which: str) -> str:
     """A ticket of the local service's that has its voucher."""
     return ferry.bookings.confirm(booked(ferry, **which).booking_id).ticket_id
