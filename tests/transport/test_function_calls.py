@@ -42,6 +42,7 @@ from ferry_sdk import (
     _threads,
 )
 from ferry_sdk.journal import Journal
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -213,7 +214,7 @@ def test_a_call_enters_no_more_functions_than_recorded() -> None:
     assert not too_many, f"to record anew: {COMMAND}"
 
 
-@pytest.mark.parametrize("kind", ["sync", "async"])
+@each("kind", ["sync", "async"])
 def test_a_create_with_travellers_enters_few_more_functions_than_one_with_dicts(kind: str) -> None:
     dicts, travellers = (
         asyncio.run(counts_of(f"{kind} {name}", cases))
